@@ -1,0 +1,67 @@
+"""The two cron languages as data: what a field may hold, and what else than numbers, lists and ranges is allowed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # five constants: identity is equality, and hashing is free
+class Unit:
+    """One of the five fields: its name, its least and greatest value, and the names of its values."""
+
+    name: str
+    low: int
+    high: int
+    names: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    selects_days: bool = False  # a leading * in such a field decides whether the two day fields are ORed or ANDed
+
+    def name_of(self, value: int) -> str:
+        """Return the name of `value` if this unit names its values, else its number."""
+        return next((name for name, number in self.names.items() if number == value), str(value))
+
+
+_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+
+MINUTE = Unit("minute", 0, 59)
+HOUR = Unit("hour", 0, 23)
+DAY = Unit("day", 1, 31, selects_days=True)
+MONTH = Unit("month", 1, 12, MappingProxyType({name: number for number, name in enumerate(_MONTHS, 1)}))
+WEEKDAY = Unit(
+    "weekday", 0, 6, MappingProxyType({name: number for number, name in enumerate(_WEEKDAYS)}), selects_days=True
+)
+UNITS = (MINUTE, HOUR, DAY, MONTH, WEEKDAY)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dialect:
+    """What a cron text may use beyond numbers, lists, ranges and a lone `*`."""
+
+    name: str
+    blanks: str = " \t"
+    steps: bool = False
+    names: bool = False
+    sunday_is_seven: bool = False
+    refusal: str = "which is not POSIX"  # said of a step or a name where it is not allowed
+    macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+POSIX = Dialect("posix")
+EXTENDED = Dialect(
+    "extended",
+    steps=True,
+    names=True,
+    sunday_is_seven=True,
+    macros=MappingProxyType(
+        {
+            "@hourly": "0 * * * *",
+            "@daily": "0 0 * * *",
+            "@midnight": "0 0 * * *",
+            "@weekly": "0 0 * * 0",
+            "@monthly": "0 0 1 * *",
+            "@yearly": "0 0 1 1 *",
+            "@annually": "0 0 1 1 *",
+        }
+    ),
+)
+DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for dialect in (POSIX, EXTENDED)})

@@ -1,0 +1,201 @@
+"""parse(text, dialect) -> Expression: the wall-clock minutes that a cron text names, and the search among them."""
+
+from dataclasses import dataclass, field
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
+from typing import NoReturn
+
+from kron.cron.calendar import CYCLE, MONTH_KINDS, longest, select_days
+from kron.cron.dialect import EXTENDED, UNITS, Dialect
+from kron.cron.field import ABSENT, Field, parse_field, print_field
+from kron.errors import FieldParseError, InvalidCronExpressionError
+
+LONGEST_TEXT = 4096  # characters; every value of every field, spelled out, takes 360
+
+# A wall time is carried as a datetime labelled UTC, so that arithmetic on it is plain and fast. Wall times stay inside
+# this package; what leaves it is an instant.
+Wall = datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Five fields and the days they select. Two expressions are equal if their fields name the same values."""
+
+    text: str = field(compare=False)
+    dialect: Dialect = field(compare=False, repr=False)
+    minute: Field
+    hour: Field
+    day: Field
+    month: Field
+    weekday: Field
+    days: tuple[int, ...] = field(repr=False)
+
+    @property
+    def either_day(self) -> bool:
+        """Whether day and weekday are ORed: both are restricted, and neither text begins with `*`."""
+        return not (self.day.starred or self.weekday.starred)
+
+    @property
+    def canonical(self) -> str:
+        """The text that all equal expressions of a dialect share; parsing it gives an equal expression."""
+        parts = (self.minute, self.hour, self.day, self.month, self.weekday)
+        return " ".join(print_field(part, self.dialect) for part in parts)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def matches(self, wall: Wall) -> bool:
+        """Whether the minute of `wall` is named."""
+        return (
+            wall.minute in self.minute
+            and wall.hour in self.hour
+            and wall.month in self.month
+            and self.days[MONTH_KINDS[wall.year % CYCLE * 12 + wall.month]] >> wall.day & 1 == 1
+        )
+
+    def after(self, wall: Wall) -> Wall | None:
+        """Return the start of the first named minute that begins after `wall`, or None if the calendar ends before."""
+        year, month = wall.year, wall.month
+        days, months = self.days, self.month
+        if months.values >> month & 1:
+            day = wall.day
+            left = days[MONTH_KINDS[year % CYCLE * 12 + month]] >> day
+            if left & 1:
+                hour = wall.hour
+                if self.hour.values >> hour & 1:
+                    minute = self.minute.after[wall.minute]
+                    if minute != ABSENT:
+                        return datetime(year, month, day, hour, minute, 0, 0, UTC)
+                hour = self.hour.after[hour]
+                if hour != ABSENT:
+                    return datetime(year, month, day, hour, self.minute.first, 0, 0, UTC)
+            left >>= 1
+            if left:
+                day += (left & -left).bit_length()
+                return datetime(year, month, day, self.hour.first, self.minute.first, 0, 0, UTC)
+        while True:
+            month = months.after[month]
+            if month == ABSENT:
+                month = months.first
+                year += 1
+                if year > MAXYEAR:
+                    return None
+            left = days[MONTH_KINDS[year % CYCLE * 12 + month]]
+            if left:
+                day = (left & -left).bit_length() - 1
+                return datetime(year, month, day, self.hour.first, self.minute.first, 0, 0, UTC)
+
+    def until(self, wall: Wall) -> Wall | None:
+        """Return the start of the last named minute that begins at or before `wall`, or None if there is none."""
+        year, month = wall.year, wall.month
+        days, months = self.days, self.month
+        if months.values >> month & 1:
+            day = wall.day
+            left = days[MONTH_KINDS[year % CYCLE * 12 + month]] & (2 << day) - 1
+            if left >> day:
+                hour = wall.hour
+                if self.hour.values >> hour & 1:
+                    minute = self.minute.before[wall.minute + 1]
+                    if minute != ABSENT:
+                        return datetime(year, month, day, hour, minute, 0, 0, UTC)
+                hour = self.hour.before[hour]
+                if hour != ABSENT:
+                    return datetime(year, month, day, hour, self.minute.last, 0, 0, UTC)
+                left ^= 1 << day
+            if left:
+                return datetime(year, month, left.bit_length() - 1, self.hour.last, self.minute.last, 0, 0, UTC)
+        while True:
+            month = months.before[month]
+            if month == ABSENT:
+                month = months.last
+                year -= 1
+                if year < MINYEAR:
+                    return None
+            left = days[MONTH_KINDS[year % CYCLE * 12 + month]]
+            if left:
+                return datetime(year, month, left.bit_length() - 1, self.hour.last, self.minute.last, 0, 0, UTC)
+
+
+def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
+    """Return the expression, or raise InvalidCronExpressionError with the field, the reason, the place and the fix."""
+    if not isinstance(text, str):
+        _refuse(str(text), f"must be a text, found {type(text).__name__}", fix="write it in quotes")
+    if len(text) > LONGEST_TEXT:
+        _refuse(text, f"must have at most {LONGEST_TEXT} characters, found {len(text)}", position=LONGEST_TEXT)
+    parts = _split(text, dialect)
+    if len(parts) != len(UNITS):
+        parts = _split(_expand(text, parts, dialect), dialect)
+    fields = []
+    for index, unit in enumerate(UNITS):
+        try:
+            fields.append(parse_field(parts[index], unit, dialect))
+        except FieldParseError as error:
+            position = _start_of(text, index, dialect) + error.position
+            raise InvalidCronExpressionError(
+                expression=text, field=error.field, reason=error.reason, position=position, fix=error.fix
+            ) from error
+    minute, hour, day, month, weekday = fields
+    either = not (day.starred or weekday.starred)
+    if not either and not any(day.first <= longest(value) for value in month):
+        _refuse_never(text, day, month, _start_of(text, 2, dialect))
+    days = select_days(day.values, weekday.values, either=either)
+    return Expression(text, dialect, minute, hour, day, month, weekday, days)
+
+
+def _split(text: str, dialect: Dialect) -> list[str]:
+    for blank in dialect.blanks[1:]:
+        text = text.replace(blank, " ")
+    return [part for part in text.split(" ") if part]
+
+
+def _start_of(text: str, index: int, dialect: Dialect) -> int:
+    """Return where field `index` begins in the text as it was written."""
+    inside, seen = False, -1
+    for position, character in enumerate(text):
+        starts = character not in dialect.blanks and not inside
+        inside = character not in dialect.blanks
+        seen += starts
+        if starts and seen == index:
+            return position
+    return 0
+
+
+def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
+    """Return the five fields of a macro; refuse everything else that does not have five fields."""
+    macro = parts[0].lower() if len(parts) == 1 else ""
+    if macro in dialect.macros:
+        return dialect.macros[macro]
+    start = _start_of(text, 0, dialect)
+    if not parts:
+        _refuse(text, "must not be empty", start, "write five fields such as 0 3 * * *")
+    if macro in EXTENDED.macros:
+        _refuse(text, f"uses a macro ({macro}), {dialect.refusal}", start, f"write {EXTENDED.macros[macro]}")
+    if macro == "@reboot":
+        _refuse(text, "names no time (@reboot)", start, "it is a job of krond, not a schedule")
+    if macro.startswith("@"):
+        _refuse(text, f"uses an unknown macro ({macro[:20]})", start, f"use one of {' '.join(EXTENDED.macros)}")
+    fix = {
+        4: "add the field that is missing: minute hour day month weekday",
+        6: "remove the seconds or the year: cron has neither",
+    }.get(len(parts), "write minute hour day month weekday")
+    extra = _start_of(text, len(UNITS), dialect) if len(parts) > len(UNITS) else len(text.rstrip(dialect.blanks))
+    raise _refusal(text, f"must have exactly 5 fields, found {len(parts)}", extra, fix)
+
+
+def _refuse_never(text: str, day: Field, month: Field, position: int) -> NoReturn:
+    days = ", ".join(str(value) for value in day)
+    months = ", ".join(month.unit.name_of(value).capitalize() for value in month)
+    raise InvalidCronExpressionError(
+        expression=text,
+        field="day",
+        reason=f"can never match: no day {days} in {months}",
+        position=position,
+        fix=f"the longest month named has {max(longest(value) for value in month)} days",
+    )
+
+
+def _refuse(text: str, reason: str, position: int = 0, fix: str = "") -> NoReturn:
+    raise _refusal(text, reason, position, fix)
+
+
+def _refusal(text: str, reason: str, position: int, fix: str) -> InvalidCronExpressionError:
+    return InvalidCronExpressionError(expression=text, field="expression", reason=reason, position=position, fix=fix)

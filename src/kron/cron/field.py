@@ -1,0 +1,256 @@
+"""parse_field(text, unit, dialect) -> Field: the values that one field names, ready for searching."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from kron.cron.dialect import EXTENDED, WEEKDAY, Dialect, Unit
+from kron.errors import FieldParseError
+
+ABSENT = 255  # in a search table: there is no such value; greater than any value, so `<` tells both apart
+
+_BYTES = tuple(bytes((value,)) for value in range(256))
+_NUMBERS = {str(value): value for value in range(60)}
+_CACHED_FIELDS = 4096  # real crontabs repeat a few hundred texts; bounded, so that hostile ones cannot fill memory
+_QUARTZ = {
+    "?": "write *",
+    "L": "list the days, such as 28-31",
+    "W": "list the days",
+    "#": "list the days, such as 8-14",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The values that a field names, as a bit mask.
+
+    `starred` matters in the two day fields, where it says that the text begins with `*`; elsewhere it means `full`.
+
+    `after[v]` is the least value greater than v, `before[v]` the greatest value less than v, ABSENT if there is none.
+    """
+
+    unit: Unit
+    values: int
+    starred: bool
+    first: int
+    last: int
+    after: bytes
+    before: bytes
+
+    def __contains__(self, value: int) -> bool:
+        return self.values >> value & 1 == 1
+
+    def __iter__(self) -> Iterator[int]:
+        return (value for value in range(self.first, self.last + 1) if self.values >> value & 1)
+
+    @property
+    def full(self) -> bool:
+        """Whether every value of the unit is named."""
+        return self.values == _all_of(self.unit)
+
+
+def make_field(unit: Unit, values: int, *, starred: bool) -> Field:
+    """Return the field that names the set bits of `values`, with its search tables."""
+    named = []
+    left = values
+    while left:
+        named.append((left & -left).bit_length() - 1)
+        left &= left - 1
+    size = unit.high + 2
+    after = before = b""
+    previous = ABSENT
+    for value in named:
+        after += _BYTES[value] * (value - len(after))
+        before += _BYTES[previous] * (value + 1 - len(before))
+        previous = value
+    after += _BYTES[ABSENT] * (size - len(after))
+    before += _BYTES[previous] * (size - len(before))
+    return Field(unit, values, starred, named[0], named[-1], after, before)
+
+
+@lru_cache(_CACHED_FIELDS)
+def parse_field(text: str, unit: Unit, dialect: Dialect) -> Field:
+    """Return the values that `text` names, or raise FieldParseError with the place and the fix."""
+    if text == "*":
+        return _every(unit)
+    values = position = 0
+    for element in text.split(","):
+        if element in _NUMBERS and unit.low <= (number := _NUMBERS[element]) <= unit.high:
+            values |= 1 << number  # the common case, without the ceremony
+        else:
+            values |= _Element(text, position, element, unit, dialect).values()
+        position += len(element) + 1
+    return make_field(unit, values, starred=text.startswith("*") if unit.selects_days else values == _all_of(unit))
+
+
+@cache
+def _every(unit: Unit) -> Field:
+    return make_field(unit, _all_of(unit), starred=True)
+
+
+def print_field(field: Field, dialect: Dialect) -> str:
+    """Return the shortest plain text that `parse_field` reads back as the same values, starred or not."""
+    if field.starred and field.full:
+        return "*"
+    step = _leading_step(field) if dialect.steps else 0
+    stepped = _bits(range(field.unit.low, field.unit.high + 1, step)) if step else 0
+    regular = not field.unit.selects_days and stepped == field.values and stepped.bit_count() > 2
+    if not (field.starred or regular):
+        return ",".join(_runs(field, without=0))
+    return ",".join([f"*/{step}", *_runs(field, without=stepped)])
+
+
+def _leading_step(field: Field) -> int:
+    """Return the smallest n for which `*/n` names only values of the field."""
+    unit = field.unit
+    steps = range(1, unit.high - unit.low + 2)
+    return next((n for n in steps if not _bits(range(unit.low, unit.high + 1, n)) & ~field.values), 0)
+
+
+def _runs(field: Field, *, without: int) -> list[str]:
+    texts: list[str] = []
+    left = [value for value in field if not without >> value & 1]
+    while left:
+        length = 1
+        while length < len(left) and left[length] == left[0] + length:
+            length += 1
+        run, left = left[:length], left[length:]
+        texts += [f"{run[0]}-{run[-1]}"] if length > 2 else [str(value) for value in run]
+    return texts
+
+
+def _bits(values: range) -> int:
+    return sum(1 << value for value in values)
+
+
+def _all_of(unit: Unit) -> int:
+    return (2 << unit.high) - (1 << unit.low)
+
+
+class _Element:
+    """One element of a list: a number, a range, and in dialects with steps `*/n` and `a-b/n`."""
+
+    __slots__ = ("dialect", "field_text", "position", "text", "unit")
+
+    def __init__(self, field_text: str, position: int, text: str, unit: Unit, dialect: Dialect) -> None:
+        self.field_text = field_text
+        self.position = position
+        self.text = text
+        self.unit = unit
+        self.dialect = dialect
+
+    def values(self) -> int:
+        """Return the element's values as bits."""
+        body, slash, step_text = self.text.partition("/")
+        if slash and not self.dialect.steps:
+            raise self.error(f"uses a step ({self.text}), {self.dialect.refusal}", len(body), self._spelled_out())
+        step = self._step(step_text, len(body) + 1) if slash else 1
+        first, dash, last = body.partition("-")
+        if body == "*":
+            if not slash:
+                raise self.error("has * inside a list", 0, "write * alone: it already names every value")
+            low, high = self.unit.low, self.unit.high
+        elif dash:
+            low, high = self._range(first, last)
+        else:
+            low = high = self._number(first, 0)
+            if slash:
+                raise self.error(
+                    f"has a step without a range ({self.text})",
+                    len(body),
+                    f"write {first}-{self.unit.high}/{step_text}",
+                )
+        bits = _bits(range(low, high + 1, step))
+        # Sunday may be written 7 and then stands at the end of a range; it is stored as 0.
+        return bits & 0x7F | bits >> 7 & 1 if self.unit is WEEKDAY else bits
+
+    def _range(self, first: str, last: str) -> tuple[int, int]:
+        if not first:
+            raise self.error(
+                f"has a range without a start or a sign ({self.text})", 0, "write plain numbers such as 1-5"
+            )
+        if not last:
+            raise self.error(
+                f"has a range without an end ({self.text})", len(first) + 1, f"write {first}-{self.unit.high}"
+            )
+        low, high = self._number(first, 0), self._number(last, len(first) + 1)
+        if self.unit is WEEKDAY and high == 0 and low > 0 and self.dialect.sunday_is_seven:
+            high = 7
+        if low > high:
+            low = low % 7 if self.unit is WEEKDAY else low
+            raise self.error(f"has a range that wraps around ({self.text})", 0, f"write {self._unwrapped(low, high)}")
+        return low, high
+
+    def _unwrapped(self, low: int, high: int) -> str:
+        """Return the right spelling of a wrapped range, with names if it was written with names."""
+        unit = self.unit
+        spell = str if any(character.isdigit() for character in self.text) else unit.name_of
+        if low <= high:
+            return f"{spell(low)}-{spell(high)}"
+        parts = [(low, unit.high), (unit.low, high)]
+        return ",".join(spell(a) if a == b else f"{spell(a)}-{spell(b)}" for a, b in parts)
+
+    def _step(self, text: str, offset: int) -> int:
+        if not (text.isascii() and text.isdigit()):
+            raise self.error(f"has a step that is not a number ({self.text})", offset, "write a step such as */15")
+        if not (step := text.lstrip("0")):
+            raise self.error(f"has a step of zero ({self.text})", offset, "write */1 or *")
+        return int(step) if len(step) < 3 else self.unit.high + 1
+
+    def _number(self, text: str, offset: int) -> int:
+        unit = self.unit
+        if text.isascii() and text.isdigit():
+            digits = text.lstrip("0") or "0"
+            number = int(digits) if len(digits) < 3 else unit.high + 2
+            highest = 7 if unit is WEEKDAY and self.dialect.sunday_is_seven else unit.high
+            if not unit.low <= number <= highest:
+                fix = "write 0 for Sunday" if unit is WEEKDAY and number == 7 else ""
+                raise self.error(f"value {text[:20]} is outside {unit.low}-{highest}", offset, fix)
+            return number
+        if (named := unit.names.get(text.upper())) is not None:
+            if not self.dialect.names:
+                raise self.error(f"uses a name ({text}), {self.dialect.refusal}", offset, f"write {named}")
+            return named
+        raise self._not_a_number(text, offset)
+
+    def _not_a_number(self, text: str, offset: int) -> FieldParseError:
+        unit = self.unit
+        if not text:
+            return self.error("has an empty list element", offset, "remove the extra comma")
+        for mark in _QUARTZ:
+            if mark in text.upper():
+                at = offset + text.upper().index(mark)
+                return self.error(f"uses {mark}, a Quartz token ({text[:20]})", at, _QUARTZ[mark])
+        if "*" in text:
+            return self.error(f"has * beside other characters ({text[:20]})", offset + text.index("*"), "write * alone")
+        if text.isalpha() and text.isascii():
+            known = (
+                f"use a name from {next(iter(unit.names))} to {list(unit.names)[-1]}"
+                if unit.names
+                else "write a number"
+            )
+            return self.error(f"has an unknown name ({text[:20]})", offset, known)
+        wrong = next((i for i, character in enumerate(text) if not ("0" <= character <= "9")), 0)
+        return self.error(
+            f"has {text[wrong]!r} where a decimal number is expected",
+            offset + wrong,
+            f"write a number from {unit.low} to {unit.high}",
+        )
+
+    def _spelled_out(self) -> str:
+        """Return the POSIX spelling of the whole field, if a dialect with steps understands it."""
+        try:
+            values = parse_field(self.field_text, self.unit, EXTENDED)
+        except FieldParseError:
+            return ""
+        return f"write {','.join(str(value) for value in values)}"
+
+    def error(self, reason: str, offset: int, fix: str) -> FieldParseError:
+        """Return the error that points at `offset` of this element."""
+        return FieldParseError(
+            reason,
+            field_name=self.unit.name,
+            field_value=self.field_text,
+            position=self.position + offset,
+            fix=fix,
+        )

@@ -1,0 +1,167 @@
+"""Schedule = expression + zone: next, previous and between, on instants."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Literal
+
+from kron.cron.dialect import DIALECTS
+from kron.cron.expression import Expression, Wall, parse
+from kron.cron.zone import UTC_ZONE, Table, Zone, load_zone
+from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
+from kron.instant import MICROSECOND, Instant, format_instant, instant
+
+
+class Repeated(Enum):
+    """What a wall minute that occurs twice means."""
+
+    BOTH = "both"
+    FIRST = "first"
+
+
+class Gaps(Enum):
+    """What a wall minute that does not occur means."""
+
+    SKIP = "skip"
+    SHIFT = "shift"
+
+
+class Schedule:
+    """The instants that a cron expression names in a time zone.
+
+    A minute that the clocks jump over is skipped, or with `gap="shift"` moved to the first instant after the gap, where
+    several become one. A minute that occurs twice is two instants, or with `repeated="first"` only the earlier one.
+    """
+
+    __slots__ = ("expression", "gap", "repeated", "timezone", "zone")
+
+    def __init__(
+        self,
+        expression: str,
+        timezone: str = "UTC",
+        dialect: Literal["extended", "posix"] = "extended",
+        repeated: Literal["both", "first"] = "both",
+        gap: Literal["skip", "shift"] = "skip",
+    ) -> None:
+        self.expression: Expression = parse(expression, DIALECTS[_one_of("dialect", dialect, list(DIALECTS))])
+        self.repeated = Repeated(_one_of("repeated", repeated, [member.value for member in Repeated]))
+        self.gap = Gaps(_one_of("gap", gap, [member.value for member in Gaps]))
+        self.zone: Zone = load_zone(timezone)
+        self.timezone = self.zone.name
+
+    def next(self, after: datetime) -> Instant:
+        """Return the first occurrence strictly after an aware datetime."""
+        at = after if after.__class__ is datetime and after.tzinfo is UTC else instant(after)
+        try:
+            found = self.expression.after(at) if self.zone is UTC_ZONE else self._search_forward(at)
+        except OverflowError:
+            found = None
+        if found is None:
+            raise self._nothing("after", at)
+        return found
+
+    def previous(self, at: datetime) -> Instant:
+        """Return the last occurrence at or before an aware datetime."""
+        moment = instant(at)
+        try:
+            found = self.expression.until(moment) if self.zone is UTC_ZONE else self._search_backward(moment)
+        except OverflowError:
+            found = None
+        if found is None:
+            raise self._nothing("at or before", moment)
+        return found
+
+    def between(self, start: datetime, end: datetime) -> Iterator[Instant]:
+        """Yield, lazily and in order, the occurrences after `start` up to and including `end`."""
+        at, last = instant(start), instant(end)
+        return self._walk(at, last)
+
+    def _walk(self, at: Instant, last: Instant) -> Iterator[Instant]:
+        while True:
+            try:
+                at = self.next(at)
+            except CronCalculationError:  # the calendar ended first
+                return
+            if at > last:
+                return
+            yield at
+
+    # Within a segment of the zone wall time and UTC run in parallel, so an occurrence is searched on the wall clock of
+    # one segment, then of the next. A wall time in a gap lies in no segment and one that repeats lies in two: the
+    # default policies (skip, both) need no code at all, and the other two act only where segments meet.
+
+    def _search_forward(self, at: Instant) -> Instant | None:
+        zone, expression = self.zone, self.expression
+        table = zone.table
+        i = table.segment(at)
+        while True:
+            origin = at if at >= table.starts[i] else table.starts[i] - MICROSECOND
+            wall = expression.after(origin + table.offsets[i])
+            if wall is not None and (found := wall - table.offsets[i]) < table.ends[i]:
+                if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
+                    return found
+                at = found
+            elif i + 1 < len(table.starts):
+                i += 1
+                if self.gap is Gaps.SHIFT and at < table.starts[i] and self._named_in_gap(table, i):
+                    return table.starts[i]
+            elif zone.complete:
+                return None
+            else:
+                table = zone.grow()
+
+    def _search_backward(self, at: Instant) -> Instant | None:
+        table, expression = self.zone.table_at(at), self.expression
+        i = table.segment(at)
+        while i >= 0:
+            wall = expression.until(min(at, table.ends[i] - MICROSECOND) + table.offsets[i])
+            if wall is not None and (found := wall - table.offsets[i]) >= table.starts[i]:
+                if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
+                    return found
+                at = found - MICROSECOND
+            else:
+                if self.gap is Gaps.SHIFT and self._named_in_gap(table, i):
+                    return table.starts[i]
+                i -= 1
+        return None
+
+    def _named_in_gap(self, table: Table, i: int) -> bool:
+        """Whether a named minute begins in the wall time that is missing before segment i."""
+        if i == 0:
+            return False
+        wall = self.expression.after(table.starts[i] + table.offsets[i - 1] - MICROSECOND)
+        return wall is not None and wall < table.starts[i] + table.offsets[i]
+
+    def _nothing(self, side: str, at: Instant) -> CronCalculationError:
+        cause = OutOfRangeError(what=f"the occurrence {side} {format_instant(at)}")
+        return CronCalculationError(expression=self.expression.text, current_time=format_instant(at), cause=cause)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schedule) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.expression, self.timezone, self.repeated, self.gap)
+
+    def __repr__(self) -> str:
+        options = [
+            f"{self.expression.text!r}",
+            f"timezone={self.timezone!r}",
+            f"dialect={self.expression.dialect.name!r}",
+        ]
+        options += ["repeated='first'"] if self.repeated is Repeated.FIRST else []
+        options += ["gap='shift'"] if self.gap is Gaps.SHIFT else []
+        return f"Schedule({', '.join(options)})"
+
+
+def _is_repeat(table: Table, i: int, wall: Wall) -> bool:
+    """Whether a wall time of segment i already occurred in the segment before."""
+    return i > 0 and wall < table.starts[i] + table.offsets[i - 1]
+
+
+def _one_of(field: str, value: object, choices: list[str]) -> str:
+    if value in choices:
+        return str(value)
+    raise InvalidDefinitionError(field=field, found=str(value), reason=f"must be {' or '.join(choices)}")

@@ -1,0 +1,94 @@
+"""read_tzif(data) -> Transitions: a compiled time zone file (RFC 9636) as numbers, and its rule for later years."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from struct import calcsize, iter_unpack, unpack_from
+
+_HEADER = ">4sc15x6l"
+_HEADER_SIZE = calcsize(_HEADER)
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY = 86_400
+
+_OFFSET = r"([+-]?\d{1,3}(?::\d\d(?::\d\d)?)?)"
+_CHANGE = rf",M(\d{{1,2}})\.([1-5])\.([0-6])(?:/{_OFFSET})?"
+_FOOTER = rf"(?:<[^>]+>|[A-Za-z]+){_OFFSET}(?:(?:<[^>]+>|[A-Za-z]+){_OFFSET}?{_CHANGE}{_CHANGE})?"
+
+
+@dataclass(frozen=True, slots=True)
+class YearlyChange:
+    """`Mm.w.d/time`: the change to `offset` on a weekday of a week of a month, at a time of the clock before it."""
+
+    month: int
+    week: int
+    weekday: int
+    seconds: int
+    offset: int
+
+    def in_year(self, year: int, offset_before: int) -> tuple[int, int]:
+        """Return the epoch second of the change in that year, and the offset from then on."""
+        first = date(year, self.month, 1)
+        day = first.toordinal() + (self.weekday - first.isoweekday()) % 7 + 7 * (self.week - 1)
+        following = date(year + self.month // 12, self.month % 12 + 1, 1).toordinal()
+        if day >= following:  # week 5 is the last one, and a month may have only four
+            day -= 7
+        return (day - _EPOCH) * _DAY + self.seconds - offset_before, self.offset
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """The offset before all transitions, the transitions (epoch second, offset after it), and the rule after them."""
+
+    first_offset: int
+    known: tuple[tuple[int, int], ...]
+    yearly: tuple[YearlyChange, YearlyChange] | None
+
+    def in_year(self, year: int) -> list[tuple[int, int]]:
+        """Return the transitions that the rule makes in a year, in order."""
+        if self.yearly is None:
+            return []
+        start, end = self.yearly
+        return sorted([start.in_year(year, end.offset), end.in_year(year, start.offset)])
+
+
+def read_tzif(data: bytes) -> Transitions:
+    """Return the transitions in a compiled file, or raise ValueError with what is wrong with it."""
+    if len(data) < _HEADER_SIZE or data[:4] != b"TZif":
+        raise ValueError("not a TZif file")
+    if data[4:5] < b"2":
+        raise ValueError("version 1, without 64-bit times")
+    _, _, isutc, isstd, leaps, times, types, chars = unpack_from(_HEADER, data)
+    second = _HEADER_SIZE + times * 5 + types * 6 + chars + leaps * 8 + isstd + isutc
+    _, _, isutc, isstd, leaps, times, types, chars = unpack_from(_HEADER, data, second)
+    start = second + _HEADER_SIZE
+    seconds = unpack_from(f">{times}q", data, start)
+    indices = data[start + times * 8 : start + times * 9]
+    kinds = data[start + times * 9 : start + times * 9 + types * 6]
+    offsets = [offset for offset, _dst, _name in iter_unpack(">lBB", kinds)]
+    footer = data[start + times * 9 + types * 6 + chars + leaps * 12 + isstd + isutc :].strip(b"\n").decode("ascii")
+    known = tuple((second, offsets[index]) for second, index in zip(seconds, indices, strict=True))
+    return Transitions(offsets[0], known, _read_rule(footer))
+
+
+def _read_rule(footer: str) -> tuple[YearlyChange, YearlyChange] | None:
+    """Return the two yearly changes of a POSIX TZ text, None if its offset is fixed."""
+    match = re.fullmatch(_FOOTER, footer, re.ASCII)  # compiled on first use: schedules in UTC never need it
+    if match is None:
+        raise ValueError(f"unknown rule {footer!r}")
+    standard_text, summer_text, *changes = match.groups()
+    if changes[0] is None:
+        return None
+    standard = -_seconds(standard_text)  # POSIX counts west of Greenwich
+    summer = -_seconds(summer_text) if summer_text else standard + 3600
+    return _change(changes[:4], summer), _change(changes[4:], standard)
+
+
+def _change(parts: list[str], offset: int) -> YearlyChange:
+    month, week, weekday, time = parts
+    return YearlyChange(int(month), int(week), int(weekday), _seconds(time or "2"), offset)
+
+
+def _seconds(text: str) -> int:
+    sign = -1 if text.startswith("-") else 1
+    hours, minutes, seconds = ([int(part) for part in text.lstrip("+-").split(":")] + [0, 0])[:3]
+    return sign * (hours * 3600 + minutes * 60 + seconds)

@@ -1,0 +1,155 @@
+"""load_zone(name) -> Zone: a time zone as a line of segments, each with one offset, from the tzdata package."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from kron.cron.tzif import Transitions, read_tzif
+from kron.errors import TimezoneDataError, UnknownTimezoneError
+from kron.instant import Instant
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
+_END = datetime.max.replace(tzinfo=UTC)
+_EARLIEST_SECOND = -62_135_596_800  # year 1; some files place their first transition before the calendar begins
+_FIRST_HORIZON = 2101  # the years promised to be right are known at once; later ones are computed when asked for
+_GROWTH = 100
+_NAME = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The segments known so far: segment i has `offsets[i]` from instant `starts[i]` until before `ends[i]`.
+
+    Inside a segment wall time and UTC run in parallel. Between two of them the wall either leaves a gap or goes back;
+    every segment of the database is days long, so a wall time that repeats does so in the two neighbours only.
+    """
+
+    starts: list[Instant]
+    ends: list[Instant]
+    offsets: list[timedelta]
+
+    def segment(self, at: Instant) -> int:
+        """Return the segment that contains `at`, or the last one known."""
+        return bisect_right(self.starts, at) - 1
+
+
+class Zone:
+    """A named time zone. Its table grows towards later years on demand; what it has once said, it never changes."""
+
+    __slots__ = ("_transitions", "_year", "name", "table")
+
+    def __init__(self, name: str, transitions: Transitions) -> None:
+        self.name = name
+        self._transitions = transitions
+        known = [pair for pair in transitions.known if pair[0] >= _EARLIEST_SECOND]
+        before = [offset for second, offset in transitions.known if second < _EARLIEST_SECOND]
+        first = timedelta(seconds=before[-1] if before else transitions.first_offset)
+        self._year = 1970 if not known else (_EPOCH + timedelta(seconds=known[-1][0])).year
+        last = known[-1][0] if known else _EARLIEST_SECOND
+        later = [pair for year in range(self._year, _FIRST_HORIZON) for pair in self._transitions.in_year(year)]
+        self._year = _FIRST_HORIZON
+        self.table = Table([_BEGINNING], [], [first])
+        self._append(known + [pair for pair in later if pair[0] > last])
+
+    @property
+    def complete(self) -> bool:
+        """Whether the table reaches to the end of the calendar."""
+        return self._transitions.yearly is None or self._year > MAXYEAR
+
+    def grow(self) -> Table:
+        """Return a table that knows a century more."""
+        until = min(self._year + _GROWTH, MAXYEAR + 1)
+        later = [pair for year in range(self._year, until) for pair in self._transitions.in_year(year)]
+        self._year = until
+        self._append(later)
+        return self.table
+
+    def table_at(self, at: Instant) -> Table:
+        """Return a table that knows the segment of `at`."""
+        table = self.table
+        while at >= table.ends[-1] and not self.complete:
+            table = self.grow()
+        return table
+
+    def offset(self, at: Instant) -> timedelta:
+        """Return what the zone's clocks are ahead of UTC at an instant."""
+        table = self.table_at(at)
+        return table.offsets[table.segment(at)]
+
+    def local(self, at: Instant) -> datetime:
+        """Return the wall time of an instant, with its offset, for showing."""
+        return at.astimezone(timezone(self.offset(at)))
+
+    def _append(self, pairs: list[tuple[int, int]]) -> None:
+        old = self.table
+        starts, offsets = list(old.starts), list(old.offsets)
+        for second, offset_seconds in pairs:
+            offset = timedelta(seconds=offset_seconds)
+            if offset != offsets[-1]:  # a change of name or of "summer" alone is no change of the clock
+                starts.append(_EPOCH + timedelta(seconds=second))
+                offsets.append(offset)
+        ends = [*starts[1:], _END if self.complete else datetime(self._year, 1, 1, tzinfo=UTC)]
+        # Replaced whole: a thread that is reading keeps the table it has, and a growth done twice has the same result.
+        self.table = Table(starts, ends, offsets)
+
+    def __repr__(self) -> str:
+        return f"Zone({self.name!r})"
+
+
+UTC_ZONE = Zone("UTC", Transitions(0, (), None))
+
+
+@cache  # bounded by the database: some 600 names; a wrong name raises and is not kept
+def load_zone(name: str) -> Zone:
+    """Return the zone of that IANA name, or raise UnknownTimezoneError with the nearest names."""
+    if name == "UTC":
+        return UTC_ZONE
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
+    try:
+        data = _database().joinpath("zoneinfo", *name.split("/")).read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, OSError) as error:
+        raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name)) from error
+    try:
+        return Zone(name, read_tzif(data))
+    except ValueError as error:
+        raise TimezoneDataError(timezone=name, reason=str(error)) from error
+
+
+def zone_names() -> tuple[str, ...]:
+    """Return every name of the database in use."""
+    return tuple(sorted(_database().joinpath("zones").read_text("ascii").split()))
+
+
+@lru_cache(maxsize=1)
+def database_version() -> str:
+    """Return the version of the IANA database in use, such as `2025b`."""
+    return _database().joinpath("zoneinfo", "tzdata.zi").open(encoding="utf-8").readline().split()[-1]
+
+
+def _database() -> "Traversable":
+    from importlib.resources import files  # on first use: it costs a third of `import kron`, and UTC needs no database
+
+    try:
+        return files("tzdata")
+    except ModuleNotFoundError as error:
+        raise TimezoneDataError(timezone="*", reason="the tzdata package is not installed") from error
+
+
+def _suggestions(name: object) -> tuple[str, ...]:
+    """Return at most three names that look like the wrong one, whatever its case and its region."""
+    from difflib import get_close_matches  # only a wrong name needs it
+
+    wanted = str(name)[:100].casefold().replace(" ", "_")
+    known = {zone.rpartition("/")[2].casefold(): zone for zone in zone_names() if "Etc" not in zone}
+    known |= {zone.casefold(): zone for zone in zone_names()}
+    if wanted in known:
+        return (known[wanted],)
+    return tuple(dict.fromkeys(known[near] for near in get_close_matches(wanted, known, n=3, cutoff=0.75)))

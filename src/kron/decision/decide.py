@@ -1,0 +1,90 @@
+"""decide(timing, nominal) -> Decision: the whole deterministic calculation."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from kron.decision.decision import NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
+from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash
+from kron.decision.stream import uniform
+from kron.decision.terms import Terms
+from kron.decision.timing import Timing
+from kron.errors import OutOfRangeError
+from kron.instant import SECOND, Instant, instant
+
+MAX_ATTEMPTS = 64  # SPEC: the sampling budget is deterministic and fixed; part of algorithm version 1
+
+_TABULATED = 3601
+_SECONDS = tuple(SECOND * seconds for seconds in range(_TABULATED))  # a look-up takes a fifth of making one
+_STABLE = SeedStrategy.STABLE
+_make = tuple.__new__  # what calling a named tuple does, in half the time
+
+
+def decide(timing: Timing | Decision, nominal: datetime) -> Decision:
+    """Return the decision for the period anchored at a nominal time, an aware datetime.
+
+    That the schedule names `nominal` is the caller's promise; a fraction of a second is dropped. The terms may also be
+    taken from a decision made before.
+    """
+    at = nominal if nominal.__class__ is datetime and nominal.tzinfo is UTC else instant(nominal)
+    if at.microsecond:
+        at = at.replace(microsecond=0)
+    terms = timing.terms
+    seed = terms.seed
+    key = period_id(at) if seed.strategy is _STABLE else period_key(seed.strategy, at, terms.zone)
+    hash_ = seed_hash(terms.identity, key, seed.salt)
+    try:
+        start = at + terms.start
+        if terms.free:  # the common case: the first candidate is accepted
+            u = uniform(hash_, 1)
+            seconds = int(u * (terms.width + 1)) if terms.quantile is None else _place(terms, terms.quantile(u))
+            chosen = start + (_SECONDS[seconds] if seconds < _TABULATED else SECOND * seconds)
+            return _make(Decision, (terms, at, key, hash_, chosen, 1, None))
+        return Decision(terms, at, key, hash_, *_choose(terms, start, hash_))
+    except OverflowError as error:
+        raise OutOfRangeError(what=f"the window of {period_id(at)}") from error
+
+
+def replay(decision: Decision) -> Decision:
+    """Return the decision made anew from nothing but a recorded one; equal to it unless that was altered."""
+    return decide(decision, decision.nominal_time)
+
+
+def _choose(terms: Terms, start: Instant, hash_: str) -> tuple[Instant | None, int, str | None]:
+    """Return the first allowed candidate and the attempts it took, or None, the attempts and the reason."""
+    zone, constraints = terms.zone, terms.constraints
+    if not terms.width:
+        allowed = constraints.allows(start + zone.offset(start))
+        return (start, 0, None) if allowed else (None, 0, ONLY_SECOND_NOT_ALLOWED)
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        candidate = _candidate(terms, start, uniform(hash_, attempt))
+        if constraints.allows(candidate + zone.offset(candidate)):
+            return candidate, attempt, None
+    return None, MAX_ATTEMPTS, NO_CANDIDATE
+
+
+def _candidate(terms: Terms, start: Instant, u: float) -> Instant:
+    return start + SECOND * _place(terms, u if terms.quantile is None else terms.quantile(u))
+
+
+def _place(terms: Terms, x: float) -> int:
+    """Return the whole seconds from the window's start that x stands for; both ends of the window can be reached."""
+    return min(max(int(x * (terms.width + 1)), 0), terms.width)
+
+
+class Candidate(NamedTuple):
+    """One attempt: the number drawn, the second it stands for, and the clause that rejected it (empty if none did)."""
+
+    attempt: int
+    u: float
+    at: Instant
+    rejected_by: str
+
+
+def candidates(decision: Decision) -> Iterator[Candidate]:
+    """Yield the attempts that led to a decision, in order, for showing."""
+    terms = decision.terms
+    for attempt in range(1, decision.attempts + 1):
+        u = uniform(decision.seed_hash, attempt)
+        at = _candidate(terms, decision.window_start, u)
+        yield Candidate(attempt, u, at, terms.constraints.violated(at + terms.zone.offset(at)))

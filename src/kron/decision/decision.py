@@ -1,0 +1,207 @@
+"""Decision: everything about one period's choice that is needed to make it again off-line, to JSON and back."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
+
+from kron.cron.zone import load_zone
+from kron.decision.constraint import Constraints
+from kron.decision.definition import read_clauses, read_distribution
+from kron.decision.distribution import Distribution
+from kron.decision.seed import Seed, SeedStrategy, period_id
+from kron.decision.terms import Terms
+from kron.decision.window import Window, WindowMode
+from kron.errors import InvalidDecisionError, KronError
+from kron.instant import SECOND, Instant, format_instant, parse_instant
+
+Value = TypeVar("Value")
+ALGORITHM_VERSION = 1
+NO_CANDIDATE = "no candidate accepted within MaxAttempts"
+ONLY_SECOND_NOT_ALLOWED = "the only second is not allowed"
+
+
+class Decision(NamedTuple):
+    """The second chosen for one period, or the reason why there is none, with all that led to it.
+
+    A named tuple over shared terms, and not a dataclass of eighteen fields: hundreds of thousands are made in a
+    preview, and such a dataclass costs more to create than the whole calculation.
+    """
+
+    terms: Terms
+    nominal_time: Instant
+    period_key: str
+    seed_hash: str
+    chosen_time: Instant | None
+    attempts: int
+    reason: str | None
+
+    @property
+    def identity(self) -> str:
+        """The stable identifier of the schedule entry."""
+        return self.terms.identity
+
+    @property
+    def period_id(self) -> str:
+        """The canonical name of the period."""
+        return period_id(self.nominal_time)
+
+    @property
+    def window_start(self) -> Instant:
+        """The first second that could be chosen."""
+        return self.nominal_time + self.terms.start
+
+    @property
+    def window_end(self) -> Instant:
+        """The last second that could be chosen."""
+        return self.nominal_time + SECOND * self.terms.last
+
+    @property
+    def window_mode(self) -> WindowMode:
+        """On which side of the nominal time the window lies."""
+        return self.terms.mode
+
+    @property
+    def timezone(self) -> str:
+        """The IANA name of the zone in which constraints and period keys are read."""
+        return self.terms.zone.name
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution with every parameter stated."""
+        return self.terms.distribution
+
+    @property
+    def seed_strategy(self) -> SeedStrategy:
+        """What of the period enters the seed."""
+        return self.terms.seed.strategy
+
+    @property
+    def salt(self) -> str:
+        """What else enters the seed."""
+        return self.terms.seed.salt
+
+    @property
+    def constraints_applied(self) -> Constraints:
+        """What a candidate had to satisfy."""
+        return self.terms.constraints
+
+    @property
+    def tzdata_version(self) -> str:
+        """The version of the time zone database that was in use."""
+        return self.terms.tzdata_version
+
+    @property
+    def algorithm_version(self) -> int:
+        """The version of the calculation."""
+        return ALGORITHM_VERSION
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the decision as JSON holds it."""
+        return {
+            "identity": self.identity,
+            "period_id": self.period_id,
+            "period_key": self.period_key,
+            "nominal_time": format_instant(self.nominal_time),
+            "window_start": format_instant(self.window_start),
+            "window_end": format_instant(self.window_end),
+            "window_mode": self.window_mode.value,
+            "chosen_time": None if self.chosen_time is None else format_instant(self.chosen_time),
+            "timezone": self.timezone,
+            "distribution": self.distribution.to_dict(),
+            "seed_strategy": self.seed_strategy.value,
+            "salt": self.salt,
+            "seed_hash": self.seed_hash,
+            "constraints_applied": self.constraints_applied.to_dict(),
+            "attempts": self.attempts,
+            "reason": self.reason,
+            "algorithm_version": self.algorithm_version,
+            "tzdata_version": self.tzdata_version,
+        }
+
+    def to_json(self) -> str:
+        """Return the decision as one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Decision":
+        """Return the decision that `to_json` wrote, or raise InvalidDecisionError."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidDecisionError(field="text", reason=f"is not JSON ({error})") from error
+        if not isinstance(value, dict):
+            raise InvalidDecisionError(field="text", reason="is not a JSON object")
+        return cls.from_dict(value)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, object]) -> "Decision":
+        """Return the decision that `to_dict` gave; fields it does not know are ignored."""
+        version = record.get("algorithm_version")
+        if version != ALGORITHM_VERSION or isinstance(version, bool):
+            raise InvalidDecisionError(
+                field="algorithm_version", reason=f"must be {ALGORITHM_VERSION}, found {version!r}"
+            )
+        read = _Reader(record)
+        nominal = read("nominal_time", _instant)
+        terms = Terms(
+            read("identity", _text),
+            read("timezone", lambda value: load_zone(_text(value))),
+            read("window_mode", WindowMode),
+            (read("window_start", _instant) - nominal) // SECOND,
+            (read("window_end", _instant) - nominal) // SECOND,
+            read("distribution", read_distribution),
+            Seed(read("seed_strategy", SeedStrategy), read("salt", _text)),
+            read("constraints_applied", _constraints),
+            read("tzdata_version", _text),
+        )
+        if Window(terms.mode, SECOND * max(0, terms.last - terms.first)).bounds != (terms.first, terms.last):
+            raise InvalidDecisionError(field="window_start", reason="and window_end do not fit window_mode")
+        if read("period_id", _text) != period_id(nominal):
+            raise InvalidDecisionError(field="period_id", reason="is not the period of nominal_time")
+        return cls(
+            terms,
+            nominal,
+            read("period_key", _text),
+            read("seed_hash", _text),
+            read("chosen_time", lambda value: None if value is None else _instant(value)),
+            read("attempts", _count),
+            read("reason", lambda value: None if value is None else _text(value)),
+        )
+
+
+class _Reader:
+    """Reads one field after the other, with the field's name in every error."""
+
+    def __init__(self, record: Mapping[str, object]) -> None:
+        self._record = record
+
+    def __call__(self, name: str, read: Callable[[object], Value]) -> Value:
+        if name not in self._record:
+            raise InvalidDecisionError(field=name, reason="is missing")
+        try:
+            return read(self._record[name])
+        except (KronError, TypeError, ValueError) as error:
+            raise InvalidDecisionError(field=name, reason=f"cannot be read: {error}") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"must be a text, found {value!r}")
+    return value
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError(f"must be a count, found {value!r}")
+    return value
+
+
+def _instant(value: object) -> Instant:
+    return parse_instant(_text(value))
+
+
+def _constraints(value: object) -> Constraints:
+    if not isinstance(value, Mapping) or not {"only", "avoid"} >= set(value):
+        raise TypeError(f"must be a table of only and avoid, found {value!r}")
+    sides = {side: read_clauses(side, value.get(side, ())) for side in ("only", "avoid")}
+    return Constraints(**sides)

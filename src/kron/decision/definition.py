@@ -1,0 +1,193 @@
+"""The parts of a timing, read from the words of a line or from the tables of a file: each reader takes either."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+
+from kron.cron.zone import load_zone
+from kron.decision.choices import choose, unknown_word
+from kron.decision.constraint import Clauses
+from kron.decision.distribution import Distribution
+from kron.decision.line import Line, Modifier, parse_line, split_outside_quotes, unquote
+from kron.decision.seed import Seed, SeedStrategy
+from kron.decision.window import Window, WindowMode
+from kron.errors import InvalidDefinitionError, InvalidDurationError, UnknownTimezoneError
+from kron.instant import parse_duration
+
+Parts = dict[str, object]
+
+KEYS = (
+    "schedule", "timezone", "dialect", "gap", "repeated", "window", "distribution", "seed", "salt", "only", "avoid",
+)  # fmt: skip
+_ALIASES = {"timeZone": "timezone"}  # how Kubernetes spells it
+
+
+def read_definition(definition: Mapping[str, object]) -> Parts:
+    """Return the parts of a structured definition, those that its `schedule` carries as modifiers included."""
+    parts: Parts = {}
+    constraints = read_table("constraints", definition.get("constraints", {}), ("only", "avoid"))
+    for key, value in [*definition.items(), *constraints.items()]:
+        known = _ALIASES.get(key, key)
+        if known in KEYS:
+            add_once(parts, known, value)
+        elif key != "constraints":
+            raise unknown_word("key", key, KEYS)
+    if "schedule" not in parts:
+        raise InvalidDefinitionError(field="schedule", found="nothing", reason="is required")
+    line = parse_line(parts.pop("schedule"))  # type: ignore[arg-type] # it checks
+    for key, value in [("schedule", line.expression), *read_modifiers(line).items()]:
+        add_once(parts, key, value)
+    return parts
+
+
+def read_modifiers(line: Line) -> Parts:
+    """Return the parts that a line's modifiers name; an error points at the modifier it came from."""
+    parts: Parts = {}
+    for name, modifier in line.modifiers.items():
+        with pointing_at(modifier):
+            parts |= _MODIFIERS[name](modifier)
+    return parts
+
+
+@contextmanager
+def pointing_at(modifier: Modifier) -> Iterator[None]:
+    """Give errors raised inside the position of the modifier that they are about."""
+    try:
+        yield
+    except InvalidDefinitionError as error:
+        if error.position is None:
+            error.position = modifier.position
+        raise
+    except UnknownTimezoneError as error:
+        raise InvalidDefinitionError(
+            field="timezone",
+            found=modifier.arguments,
+            reason="must be an IANA time zone",
+            fix=error.fix,
+            position=modifier.position,
+        ) from error
+
+
+def read_window(given: object) -> Window:
+    """Return the window of `after,2h`, of {mode, duration}, or itself."""
+    if isinstance(given, Window):
+        return given
+    if isinstance(given, str):
+        word, comma, duration = (part.strip() for part in given.partition(","))
+        if not comma:
+            raise InvalidDefinitionError(
+                field="window", found=given, reason="needs a mode and a duration", fix="write after,2h or around,90m"
+            )
+        given = {"mode": word, "duration": duration}
+    table = read_table("window", given, ("mode", "duration"))
+    mode = choose(WindowMode, "window.mode", table.get("mode", "after"))
+    return Window(mode, read_duration("window.duration", table.get("duration", "0s")))
+
+
+def read_duration(field: str, given: object) -> timedelta:
+    """Return a duration, with the field's name in the error."""
+    try:
+        return parse_duration(given)  # type: ignore[arg-type] # it checks
+    except InvalidDurationError as error:
+        raise InvalidDefinitionError(
+            field=field, found=str(given), reason=str(error.details["reason"]), fix="write it as 1h30m, 90s or 250ms"
+        ) from error
+
+
+def read_distribution(given: object) -> Distribution:
+    """Return the distribution of `skewLate,shape=2.5`, of {name, params}, or itself."""
+    if isinstance(given, Distribution):
+        return given
+    if isinstance(given, str):
+        name, *words = (part.strip() for part in given.split(","))
+        params: Parts = {}
+        for word in words:
+            add_once(params, *read_pair("distribution", word))
+        given = {"name": name, "params": params}
+    table = read_table("distribution", given, ("name", "params"))
+    params = dict(read_table("distribution.params", table.get("params") or {}, None))
+    return Distribution(str(table.get("name", "uniform")), params)  # type: ignore[arg-type] # it checks
+
+
+def read_seed(given: object, salt: object = None) -> Seed:
+    """Return the seed of `daily,salt=prod`, of {strategy, salt}, with a salt that may stand beside it."""
+    if isinstance(given, str):
+        words: Parts = {}
+        for word in split_outside_quotes(given, ","):
+            key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
+            add_once(words, key, unquote(value))
+        given = words
+    table = read_table("seed", given, ("strategy", "salt"))
+    if salt is not None and "salt" in table:
+        raise InvalidDefinitionError(field="salt", found=str(salt), reason="is said twice, in salt and in seed")
+    text = table.get("salt", "") if salt is None else salt
+    return Seed(choose(SeedStrategy, "seed.strategy", table.get("strategy", "stable")), check_text("salt", text))
+
+
+def read_clauses(side: str, given: object) -> Clauses:
+    """Return the clauses of a text, of a list with one clause an item, of a table, or themselves."""
+    if isinstance(given, Clauses):
+        return given
+    if isinstance(given, Mapping):
+        return Clauses.of_table(given)
+    if isinstance(given, str | list | tuple):
+        return Clauses.parse(given)
+    raise InvalidDefinitionError(field=side, found=str(given), reason="must be a text, a list of clauses or a table")
+
+
+def _read_dst(modifier: Modifier) -> Parts:
+    parts: Parts = {}
+    for word in modifier.words():
+        key, value = read_pair("dst", word)
+        if key not in ("gap", "repeated"):
+            raise unknown_word("dst", key, ("gap", "repeated"))
+        add_once(parts, key, value)
+    return parts
+
+
+_MODIFIERS: Mapping[str, Callable[[Modifier], Parts]] = {
+    "tz": lambda modifier: {"timezone": load_zone(modifier.arguments.strip()).name},
+    "dst": _read_dst,
+    "win": lambda modifier: {"window": read_window(modifier.arguments)},
+    "dist": lambda modifier: {"distribution": read_distribution(modifier.arguments)},
+    "seed": lambda modifier: {"seed": modifier.arguments},
+    "only": lambda modifier: {"only": Clauses.parse(modifier.arguments)},
+    "avoid": lambda modifier: {"avoid": Clauses.parse(modifier.arguments)},
+    "policy": lambda _: {},
+}
+
+
+def read_pair(field: str, word: str) -> tuple[str, str]:
+    """Return the key and the value of `KEY=VALUE`."""
+    key, equals, value = word.partition("=")
+    if not equals or not key.strip():
+        raise InvalidDefinitionError(field=field, found=word, reason="needs KEY=VALUE")
+    return key.strip(), value.strip()
+
+
+def add_once(parts: Parts, key: str, value: object) -> None:
+    """Add a part that must not be there yet."""
+    if key in parts:
+        raise InvalidDefinitionError(field=key, found=str(value), reason="is said twice", fix="keep one of them")
+    parts[key] = value
+
+
+def read_table(field: str, given: object, known: tuple[str, ...] | None) -> Mapping[str, object]:
+    """Return a table whose keys are all known."""
+    if not isinstance(given, Mapping):
+        raise InvalidDefinitionError(field=field, found=str(given), reason="must be a text or a table")
+    for key in given:
+        if known is not None and key not in known:
+            raise unknown_word(field, key, known)
+    return given
+
+
+def check_text(field: str, given: object) -> str:
+    """Return a text that can be written as UTF-8."""
+    try:
+        if not isinstance(given, str):
+            raise TypeError("not a text")
+        given.encode()
+    except (TypeError, UnicodeEncodeError) as error:
+        raise InvalidDefinitionError(field=field, found=ascii(given), reason="must be a text in UTF-8") from error
+    return given

@@ -1,0 +1,155 @@
+"""parse_line(text) -> Line: a cron expression and its modifiers, `0 0 * * * @tz(Europe/Paris) @win(after,2h)`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kron.cron.dialect import UNITS
+from kron.cron.expression import LONGEST_TEXT
+from kron.decision.choices import unknown_word
+from kron.errors import InvalidDefinitionError
+
+MODIFIERS = ("tz", "win", "dist", "seed", "policy", "only", "avoid", "dst")
+_LONGEST_LINE = 16 * LONGEST_TEXT
+_BLANKS = " \t"
+_NEEDS_QUOTES = frozenset(' \t,;=()"\\')
+
+
+@dataclass(frozen=True, slots=True)
+class Modifier:
+    """One `@name(arguments)`; positions count from the start of the line."""
+
+    name: str
+    arguments: str
+    position: int
+
+    def words(self, separator: str = ",") -> list[str]:
+        """Return the arguments between separators, blanks around them removed, quotes kept."""
+        return [part.strip(_BLANKS) for part in split_outside_quotes(self.arguments, separator)]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What stands in a line: the expression, the modifiers by name, and what follows them."""
+
+    expression: str
+    modifiers: dict[str, Modifier]
+    rest: str
+    rest_position: int
+
+
+def parse_line(text: str, *, rest_allowed: bool = False) -> Line:
+    """Return the parts of a line, or raise InvalidDefinitionError with the place of the mistake."""
+    if not isinstance(text, str):
+        raise _wrong(str(text), "must be a text", 0, "write it in quotes")
+    if len(text) > _LONGEST_LINE:
+        raise _wrong(text, f"must have at most {_LONGEST_LINE} characters, found {len(text)}", 0)
+    end = position = _end_of_expression(text, rest_allowed=rest_allowed)
+    modifiers: dict[str, Modifier] = {}
+    while text.startswith("@", position):
+        modifier, position = _read_modifier(text, position)
+        if modifier.name in modifiers:
+            raise _wrong(f"@{modifier.name}", "is there twice", modifier.position, "keep one of them")
+        modifiers[modifier.name] = modifier
+        position = _skip(text, position)
+    rest = text[position:]
+    if rest and not rest_allowed:
+        fix = "modifiers are written @name(…), after the five fields"
+        raise _wrong(rest.split()[0], "does not belong in a schedule line", position, fix)
+    return Line(text[:end].strip(_BLANKS), modifiers, rest, position)
+
+
+def _end_of_expression(text: str, *, rest_allowed: bool) -> int:
+    """Return where the expression ends: after a macro, before the first modifier, or after five fields."""
+    position = _skip(text, 0)
+    macro = text.startswith("@", position) and "(" not in text[position:].split(" ")[0]
+    # Without a rest a sixth field is left in the expression, so that the expression's own error can name it.
+    words = 1 if macro else len(UNITS) if rest_allowed else len(text)
+    while words and position < len(text) and (macro or not text.startswith("@", position)):
+        while position < len(text) and text[position] not in _BLANKS:
+            position += 1
+        position = _skip(text, position)
+        words -= 1
+    return position
+
+
+def _read_modifier(text: str, start: int) -> tuple[Modifier, int]:
+    position = start + 1
+    while position < len(text) and (text[position].isalnum() or text[position] in "-_"):
+        position += 1
+    name = text[start + 1 : position]
+    if name not in MODIFIERS:
+        error = unknown_word("modifier", f"@{name[:40]}", [f"@{known}" for known in MODIFIERS])
+        error.position = start
+        raise error
+    if not text.startswith("(", position):
+        raise _wrong(f"@{name}", "needs its arguments in parentheses", position, f"write @{name}(…)")
+    opening = position
+    position += 1
+    for at, character in _outside_quotes(text, position):
+        if character == "(":
+            raise _wrong(text[start : at + 1], "has a parenthesis inside parentheses", at, 'quote it: salt="("')
+        if character == ")":
+            if at + 1 < len(text) and text[at + 1] not in _BLANKS:
+                raise _wrong(text[start : at + 2], "must be followed by a blank", at + 1, "add a blank")
+            return Modifier(name, text[position:at], start), at + 1
+    raise _wrong(text[start:], "has no closing parenthesis", opening, "add )")
+
+
+# --- quotes -----------------------------------------------------------------------------------------------------------
+
+
+def split_outside_quotes(text: str, separator: str) -> list[str]:
+    """Return the parts between separators that stand outside double quotes."""
+    parts, start = [], 0
+    for at, character in _outside_quotes(text, 0):
+        if character == separator:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def _outside_quotes(text: str, start: int) -> Iterator[tuple[int, str]]:
+    quoted, at = False, start
+    while at < len(text):
+        character = text[at]
+        if quoted and character == "\\":
+            at += 1
+        elif character == '"':
+            quoted = not quoted
+        elif not quoted:
+            yield at, character
+        at += 1
+    if quoted:
+        raise _wrong(text[start:], "has an opening quote without a closing one", text.index('"', start), 'add "')
+
+
+def quote(text: str) -> str:
+    """Return `text` as one word: itself, or in double quotes where it has characters that separate."""
+    if text and not _NEEDS_QUOTES & set(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def unquote(word: str) -> str:
+    """Return the text that a word stands for."""
+    if len(word) < 2 or not (word.startswith('"') and word.endswith('"')):
+        return word
+    result, escaped = [], False
+    for character in word[1:-1]:
+        if character == "\\" and not escaped:
+            escaped = True
+            continue
+        result.append(character)
+        escaped = False
+    return "".join(result)
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _BLANKS:
+        position += 1
+    return position
+
+
+def _wrong(found: str, reason: str, position: int, fix: str = "") -> InvalidDefinitionError:
+    return InvalidDefinitionError(field="line", found=found, reason=reason, fix=fix, position=position)

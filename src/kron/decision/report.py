@@ -1,0 +1,105 @@
+"""report(timing, nominal) -> Report: how much of a window its constraints allow, and how likely a period is to fail."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from kron.cron.zone import Zone
+from kron.decision.constraint import EVERY_MINUTE, Constraints
+from kron.decision.decide import MAX_ATTEMPTS
+from kron.decision.distribution import Frame
+from kron.decision.timing import Timing
+from kron.instant import SECOND, Instant
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The allowed seconds of one window as spans (first and last, both allowed), and what follows from them."""
+
+    start: Instant
+    end: Instant
+    spans: tuple[tuple[Instant, Instant], ...]
+    acceptance: float  # the probability that one candidate is accepted
+
+    @property
+    def share(self) -> float:
+        """The allowed share of the window's seconds."""
+        allowed = sum((last - first) // SECOND + 1 for first, last in self.spans)
+        return allowed / ((self.end - self.start) // SECOND + 1)
+
+    @property
+    def risk(self) -> float:
+        """The probability, over all seeds, that the period becomes unschedulable."""
+        if self.start == self.end:
+            return 0.0 if self.spans else 1.0
+        return (1 - self.acceptance) ** MAX_ATTEMPTS
+
+
+def report(timing: Timing, nominal: Instant) -> Report:
+    """Return what the constraints leave of the window of the period at a nominal time."""
+    terms = timing.terms
+    start, end = nominal + terms.start, nominal + SECOND * terms.last
+    spans = tuple(_join(_allowed_spans(terms.constraints, terms.zone, start, end)))
+    if not terms.width:
+        return Report(start, end, spans, 1.0 if spans else 0.0)
+    below = terms.distribution.cdf(Frame(terms.mode, terms.width, -terms.first))
+    seats = terms.width + 1
+    acceptance = 0.0
+    for first, last in spans:
+        low, high = (first - start) // SECOND, (last - start) // SECOND + 1
+        acceptance += below(min(high / seats, 1.0)) - below(low / seats)
+    return Report(start, end, spans, min(max(acceptance, 0.0), 1.0))
+
+
+def _allowed_spans(
+    constraints: Constraints, zone: Zone, start: Instant, end: Instant
+) -> Iterator[tuple[Instant, Instant]]:
+    """Yield the allowed spans in order: segment by segment of the zone, day by day, run by run of allowed minutes."""
+    runs = _runs(constraints.minutes)
+    table = zone.table_at(end)
+    for i in range(table.segment(start), table.segment(end) + 1):
+        offset = table.offsets[i]
+        low, high = max(start, table.starts[i]), min(end, table.ends[i] - SECOND)
+        day = (low + offset).date()
+        while day <= (high + offset).date():
+            if constraints.allows_day(day):
+                midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) - offset
+                for first, last in runs:
+                    a, b = max(low, midnight + first * SECOND), min(high, midnight + last * SECOND)
+                    if a <= b:
+                        yield a, b
+            if day == date.max:
+                return
+            day += _DAY
+
+
+def _runs(minutes: int) -> list[tuple[int, int]]:
+    """Return the runs of set bits as first and last second of the day."""
+    if minutes == EVERY_MINUTE:
+        return [(0, 86_399)]
+    runs: list[tuple[int, int]] = []
+    position = 0
+    while minutes:
+        skip = (minutes & -minutes).bit_length() - 1
+        minutes >>= skip
+        length = (~minutes & (minutes + 1)).bit_length() - 1
+        runs.append(((position + skip) * 60, (position + skip + length) * 60 - 1))
+        minutes >>= length
+        position += skip + length
+    return runs
+
+
+def _join(spans: Iterator[tuple[Instant, Instant]]) -> Iterator[tuple[Instant, Instant]]:
+    """Yield the spans with neighbours made one."""
+    current: tuple[Instant, Instant] | None = None
+    for first, last in spans:
+        if current is not None and current[1] + SECOND == first:
+            current = (current[0], last)
+        else:
+            if current is not None:
+                yield current
+            current = (first, last)
+    if current is not None:
+        yield current

@@ -1,0 +1,11 @@
+"""uniform(seed_hash, n) -> float: the n-th number in [0, 1) of the SplitMix64 stream that a seed hash starts."""
+
+_GAMMA = 0x9E37_79B9_7F4A_7C15
+
+
+def uniform(seed_hash: str, n: int) -> float:
+    """Return the n-th number, from 1. The state starts as the hash's first eight bytes, big-endian; it only counts."""
+    z = int(seed_hash[:16], 16) + n * _GAMMA & 0xFFFF_FFFF_FFFF_FFFF
+    z = (z ^ z >> 30) * 0xBF58_476D_1CE4_E5B9 & 0xFFFF_FFFF_FFFF_FFFF
+    z = (z ^ z >> 27) * 0x94D0_49BB_1331_11EB & 0xFFFF_FFFF_FFFF_FFFF
+    return ((z ^ z >> 31) >> 11) / 9007199254740992.0  # 2^53: all the bits that a float holds

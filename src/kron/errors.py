@@ -1,0 +1,195 @@
+"""Every error of Kron: one tree, each with a stable name, a message for people and details for machines.
+
+An error's `name` is its class name and its `details` are a plain mapping, so both survive JSON. Nothing else
+lives here: no parsing, no formatting of time, no policy.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_SHOWN = 200  # characters of a user's text repeated inside a message: enough to recognise it, never a megabyte
+
+
+def shown(text: str) -> str:
+    """Return `text`, cut to a length that fits a message."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+class KronError(Exception):
+    """The root of the tree: catch this to catch everything Kron raises on purpose."""
+
+    def __init__(self, message: str, **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: Mapping[str, object] = MappingProxyType(details)
+
+    @property
+    def name(self) -> str:
+        """The stable name of this kind of error."""
+        return type(self).__name__
+
+
+# --- cron expressions -------------------------------------------------------------------------------------------------
+
+
+class FieldParseError(KronError):
+    """One field of a cron expression could not be read.
+
+    `position` is the offset of the offending character inside the field, `fix` the way to write it, if there is one.
+    """
+
+    def __init__(self, reason: str, *, field_name: str, field_value: str, position: int = 0, fix: str = "") -> None:
+        super().__init__(f"{field_name} field {reason}", fieldValue=shown(field_value), fieldName=field_name)
+        self.field = field_name
+        self.reason = reason
+        self.position = position
+        self.fix = fix
+
+
+class InvalidCronExpressionError(KronError):
+    """A text is not a cron expression of its dialect.
+
+    `pointer` gives the text with a caret under the offending character and the fix, for a terminal.
+    """
+
+    def __init__(self, *, expression: str, field: str, reason: str, position: int = 0, fix: str = "") -> None:
+        super().__init__(
+            f'Invalid cron expression "{shown(expression)}": {field} field {reason}',
+            expression=shown(expression),
+            field=field,
+            reason=reason,
+        )
+        self.expression = expression
+        self.field = field
+        self.reason = reason
+        self.position = position
+        self.fix = fix
+
+    @property
+    def pointer(self) -> str:
+        """The text, a caret under the offending character, and what would be right."""
+        return point(self.expression, self.position, f"{self.field} field {self.reason}", self.fix)
+
+
+class CronExpressionInvalidError(KronError):
+    """A registration carries a cron expression that does not parse; the parser's error is its cause."""
+
+    def __init__(self, *, expression: str, field: str, reason: str) -> None:
+        super().__init__(
+            f'Invalid cron expression "{shown(expression)}": {field} field {reason}',
+            expression=shown(expression),
+            field=field,
+            reason=reason,
+        )
+
+
+class CronCalculationError(KronError):
+    """A valid schedule has no occurrence on the asked side within the years 1 to 9999."""
+
+    def __init__(self, *, expression: str, current_time: str, cause: Exception) -> None:
+        super().__init__(
+            f"Failed to calculate next occurrence: {cause}",
+            expression=expression,
+            currentTime=current_time,
+            cause=cause,
+        )
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+class NaiveDatetimeError(KronError):
+    """A datetime without a time zone was given where an instant is needed."""
+
+    def __init__(self, *, value: object) -> None:
+        super().__init__(
+            f"An instant needs an aware datetime, found {value!r}; give it a tzinfo, for example datetime.timezone.utc",
+            value=repr(value),
+        )
+
+
+class UnknownTimezoneError(KronError):
+    """A time zone's name is not in the IANA database in use."""
+
+    def __init__(self, *, timezone: object, suggestions: tuple[str, ...] = ()) -> None:
+        self.fix = (
+            f"did you mean {' or '.join(suggestions)}?" if suggestions else "use an IANA name such as Europe/Paris"
+        )
+        super().__init__(
+            f"Unknown time zone {shown(repr(timezone))}; {self.fix}",
+            timezone=shown(str(timezone)),
+            suggestions=suggestions,
+        )
+
+
+class TimezoneDataError(KronError):
+    """The time zone database is missing, damaged or of an unknown form."""
+
+    def __init__(self, *, timezone: str, reason: str) -> None:
+        super().__init__(f"Time zone data of {timezone!r} cannot be used: {reason}", timezone=timezone, reason=reason)
+
+
+class InvalidInstantError(KronError):
+    """A text is not an RFC 3339 instant."""
+
+    def __init__(self, *, text: str) -> None:
+        super().__init__(
+            f'Invalid instant "{shown(text)}"; write it as 2026-03-01T00:00:00Z or 2026-03-01T01:00:00+01:00',
+            text=shown(text),
+        )
+
+
+class InvalidDurationError(KronError):
+    """A text is not a duration in Go's form."""
+
+    def __init__(self, *, text: str, reason: str) -> None:
+        super().__init__(
+            f'Invalid duration "{shown(text)}": {reason}; write it as 1h30m, 90s or 250ms',
+            text=shown(text),
+            reason=reason,
+        )
+
+
+class OutOfRangeError(KronError):
+    """A calculation leaves the years 1 to 9999."""
+
+    def __init__(self, *, what: str) -> None:
+        super().__init__(f"{what} leaves the years 1 to 9999", what=what)
+
+
+# --- definitions of a timing ------------------------------------------------------------------------------------------
+
+
+class InvalidDefinitionError(KronError):
+    """A part of a job's definition is wrong; `field` names the part in the words of the text it came from.
+
+    Where the definition came from a line, `position` is the offset of the offending character in it.
+    """
+
+    def __init__(self, *, field: str, found: str, reason: str, fix: str = "", position: int | None = None) -> None:
+        tail = f"; {fix}" if fix else ""
+        super().__init__(
+            f'{field}: {reason}, found "{shown(found)}"{tail}', field=field, found=shown(found), reason=reason
+        )
+        self.field = field
+        self.found = found
+        self.reason = reason
+        self.fix = fix
+        self.position = position
+
+
+class InvalidDecisionError(KronError):
+    """A recorded decision lacks something, contradicts itself or was made by an unknown algorithm."""
+
+    def __init__(self, *, field: str, reason: str) -> None:
+        super().__init__(f"Invalid decision: {field} {reason}", field=field, reason=reason)
+
+
+def point(text: str, position: int, problem: str, fix: str) -> str:
+    """Return three lines: the text around the problem, a caret under `position`, the problem with its fix."""
+    start = max(0, position - 60)
+    part = text[start : start + 120]
+    line = "".join(character if character.isprintable() else "·" for character in part)
+    lead, trail = ("…" if start else ""), ("…" if start + 120 < len(text) else "")
+    caret = " " * (position - start + len(lead)) + "^"
+    return f"{lead}{line}{trail}\n{caret}\n{problem}{f'; {fix}' if fix else ''}"

@@ -1,0 +1,79 @@
+"""Job: a timing, a policy and what to run, from one line of a `.kron` file and back."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kron.decision.choices import unknown_word
+from kron.decision.definition import add_once
+from kron.decision.line import parse_line, quote, split_outside_quotes, unquote
+from kron.decision.timing import Timing
+from kron.errors import InvalidDefinitionError
+from kron.rules.policy import Policy
+
+SETTINGS = (
+    "name", "command", "user", "group", "cwd", "env", "shell", "umask", "timeout", "stdout", "stderr", "description",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """When, under which policy, and with which settings; `env` may be set several times, the others once."""
+
+    timing: Timing
+    policy: Policy = field(default_factory=Policy)
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """The stable identifier that enters every seed."""
+        return self.timing.identity
+
+    @property
+    def name(self) -> str:
+        """The name that the line gives, empty if it gives none."""
+        return next((value for key, value in self.settings if key == "name"), "")
+
+    @classmethod
+    def parse(
+        cls, text: str, *, identity: str = "", source: str = "", dialect: Literal["extended", "posix"] = "extended"
+    ) -> "Job":
+        """Return the job of a line; without an identity it is `<source>:<name>`."""
+        line = parse_line(text, rest_allowed=True)
+        settings = _read_settings(line.rest, line.rest_position)
+        name = dict(settings).get("name", "")
+        if source and not name:
+            raise InvalidDefinitionError(
+                field="name", found="nothing", reason="is required", fix="add name=… after the schedule"
+            )
+        timing = Timing.of_line(line, identity=identity or f"{source}:{name}", dialect=dialect)
+        return cls(timing, Policy.of_line(line), settings)
+
+    def to_line(self) -> str:
+        """Return the line that `parse` reads back as an equal job of the same identity."""
+        words = [self.timing.schedule.expression.text, *self.timing.modifiers(), *self.policy.modifiers()]
+        return " ".join(words + [f"{key}={quote(value)}" for key, value in self.settings])
+
+
+def _read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
+    settings: list[tuple[str, str]] = []
+    seen: dict[str, object] = {}
+    for word in split_outside_quotes(text.replace("\t", " "), " "):
+        if word:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise InvalidDefinitionError(
+                    field="settings",
+                    found=word,
+                    reason="needs KEY=VALUE",
+                    fix='quote a value with blanks, as in command="echo hello"',
+                    position=position,
+                )
+            if key not in SETTINGS:
+                error = unknown_word("settings", key, SETTINGS)
+                error.position = position
+                raise error
+            if key != "env":
+                add_once(seen, key, value)
+            settings.append((key, unquote(value)))
+        position += len(word) + 1
+    return tuple(settings)
