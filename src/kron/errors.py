@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _SHOWN = 200  # characters of a user's text repeated inside a message: enough to recognise it, never a megabyte
+_BEFORE_CARET = 60  # characters of context on each side of a caret: together they fit a terminal
 
 
 def shown(text: str) -> str:
@@ -68,7 +69,8 @@ class InvalidCronExpressionError(KronError):
     @property
     def pointer(self) -> str:
         """The text, a caret under the offending character, and what would be right."""
-        return point(self.expression, self.position, f"{self.field} field {self.reason}", self.fix)
+        fix = f"; {self.fix}" if self.fix else ""
+        return f"{caret(self.expression, self.position)}\n{self.field} field {self.reason}{fix}"
 
 
 class CronExpressionInvalidError(KronError):
@@ -185,11 +187,10 @@ class InvalidDecisionError(KronError):
         super().__init__(f"Invalid decision: {field} {reason}", field=field, reason=reason)
 
 
-def point(text: str, position: int, problem: str, fix: str) -> str:
-    """Return three lines: the text around the problem, a caret under `position`, the problem with its fix."""
-    start = max(0, position - 60)
-    part = text[start : start + 120]
+def caret(text: str, position: int) -> str:
+    """Return two lines: the text around a position, and a caret under it."""
+    start = max(0, position - _BEFORE_CARET)
+    part = text[start : start + 2 * _BEFORE_CARET]
     line = "".join(character if character.isprintable() else "·" for character in part)
-    lead, trail = ("…" if start else ""), ("…" if start + 120 < len(text) else "")
-    caret = " " * (position - start + len(lead)) + "^"
-    return f"{lead}{line}{trail}\n{caret}\n{problem}{f'; {fix}' if fix else ''}"
+    lead, trail = ("…" if start else ""), ("…" if start + 2 * _BEFORE_CARET < len(text) else "")
+    return f"{lead}{line}{trail}\n{' ' * (position - start + len(lead))}^"

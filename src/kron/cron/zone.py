@@ -5,14 +5,11 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from importlib import import_module
 
 from kron.cron.tzif import Transitions, read_tzif
 from kron.errors import TimezoneDataError, UnknownTimezoneError
 from kron.instant import Instant
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
@@ -114,8 +111,8 @@ def load_zone(name: str) -> Zone:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
     try:
-        data = _database().joinpath("zoneinfo", *name.split("/")).read_bytes()
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, OSError) as error:
+        data = _read(f"zoneinfo/{name}")
+    except OSError as error:
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name)) from error
     try:
         return Zone(name, read_tzif(data))
@@ -125,22 +122,29 @@ def load_zone(name: str) -> Zone:
 
 def zone_names() -> tuple[str, ...]:
     """Return every name of the database in use."""
-    return tuple(sorted(_database().joinpath("zones").read_text("ascii").split()))
+    return tuple(sorted(_read("zones").decode("ascii").split()))
 
 
 @lru_cache(maxsize=1)
 def database_version() -> str:
     """Return the version of the IANA database in use, such as `2025b`."""
-    return _database().joinpath("zoneinfo", "tzdata.zi").open(encoding="utf-8").readline().split()[-1]
-
-
-def _database() -> "Traversable":
-    from importlib.resources import files  # on first use: it costs a third of `import kron`, and UTC needs no database
-
     try:
-        return files("tzdata")
+        return str(import_module("tzdata").IANA_VERSION)
     except ModuleNotFoundError as error:
         raise TimezoneDataError(timezone="*", reason="the tzdata package is not installed") from error
+
+
+def _read(path: str) -> bytes:
+    """Return a file of the tzdata package: zone data is an input, so it comes from a package with a version."""
+    from pkgutil import get_data  # on first use: most schedules are in UTC and need no database
+
+    try:
+        data = get_data("tzdata", path)
+    except ModuleNotFoundError as error:
+        raise TimezoneDataError(timezone=path, reason="the tzdata package is not installed") from error
+    if data is None:
+        raise TimezoneDataError(timezone=path, reason="the tzdata package cannot be read from where it is installed")
+    return data
 
 
 def _suggestions(name: object) -> tuple[str, ...]:

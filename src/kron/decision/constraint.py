@@ -133,7 +133,7 @@ class Constraints:
                     return f"{side}({clauses.group(group)})"
         return ""
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, list[str]]:
         """Return both sides as lists of clauses."""
         return {"only": self.only.texts, "avoid": self.avoid.texts}
 

@@ -129,13 +129,13 @@ class Decision(NamedTuple):
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise InvalidDecisionError(field="text", reason=f"is not JSON ({error})") from error
-        if not isinstance(value, dict):
-            raise InvalidDecisionError(field="text", reason="is not a JSON object")
         return cls.from_dict(value)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, object]) -> "Decision":
         """Return the decision that `to_dict` gave; fields it does not know are ignored."""
+        if not isinstance(record, Mapping):
+            raise InvalidDecisionError(field="text", reason="is not a JSON object")
         version = record.get("algorithm_version")
         if version != ALGORITHM_VERSION or isinstance(version, bool):
             raise InvalidDecisionError(

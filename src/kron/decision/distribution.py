@@ -62,14 +62,15 @@ class Distribution:
         """Return the probability that x falls below a place: the inverse of `quantile`."""
         return _KINDS[self.name].cdf(self.resolve(frame).params, frame)
 
+    def to_params(self) -> dict[str, float | str]:
+        """Return the parameters as JSON holds them, with durations as text."""
+        return {
+            key: format_duration(value) if isinstance(value, timedelta) else value for key, value in self.params.items()
+        }
+
     def to_dict(self) -> dict[str, object]:
-        """Return the table form, with durations as text."""
-        return {"name": self.name, "params": {key: print_parameter(value) for key, value in self.params.items()}}
-
-
-def print_parameter(value: Parameter) -> float | str:
-    """Return a parameter as JSON holds it."""
-    return format_duration(value) if isinstance(value, timedelta) else value
+        """Return the table form."""
+        return {"name": self.name, "params": self.to_params()}
 
 
 # --- the five kinds ---------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from kron.cron.zone import Zone
 from kron.decision.constraint import EVERY_MINUTE, Constraints
 from kron.decision.decide import MAX_ATTEMPTS
+from kron.decision.decision import Decision
 from kron.decision.distribution import Frame
 from kron.decision.timing import Timing
 from kron.instant import SECOND, Instant
@@ -37,7 +38,7 @@ class Report:
         return (1 - self.acceptance) ** MAX_ATTEMPTS
 
 
-def report(timing: Timing, nominal: Instant) -> Report:
+def report(timing: Timing | Decision, nominal: Instant) -> Report:
     """Return what the constraints leave of the window of the period at a nominal time."""
     terms = timing.terms
     start, end = nominal + terms.start, nominal + SECOND * terms.last

@@ -15,7 +15,7 @@ from kron.decision.definition import (
     read_seed,
     read_window,
 )
-from kron.decision.distribution import Distribution, print_parameter
+from kron.decision.distribution import Distribution
 from kron.decision.line import Line, parse_line, quote
 from kron.decision.seed import Seed
 from kron.decision.terms import Terms
@@ -91,7 +91,7 @@ class Timing:
 
     def modifiers(self) -> list[str]:
         """Return the modifiers that differ from the defaults, in the order of the documentation."""
-        params = "".join(f",{key}={print_parameter(value)}" for key, value in self.distribution.params.items())
+        params = "".join(f",{key}={value}" for key, value in self.distribution.to_params().items())
         salt = f",salt={quote(self.seed.salt)}" if self.seed.salt else ""
         schedule = self.schedule
         words = [f"gap={schedule.gap.value}"] if schedule.gap is not Gaps.SKIP else []

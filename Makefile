@@ -1,0 +1,44 @@
+# Every target sets up what it needs in a local .venv; there is nothing to install by hand.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup run test test-slow lint format bench clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(READY) ## make .venv with Kron and the tools
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Kron needs Python 3.11 or later; found $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { $(PYTHON) -m pip install --quiet --user virtualenv && $(PYTHON) -m virtualenv --quiet $(VENV); }
+	@echo "setting up $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+run: $(READY) ## show the coming week of the example jobs
+	@$(BIN)/kron next --file examples/jobs.kron --for 7d
+
+test: $(READY) lint ## lint, types, layers and all tests but the slow ones
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(READY) ## the long sweeps
+	@$(BIN)/python -m pytest -m slow
+
+lint: $(READY) ## ruff, mypy and the layer rules
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo > $(VENV)/layers.log 2>&1 || { cat $(VENV)/layers.log; exit 1; }
+
+format: $(READY) ## write the code in the common form
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+bench: $(READY) ## measure Kron beside its peers
+	@$(BIN)/python bench/run.py
+
+clean: ## remove everything that was made
+	rm -rf $(VENV) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,196 @@
+"""kron explain LINE: every step from text to chosen second; with --replay, from a recorded decision."""
+
+import json
+from itertools import islice
+from typing import TextIO
+
+import click
+
+from kron.cron.description import describe
+from kron.cron.zone import database_version
+from kron.decision.decide import Candidate, candidates, decide, replay
+from kron.decision.decision import Decision
+from kron.decision.report import Report, report
+from kron.errors import InvalidDecisionError
+from kron.hosts.cli.draw import both_texts, local_text, window_bar
+from kron.hosts.cli.options import (
+    COUNT,
+    DIALECT,
+    FROM,
+    IDENTITY,
+    JSON,
+    note_identity,
+    read_job,
+    read_since,
+)
+from kron.hosts.cli.periods import occurrences
+from kron.instant import MICROSECOND, format_instant
+from kron.rules.job import Job
+
+_SHOWN_CANDIDATES = 12
+
+
+@click.command()
+@click.argument("line", metavar="LINE", required=False)
+@IDENTITY
+@FROM
+@COUNT
+@click.option(
+    "--replay", "record", type=click.File(encoding="utf-8"), metavar="FILE", help="Make a recorded decision again."
+)
+@JSON
+@DIALECT
+def explain(
+    line: str | None,
+    identity: str | None,
+    since: str | None,
+    count: int | None,
+    record: TextIO | None,
+    dialect: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Explain how the second of a period of LINE is chosen, step by step.
+
+    With --replay FILE (- for standard input) the decisions that `kron next --json` printed, or one of them, are made
+    again from nothing but the record: exit 0 if every second is the same, 1 if not.
+    """
+    if (line is None) == (record is None):
+        raise click.UsageError("give either one LINE in quotes or --replay FILE")
+    if record is not None:
+        _replay(record.read(), as_json=as_json)
+        return
+    job = read_job(line or "", dialect=dialect, identity=identity)
+    note_identity(identity, job)
+    schedule = job.timing.schedule
+    start = read_since(since, schedule.zone)
+    decisions = [decide(job.timing, nominal) for nominal in islice(occurrences(schedule, start), count or 1)]
+    if as_json:
+        click.echo(json.dumps([_explained(decision) for decision in decisions], ensure_ascii=False, indent=1))
+        return
+    _print_expression(job)
+    for decision in decisions:
+        _print_schedule(job, decision)
+        _print_decision(decision)
+
+
+def _print_expression(job: Job) -> None:
+    expression = job.timing.schedule.expression
+    _title("1 Text")
+    click.echo(f"  {job.to_line()}")
+    fields = (expression.minute, expression.hour, expression.day, expression.month, expression.weekday)
+    for field in fields:
+        values = "every value" if field.full else _shortened([str(value) for value in field])
+        click.echo(f"  {field.unit.name:<9}{values}")
+    click.echo(f"  {describe(expression)}, {job.timing.schedule.timezone}")
+
+
+def _print_schedule(job: Job, decision: Decision) -> None:
+    schedule = job.timing.schedule
+    _title("2 Period")
+    click.echo(f"  nominal   {both_texts(schedule.zone, decision.nominal_time)}")
+    click.echo(f"  before it {both_texts(schedule.zone, schedule.previous(decision.nominal_time - MICROSECOND))}")
+
+
+def _print_decision(decision: Decision) -> None:
+    zone = decision.terms.zone
+    found, tried = report(decision, decision.nominal_time), list(candidates(decision))
+    _title("3 Seed")
+    click.echo(f"  period id   {decision.period_id}")
+    click.echo(f"  period key  {decision.period_key}  ({decision.seed_strategy.value})")
+    seed_text = "\n".join((decision.identity, decision.period_key, decision.salt))
+    click.echo(f"  SHA-256 of  {json.dumps(seed_text, ensure_ascii=False)}")
+    click.echo(f"  seed hash   {decision.seed_hash}")
+    _title("4 Window")
+    click.echo(f"  {decision.window_mode.value}, {both_texts(zone, decision.window_start)}")
+    click.echo(f"  until {' ' * (len(decision.window_mode.value) - 4)}{both_texts(zone, decision.window_end)}")
+    for row in window_bar(decision, found, tried):
+        click.echo(f"  {row}".rstrip())
+    _print_candidates(decision, found, tried)
+    _title("6 Chosen")
+    if decision.chosen_time is None:
+        click.secho(f"  unschedulable: {decision.reason}", fg="red", bold=True)
+        return
+    click.secho(f"  {both_texts(zone, decision.chosen_time)}", fg="green", bold=True)
+    click.echo(f"  algorithm {decision.algorithm_version}, time zone data {decision.tzdata_version}")
+
+
+def _print_candidates(decision: Decision, found: Report, tried: list[Candidate]) -> None:
+    _title("5 Candidates")
+    params = "".join(f", {key}={value}" for key, value in decision.distribution.to_params().items())
+    click.echo(f"  {decision.distribution.name}{params}; candidate = start + floor(x · {decision.terms.width + 1}) s")
+    if decision.constraints_applied:
+        for side, clauses in decision.constraints_applied.to_dict().items():
+            if clauses:
+                click.echo(f"  {side:<6}{'; '.join(clauses)}")
+        click.echo(f"  {found.share:.1%} of the window is allowed; a period fails with probability {found.risk:.2g}")
+    if not tried:
+        click.echo("  a window of one second: nothing is drawn")
+    for candidate in tried if len(tried) <= _SHOWN_CANDIDATES else [*tried[: _SHOWN_CANDIDATES - 2], *tried[-2:]]:
+        verdict = f"rejected by {candidate.rejected_by}" if candidate.rejected_by else "accepted"
+        colour = "red" if candidate.rejected_by else "green"
+        local = local_text(decision.terms.zone, candidate.at)
+        click.echo(f"  {candidate.attempt:>3}  u={candidate.u:<20}  {local}  {click.style(verdict, fg=colour)}")
+    if len(tried) > _SHOWN_CANDIDATES:
+        click.echo(f"  ({len(tried) - _SHOWN_CANDIDATES} candidates between the last two and the others are not shown)")
+
+
+def _replay(text: str, *, as_json: bool) -> None:
+    """Make recorded decisions again, and say for each whether its second is the same."""
+    recorded = [Decision.from_dict(item) for item in _records(text)]
+    again = [replay(decision) for decision in recorded]
+    different = 0
+    rows = []
+    for old, new in zip(recorded, again, strict=True):
+        changes = [name for name, value in old.to_dict().items() if new.to_dict()[name] != value]
+        different += bool(changes)
+        rows.append({**_explained(new), "same": not changes, "differs": changes})
+        if as_json:
+            continue
+        _print_decision(new)
+        _title("7 Replay")
+        if changes:
+            click.secho(f"  differs from the record in {', '.join(changes)}", fg="red", bold=True)
+            for name in changes:
+                click.echo(f"  {name}: recorded {old.to_dict()[name]}, here {new.to_dict()[name]}")
+        else:
+            click.secho("  the same as the record", fg="green", bold=True)
+        if old.tzdata_version != database_version():
+            click.echo(f"  recorded with time zone data {old.tzdata_version}, made again with {database_version()}")
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+    click.get_current_context().exit(1 if different else 0)
+
+
+def _records(text: str) -> list[dict[str, object]]:
+    """Return the decision objects of a JSON text: one object, an array, or a log line that holds a `decision`."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidDecisionError(field="text", reason=f"is not JSON ({error})") from error
+    items = value if isinstance(value, list) else [value]
+    if not items or not all(isinstance(item, dict) for item in items):
+        raise InvalidDecisionError(field="text", reason="must be a decision or an array of decisions")
+    return [item.get("decision", item) for item in items]
+
+
+def _explained(decision: Decision) -> dict[str, object]:
+    found = report(decision, decision.nominal_time)
+    rows = [
+        {"attempt": row.attempt, "u": row.u, "time": format_instant(row.at), "rejected_by": row.rejected_by or None}
+        for row in candidates(decision)
+    ]
+    return {
+        **decision.to_dict(),
+        "candidates": rows,
+        "allowed_share": found.share,
+        "unschedulable_risk": found.risk,
+    }
+
+
+def _title(text: str) -> None:
+    click.secho(text, bold=True)
+
+
+def _shortened(values: list[str]) -> str:
+    return " ".join(values if len(values) <= 24 else [*values[:11], "…", *values[-2:]])

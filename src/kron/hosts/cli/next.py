@@ -1,0 +1,180 @@
+"""kron next LINE: the coming periods, their nominal and their chosen times."""
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import chain, islice, takewhile
+from pathlib import Path
+
+import click
+
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.hosts.cli.draw import histogram, local_text
+from kron.hosts.cli.files import read_files
+from kron.hosts.cli.options import (
+    COUNT,
+    DIALECT,
+    FROM,
+    IDENTITY,
+    JSON,
+    note_identity,
+    read_job,
+    read_since,
+    read_span,
+)
+from kron.hosts.cli.periods import occurrences
+from kron.instant import SECOND, Instant, format_duration, format_instant
+from kron.rules.job import Job
+
+_DEFAULT_COUNT = 10
+_WORTH_A_BAR = 20_000  # decisions; fewer take less than a tenth of a second
+_PLACES = 61  # columns of the histogram: each end has its own
+
+
+@click.command("next")
+@click.argument("line", metavar="LINE", required=False)
+@IDENTITY
+@FROM
+@COUNT
+@click.option("--for", "span", metavar="DURATION", help="All periods of a span, such as 12h or 7d, instead of a count.")
+@click.option("--file", "files", multiple=True, type=click.Path(path_type=Path), help="The jobs of a .kron file.")
+@click.option("--summary", is_flag=True, help="Print figures and a histogram instead of the periods.")
+@JSON
+@DIALECT
+def next_(
+    line: str | None,
+    identity: str | None,
+    since: str | None,
+    count: int | None,
+    span: str | None,
+    files: tuple[Path, ...],
+    dialect: str,
+    *,
+    summary: bool,
+    as_json: bool,
+) -> None:
+    """Show the next periods of LINE, or of the jobs of files: nominal and chosen times.
+
+    The first period is the first whose nominal time lies strictly after --from.
+    """
+    if (line is None) == (not files):
+        raise click.UsageError("give either one LINE in quotes or --file FILE")
+    if count is not None and span is not None:
+        raise click.UsageError("give either --count or --for")
+    if line is None:
+        jobs = read_files(files)
+    else:
+        jobs = [read_job(line, dialect=dialect, identity=identity)]
+        note_identity(identity, jobs[0])
+    length = None if span is None else read_span(span)
+    decisions = _in_order(jobs, since, count or _DEFAULT_COUNT, length)
+    total = (count or _DEFAULT_COUNT) * len(jobs) if length is None else None
+    decisions = _with_progress(decisions, total, quiet=not (summary or as_json))
+    if as_json:
+        _print_json(decisions)
+    elif summary:
+        _print_summary(decisions)
+    elif line is None:
+        _print_calendar(decisions, {job.identity: job.name for job in jobs})
+    else:
+        _print_table(jobs[0], decisions)
+
+
+def _in_order(jobs: list[Job], since: str | None, count: int, span: timedelta | None) -> Iterator[Decision]:
+    """Yield the decisions of one job by nominal time, of several by chosen time (by window start if there is none)."""
+    streams = [_decisions(job, read_since(since, job.timing.schedule.zone), count, span) for job in jobs]
+    if len(streams) == 1:
+        return streams[0]
+    every = [decision for stream in streams for decision in stream]
+    return iter(sorted(every, key=lambda decision: (decision.chosen_time or decision.window_start, decision.identity)))
+
+
+def _decisions(job: Job, start: Instant, count: int, span: timedelta | None) -> Iterator[Decision]:
+    timing = job.timing
+    nominals = occurrences(timing.schedule, start)
+    wanted = islice(nominals, count) if span is None else takewhile(lambda at: at - start <= span, nominals)
+    return (decide(timing, nominal) for nominal in wanted)
+
+
+def _with_progress(decisions: Iterator[Decision], total: int | None, *, quiet: bool) -> Iterator[Decision]:
+    """Yield the same decisions, with a bar on standard error where long work would otherwise be silent."""
+    if quiet or (total is not None and total < _WORTH_A_BAR) or not sys.stderr.isatty():
+        yield from decisions
+        return
+    with click.progressbar(length=total or 0, label="deciding", file=sys.stderr, width=40) as bar:
+        for number, decision in enumerate(decisions, 1):
+            if number % 5000 == 0:
+                bar.update(5000)
+            yield decision
+
+
+def _print_json(decisions: Iterator[Decision]) -> None:
+    """Print one array, a decision a line, as they come."""
+    separator = "[\n"
+    for decision in decisions:
+        click.echo(separator + json.dumps(decision.to_dict(), ensure_ascii=False), nl=False)
+        separator = ",\n"
+    click.echo("\n]" if separator != "[\n" else "[]")
+
+
+def _print_table(job: Job, decisions: Iterator[Decision]) -> None:
+    zone = job.timing.schedule.zone
+    wide = zone.name != "UTC"
+
+    def cells(at: Instant) -> str:
+        return f"{format_instant(at):<22}" + (f"{local_text(zone, at):<32}" if wide else "")
+
+    here = f"{zone.name:<32}" if wide else ""
+    decisions = chain([next(decisions)], decisions)  # so that "there is none" comes before any header
+    click.secho(f"{'nominal (UTC)':<22}{here}{'chosen (UTC)':<22}{here}shift", bold=True)
+    for decision in decisions:
+        if decision.chosen_time is None:
+            failure = click.style(f"unschedulable: {decision.reason}", fg="red")
+            click.echo(f"{cells(decision.nominal_time)}{failure}")
+        else:
+            shift = decision.chosen_time - decision.nominal_time
+            sign = "-" if shift < timedelta() else "+"
+            click.echo(
+                f"{cells(decision.nominal_time)}{cells(decision.chosen_time)}{sign}{format_duration(abs(shift))}"
+            )
+
+
+def _print_calendar(decisions: Iterator[Decision], names: dict[str, str]) -> None:
+    width = max(map(len, names.values()), default=0) + 2
+    click.secho(f"{'chosen (UTC)':<22}{'chosen (job zone)':<31}{'job':<{width}}nominal (UTC)", bold=True)
+    day = ""
+    for decision in decisions:
+        name, nominal = names[decision.identity], format_instant(decision.nominal_time)
+        at = decision.chosen_time
+        if (today := (at or decision.window_start).date().isoformat()) != day:
+            day = today
+            click.secho(f"── {(at or decision.window_start):%A %Y-%m-%d} ", fg="cyan")
+        if at is None:
+            gone = click.style(f"{'unschedulable':<53}", fg="red")
+            click.echo(f"{gone}{name:<{width}}{nominal}  {decision.reason}")
+        else:
+            local = local_text(decision.terms.zone, at)
+            click.echo(f"{format_instant(at):<22}{local:<31}{name:<{width}}{nominal}")
+
+
+def _print_summary(decisions: Iterator[Decision]) -> None:
+    """Print how many periods there are, how many fail, and where in their windows the chosen seconds fall."""
+    periods = failed = 0
+    places = [0] * _PLACES
+    first = last = None
+    for decision in decisions:
+        first, last = first or decision, decision
+        periods += 1
+        if decision.chosen_time is None:
+            failed += 1
+        else:
+            seconds = (decision.chosen_time - decision.window_start) // SECOND
+            places[seconds * (_PLACES - 1) // max(decision.terms.width, 1)] += 1
+    click.echo(f"periods        {periods}")
+    click.echo(f"unschedulable  {failed}")
+    if first is not None and last is not None:
+        click.echo(f"from           {first.period_id}")
+        click.echo(f"to             {last.period_id}")
+        click.echo(f"window         {click.style(histogram(places), fg='green')}  from start to end")

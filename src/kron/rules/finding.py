@@ -1,0 +1,43 @@
+"""Finding: one thing that a check has to say about a definition, in the form that people and scripts read."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An error or a warning: where it is, which field it is about, what was found and what would be right."""
+
+    level: Literal["error", "warning"]
+    field: str
+    message: str
+    fix: str = ""
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.file else ""
+        return f"{place}{self.level}: {self.field}: {self.message}{f'; {self.fix}' if self.fix else ''}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the finding as JSON holds it."""
+        return {
+            "file": self.file,
+            "line": self.line,
+            "field": self.field,
+            "level": self.level,
+            "message": self.message,
+            "fix": self.fix,
+        }
+
+
+def finding_of(error: KronError, *, file: str, line: int) -> Finding:
+    """Return the finding that says what an error of a definition says."""
+    match error:
+        case InvalidCronExpressionError():
+            return Finding("error", error.field, error.reason, error.fix, file, line)
+        case InvalidDefinitionError():
+            return Finding("error", error.field, f'{error.reason}, found "{error.found}"', error.fix, file, line)
+    return Finding("error", str(error.details.get("field", "schedule")), error.message, "", file, line)
