@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kron.cron.dialect import DAY
 from kron.cron.expression import Expression
 from kron.cron.field import Field
 
@@ -42,7 +43,7 @@ def _times(expression: Expression) -> str:
         return f"Every hour from {first} to {last}"
     if len(minutes) == 1 and (every := _step(hours, 24)):
         return f"Every {every} hours, first at {first}"
-    return f"At {_minutes(minutes)} of the hours {_list(hours)}"
+    return f"At {_minutes(minutes)} of the hour{'s' if len(hours) > 1 else ''} {_list(hours)}"
 
 
 def _every_hour(field: Field, minutes: list[int]) -> str:
@@ -106,7 +107,8 @@ def _months(values: list[int]) -> str:
 def _ordinals(values: list[int]) -> str:
     step = values[1] - values[0] if len(values) > _FEW_TIMES else 0
     if step > 1 and values == list(range(values[0], values[-1] + 1, step)):
-        return f"every {_ordinal(step)} day from the {_ordinal(values[0])}"
+        until = f" to the {_ordinal(values[-1])}" if values[-1] + step <= DAY.high else ""
+        return f"every {_ordinal(step)} day from the {_ordinal(values[0])}{until}"
     parts = []
     for run in _runs(values):
         many = len(run) > 2
@@ -133,7 +135,7 @@ def _runs(values: list[int]) -> list[list[int]]:
 
 
 def _is_run(values: list[int]) -> bool:
-    return len(values) > 1 and values[-1] - values[0] == len(values) - 1
+    return values[-1] - values[0] == len(values) - 1
 
 
 def _list(values: list[int]) -> str:

@@ -130,8 +130,10 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
             fields.append(parse_field(parts[index], unit, dialect))
         except FieldParseError as error:
             position = _start_of(text, index, dialect) + error.position
+            # Spelled out, a day field no longer begins with *, and beside the other one AND would become OR.
+            fix = "" if unit.selects_days and parts[6 - index] != "*" and "/" in parts[index] else error.fix
             raise InvalidCronExpressionError(
-                expression=text, field=error.field, reason=error.reason, position=position, fix=error.fix
+                expression=text, field=error.field, reason=error.reason, position=position, fix=fix
             ) from error
     minute, hour, day, month, weekday = fields
     either = not (day.starred or weekday.starred)
@@ -161,7 +163,7 @@ def _start_of(text: str, index: int, dialect: Dialect) -> int:
 
 def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
     """Return the five fields of a macro; refuse everything else that does not have five fields."""
-    macro = parts[0].lower() if len(parts) == 1 else ""
+    macro = parts[0].lower() if len(parts) == 1 and parts[0].isascii() else ""
     if macro in dialect.macros:
         return dialect.macros[macro]
     start = _start_of(text, 0, dialect)
@@ -184,13 +186,8 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
 def _refuse_never(text: str, day: Field, month: Field, position: int) -> NoReturn:
     days = ", ".join(str(value) for value in day)
     months = ", ".join(month.unit.name_of(value).capitalize() for value in month)
-    raise InvalidCronExpressionError(
-        expression=text,
-        field="day",
-        reason=f"can never match: no day {days} in {months}",
-        position=position,
-        fix=f"the longest month named has {max(longest(value) for value in month)} days",
-    )
+    fix = f"the longest month named has {max(longest(value) for value in month)} days"
+    _refuse(text, f"can never match: no day {days} in {months}", position, fix)
 
 
 def _refuse(text: str, reason: str, position: int = 0, fix: str = "") -> NoReturn:

@@ -1,5 +1,6 @@
 """parse_field(text, unit, dialect) -> Field: the values that one field names, ready for searching."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -12,6 +13,7 @@ ABSENT = 255  # in a search table: there is no such value; greater than any valu
 _BYTES = tuple(bytes((value,)) for value in range(256))
 _NUMBERS = {str(value): value for value in range(60)}
 _CACHED_FIELDS = 4096  # real crontabs repeat a few hundred texts; bounded, so that hostile ones cannot fill memory
+_QUARTZ_TOKEN = re.compile(r"[?#]|(?<![A-Z])(?:LW?|W)(?![A-Z])", re.ASCII | re.IGNORECASE)
 _QUARTZ = {
     "?": "write *",
     "L": "list the days, such as 28-31",
@@ -207,7 +209,7 @@ class _Element:
                 fix = "write 0 for Sunday" if unit is WEEKDAY and number == 7 else ""
                 raise self.error(f"value {text[:20]} is outside {unit.low}-{highest}", offset, fix)
             return number
-        if (named := unit.names.get(text.upper())) is not None:
+        if text.isascii() and (named := unit.names.get(text.upper())) is not None:
             if not self.dialect.names:
                 raise self.error(f"uses a name ({text}), {self.dialect.refusal}", offset, f"write {named}")
             return named
@@ -217,10 +219,9 @@ class _Element:
         unit = self.unit
         if not text:
             return self.error("has an empty list element", offset, "remove the extra comma")
-        for mark in _QUARTZ:
-            if mark in text.upper():
-                at = offset + text.upper().index(mark)
-                return self.error(f"uses {mark}, a Quartz token ({text[:20]})", at, _QUARTZ[mark])
+        if token := _QUARTZ_TOKEN.search(text):
+            mark = token[0][0].upper()
+            return self.error(f"uses {mark}, a Quartz token ({text[:20]})", offset + token.start(), _QUARTZ[mark])
         if "*" in text:
             return self.error(f"has * beside other characters ({text[:20]})", offset + text.index("*"), "write * alone")
         if text.isalpha() and text.isascii():

@@ -1,7 +1,7 @@
 """Schedule = expression + zone: next, previous and between, on instants."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Literal
 
@@ -9,7 +9,10 @@ from kron.cron.dialect import DIALECTS
 from kron.cron.expression import Expression, Wall, parse
 from kron.cron.zone import UTC_ZONE, Table, Zone, load_zone
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
-from kron.instant import MICROSECOND, Instant, format_instant, instant
+from kron.instant import MICROSECOND, ZERO, Instant, format_instant, instant
+
+_FIRST_WALL = datetime.min.replace(tzinfo=UTC)
+_LAST_WALL = datetime.max.replace(tzinfo=UTC)
 
 
 class Repeated(Enum):
@@ -96,7 +99,7 @@ class Schedule:
         i = table.segment(at)
         while True:
             origin = at if at >= table.starts[i] else table.starts[i] - MICROSECOND
-            wall = expression.after(origin + table.offsets[i])
+            wall = expression.after(_wall(origin, table.offsets[i]))
             if wall is not None and (found := wall - table.offsets[i]) < table.ends[i]:
                 if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
                     return found
@@ -114,7 +117,7 @@ class Schedule:
         table, expression = self.zone.table_at(at), self.expression
         i = table.segment(at)
         while i >= 0:
-            wall = expression.until(min(at, table.ends[i] - MICROSECOND) + table.offsets[i])
+            wall = expression.until(_wall(min(at, table.last(i)), table.offsets[i]))
             if wall is not None and (found := wall - table.offsets[i]) >= table.starts[i]:
                 if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
                     return found
@@ -154,6 +157,14 @@ class Schedule:
         options += ["repeated='first'"] if self.repeated is Repeated.FIRST else []
         options += ["gap='shift'"] if self.gap is Gaps.SHIFT else []
         return f"Schedule({', '.join(options)})"
+
+
+def _wall(at: Instant, offset: timedelta) -> Wall:
+    """Return the wall time of an instant, or the first or last there is where that lies outside the calendar."""
+    try:
+        return at + offset
+    except OverflowError:
+        return _FIRST_WALL if offset < ZERO else _LAST_WALL
 
 
 def _is_repeat(table: Table, i: int, wall: Wall) -> bool:

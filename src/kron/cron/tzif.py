@@ -3,12 +3,16 @@
 import re
 from dataclasses import dataclass
 from datetime import date
-from struct import calcsize, iter_unpack, unpack_from
+from itertools import pairwise
+from struct import calcsize, error, iter_unpack, unpack_from
 
 _HEADER = ">4sc15x6l"
 _HEADER_SIZE = calcsize(_HEADER)
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 86_400
+MAGIC = b"TZif"
+EARLIEST = -62_135_596_800  # the epoch second of year 1; some files place their first transition before it
+_LATEST = 253_402_300_799  # the last of year 9999
 
 _OFFSET = r"([+-]?\d{1,3}(?::\d\d(?::\d\d)?)?)"
 _CHANGE = rf",M(\d{{1,2}})\.([1-5])\.([0-6])(?:/{_OFFSET})?"
@@ -43,6 +47,18 @@ class Transitions:
     known: tuple[tuple[int, int], ...]
     yearly: tuple[YearlyChange, YearlyChange] | None
 
+    def check(self) -> None:
+        """Raise ValueError if no clock could behave like this."""
+        offsets = [self.first_offset, *(offset for _, offset in self.known)]
+        offsets += [change.offset for change in self.yearly or ()]
+        if any(abs(offset) >= _DAY for offset in offsets):
+            raise ValueError("clocks a day or more from UTC")
+        seconds = [second for second, _ in self.known]
+        if any(later <= earlier for earlier, later in pairwise(seconds)):
+            raise ValueError("transitions out of order")
+        if seconds and seconds[-1] > _LATEST:
+            raise ValueError("a transition after the year 9999")
+
     def in_year(self, year: int) -> list[tuple[int, int]]:
         """Return the transitions that the rule makes in a year, in order."""
         if self.yearly is None:
@@ -53,10 +69,17 @@ class Transitions:
 
 def read_tzif(data: bytes) -> Transitions:
     """Return the transitions in a compiled file, or raise ValueError with what is wrong with it."""
-    if len(data) < _HEADER_SIZE or data[:4] != b"TZif":
+    if not data.startswith(MAGIC):
         raise ValueError("not a TZif file")
     if data[4:5] < b"2":
         raise ValueError("version 1, without 64-bit times")
+    try:
+        return _read(data)
+    except (error, IndexError) as cause:
+        raise ValueError("cut off or damaged") from cause
+
+
+def _read(data: bytes) -> Transitions:
     _, _, isutc, isstd, leaps, times, types, chars = unpack_from(_HEADER, data)
     second = _HEADER_SIZE + times * 5 + types * 6 + chars + leaps * 8 + isstd + isutc
     _, _, isutc, isstd, leaps, times, types, chars = unpack_from(_HEADER, data, second)

@@ -7,14 +7,13 @@ from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
 from functools import cache, lru_cache
 from importlib import import_module
 
-from kron.cron.tzif import Transitions, read_tzif
+from kron.cron.tzif import EARLIEST, MAGIC, Transitions, read_tzif
 from kron.errors import TimezoneDataError, UnknownTimezoneError
-from kron.instant import Instant
+from kron.instant import MICROSECOND, Instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
-_EARLIEST_SECOND = -62_135_596_800  # year 1; some files place their first transition before the calendar begins
 _FIRST_HORIZON = 2101  # the years promised to be right are known at once; later ones are computed when asked for
 _GROWTH = 100
 _NAME = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", re.ASCII)
@@ -36,6 +35,10 @@ class Table:
         """Return the segment that contains `at`, or the last one known."""
         return bisect_right(self.starts, at) - 1
 
+    def last(self, i: int) -> Instant:
+        """Return the last moment of segment i."""
+        return self.ends[i] - MICROSECOND if self.ends[i] < _END else _END
+
 
 class Zone:
     """A named time zone. Its table grows towards later years on demand; what it has once said, it never changes."""
@@ -43,13 +46,14 @@ class Zone:
     __slots__ = ("_transitions", "_year", "name", "table")
 
     def __init__(self, name: str, transitions: Transitions) -> None:
+        transitions.check()
         self.name = name
         self._transitions = transitions
-        known = [pair for pair in transitions.known if pair[0] >= _EARLIEST_SECOND]
-        before = [offset for second, offset in transitions.known if second < _EARLIEST_SECOND]
+        known = [pair for pair in transitions.known if pair[0] >= EARLIEST]
+        before = [offset for second, offset in transitions.known if second < EARLIEST]
         first = timedelta(seconds=before[-1] if before else transitions.first_offset)
         self._year = 1970 if not known else (_EPOCH + timedelta(seconds=known[-1][0])).year
-        last = known[-1][0] if known else _EARLIEST_SECOND
+        last = known[-1][0] if known else EARLIEST
         later = [pair for year in range(self._year, _FIRST_HORIZON) for pair in self._transitions.in_year(year)]
         self._year = _FIRST_HORIZON
         self.table = Table([_BEGINNING], [], [first])
@@ -103,17 +107,23 @@ class Zone:
 UTC_ZONE = Zone("UTC", Transitions(0, (), None))
 
 
-@cache  # bounded by the database: some 600 names; a wrong name raises and is not kept
 def load_zone(name: str) -> Zone:
     """Return the zone of that IANA name, or raise UnknownTimezoneError with the nearest names."""
-    if name == "UTC":
-        return UTC_ZONE
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
+    return _load(name)
+
+
+@cache  # bounded by the database: some 600 names; a wrong name raises and is not kept
+def _load(name: str) -> Zone:
+    if name == "UTC":
+        return UTC_ZONE
     try:
         data = _read(f"zoneinfo/{name}")
     except OSError as error:
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name)) from error
+    if not data.startswith(MAGIC):  # the database has other files beside its zones
+        raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
     try:
         return Zone(name, read_tzif(data))
     except ValueError as error:

@@ -44,7 +44,7 @@ class Clauses:
         object.__setattr__(self, "minutes", minutes)
 
     def __hash__(self) -> int:
-        return hash(tuple(self.values.items()))
+        return hash(frozenset(self.values.items()))
 
     def __str__(self) -> str:
         return ";".join(self.texts)

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from enum import Enum
 
+from kron.cron.schedule import Gaps, Repeated
 from kron.cron.zone import load_zone
 from kron.decision.choices import choose, unknown_word
 from kron.decision.constraint import Clauses
@@ -24,6 +26,7 @@ _ALIASES = {"timeZone": "timezone"}  # how Kubernetes spells it
 
 def read_definition(definition: Mapping[str, object]) -> Parts:
     """Return the parts of a structured definition, those that its `schedule` carries as modifiers included."""
+    read_table("definition", definition, None)
     parts: Parts = {}
     constraints = read_table("constraints", definition.get("constraints", {}), ("only", "avoid"))
     for key, value in [*definition.items(), *constraints.items()]:
@@ -105,13 +108,16 @@ def read_distribution(given: object) -> Distribution:
             add_once(params, *read_pair("distribution", word))
         given = {"name": name, "params": params}
     table = read_table("distribution", given, ("name", "params"))
-    params = dict(read_table("distribution.params", table.get("params") or {}, None))
+    given_params = table.get("params")
+    params = dict(read_table("distribution.params", {} if given_params is None else given_params, None))
     return Distribution(str(table.get("name", "uniform")), params)  # type: ignore[arg-type] # it checks
 
 
 def read_seed(given: object, salt: object = None) -> Seed:
-    """Return the seed of `daily,salt=prod`, of {strategy, salt}, with a salt that may stand beside it."""
-    if isinstance(given, str):
+    """Return the seed of `daily,salt=prod`, of {strategy, salt}, or itself, with a salt that may stand beside it."""
+    if isinstance(given, Seed):
+        given = {"strategy": given.strategy} | ({"salt": given.salt} if given.salt else {})
+    elif isinstance(given, str):
         words: Parts = {}
         for word in split_outside_quotes(given, ","):
             key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
@@ -135,13 +141,16 @@ def read_clauses(side: str, given: object) -> Clauses:
     raise InvalidDefinitionError(field=side, found=str(given), reason="must be a text, a list of clauses or a table")
 
 
+_DST: Mapping[str, type[Enum]] = {"gap": Gaps, "repeated": Repeated}
+
+
 def _read_dst(modifier: Modifier) -> Parts:
     parts: Parts = {}
     for word in modifier.words():
         key, value = read_pair("dst", word)
-        if key not in ("gap", "repeated"):
-            raise unknown_word("dst", key, ("gap", "repeated"))
-        add_once(parts, key, value)
+        if key not in _DST:
+            raise unknown_word("dst", key, _DST)
+        add_once(parts, key, choose(_DST[key], key, value).value)
     return parts
 
 
@@ -150,7 +159,7 @@ _MODIFIERS: Mapping[str, Callable[[Modifier], Parts]] = {
     "dst": _read_dst,
     "win": lambda modifier: {"window": read_window(modifier.arguments)},
     "dist": lambda modifier: {"distribution": read_distribution(modifier.arguments)},
-    "seed": lambda modifier: {"seed": modifier.arguments},
+    "seed": lambda modifier: {"seed": read_seed(modifier.arguments)},
     "only": lambda modifier: {"only": Clauses.parse(modifier.arguments)},
     "avoid": lambda modifier: {"avoid": Clauses.parse(modifier.arguments)},
     "policy": lambda _: {},

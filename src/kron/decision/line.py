@@ -54,20 +54,18 @@ def parse_line(text: str, *, rest_allowed: bool = False) -> Line:
     rest = text[position:]
     if rest and not rest_allowed:
         fix = "modifiers are written @name(…), after the five fields"
-        raise _wrong(rest.split()[0], "does not belong in a schedule line", position, fix)
+        raise _wrong(rest[: _word_end(rest, 1)], "does not belong in a schedule line", position, fix)
     return Line(text[:end].strip(_BLANKS), modifiers, rest, position)
 
 
 def _end_of_expression(text: str, *, rest_allowed: bool) -> int:
     """Return where the expression ends: after a macro, before the first modifier, or after five fields."""
     position = _skip(text, 0)
-    macro = text.startswith("@", position) and "(" not in text[position:].split(" ")[0]
+    macro = text.startswith("@", position) and "(" not in text[position : _word_end(text, position)]
     # Without a rest a sixth field is left in the expression, so that the expression's own error can name it.
     words = 1 if macro else len(UNITS) if rest_allowed else len(text)
     while words and position < len(text) and (macro or not text.startswith("@", position)):
-        while position < len(text) and text[position] not in _BLANKS:
-            position += 1
-        position = _skip(text, position)
+        position = _skip(text, _word_end(text, position))
         words -= 1
     return position
 
@@ -143,6 +141,12 @@ def unquote(word: str) -> str:
         result.append(character)
         escaped = False
     return "".join(result)
+
+
+def _word_end(text: str, position: int) -> int:
+    while position < len(text) and text[position] not in _BLANKS:
+        position += 1
+    return position
 
 
 def _skip(text: str, position: int) -> int:

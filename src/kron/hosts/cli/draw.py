@@ -11,6 +11,7 @@ from kron.decision.report import Report
 from kron.instant import SECOND, Instant, format_instant
 
 BAR = 64
+_CELLS_A_DAY = 8
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
@@ -56,6 +57,23 @@ def window_bar(decision: Decision, found: Report, tried: Sequence[Candidate]) ->
     scale = first_text + last_text.rjust(BAR - len(first_text))
     legend = "█ allowed  ░ not allowed  × rejected  ▼ chosen  N nominal"
     return ["".join(marks), "".join(cells), "".join(under), scale, legend]
+
+
+def week_strips(decisions: Sequence[Decision], names: dict[str, str]) -> list[str]:
+    """Return a row for each job: seven days from the first decision on, a cell for every three hours of UTC."""
+    moments = [(decision.identity, decision.chosen_time or decision.window_start) for decision in decisions]
+    midnight = min(at for _, at in moments).replace(hour=0, minute=0, second=0, microsecond=0)
+    days = [midnight + SECOND * 86_400 * day for day in range(7)]
+    width = max(map(len, names.values())) + 2
+    rows = [" " * width + "".join(f"{day:%a %d}".ljust(_CELLS_A_DAY) for day in days)]
+    for identity, name in names.items():
+        counts = [0] * 7 * _CELLS_A_DAY
+        for owner, at in moments:
+            cell = (at - midnight) // (SECOND * (86_400 // _CELLS_A_DAY))
+            if owner == identity and cell < len(counts):
+                counts[cell] += 1
+        rows.append(f"{name:<{width}}{''.join(_EIGHTHS[min(count, 8)] if count else '·' for count in counts)}")
+    return rows
 
 
 def histogram(values: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ import click
 
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
-from kron.hosts.cli.draw import histogram, local_text
+from kron.hosts.cli.draw import histogram, local_text, week_strips
 from kron.hosts.cli.files import read_files
 from kron.hosts.cli.options import (
     COUNT,
@@ -77,7 +77,7 @@ def next_(
     elif summary:
         _print_summary(decisions)
     elif line is None:
-        _print_calendar(decisions, {job.identity: job.name for job in jobs})
+        _print_calendar(list(decisions), {job.identity: job.name for job in jobs})
     else:
         _print_table(jobs[0], decisions)
 
@@ -141,8 +141,14 @@ def _print_table(job: Job, decisions: Iterator[Decision]) -> None:
             )
 
 
-def _print_calendar(decisions: Iterator[Decision], names: dict[str, str]) -> None:
-    width = max(map(len, names.values()), default=0) + 2
+def _print_calendar(decisions: list[Decision], names: dict[str, str]) -> None:
+    if not decisions:
+        click.echo("no period in this span")
+        return
+    for row in week_strips(decisions, names):
+        click.echo(row)
+    click.echo()
+    width = max(map(len, names.values())) + 2
     click.secho(f"{'chosen (UTC)':<22}{'chosen (job zone)':<31}{'job':<{width}}nominal (UTC)", bold=True)
     day = ""
     for decision in decisions:
