@@ -15,7 +15,7 @@ SECOND = timedelta(seconds=1)
 MICROSECOND = timedelta(microseconds=1)
 
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:[0-5]\d)", re.ASCII)
 
 
 def instant(value: datetime) -> Instant:
@@ -74,7 +74,7 @@ def parse_duration(text: str) -> timedelta:
         return ZERO
     if text.startswith("-"):
         raise InvalidDurationError(text=text, reason="must not be negative")
-    position = nanoseconds = 0
+    position = nanoseconds = finer = 0
     while position < len(text):
         part = _PART.match(text, position)
         if part is None:
@@ -82,13 +82,15 @@ def parse_duration(text: str) -> timedelta:
         whole, fraction, unit = part.groups()
         nanoseconds += int(whole) * _UNITS[unit]
         if fraction:
-            nanoseconds += int(fraction) * _UNITS[unit] // 10 ** len(fraction)
+            whole_part, rest = divmod(int(fraction) * _UNITS[unit], 10 ** len(fraction))
+            nanoseconds += whole_part
+            finer += rest
         position = part.end()
     if not text:
         raise InvalidDurationError(text=text, reason="must not be empty")
     if nanoseconds > _LONGEST:
         raise InvalidDurationError(text=text, reason="longer than 2562047h47m16.854775s")
-    if nanoseconds % 1000:
+    if nanoseconds % 1000 or finer:
         raise InvalidDurationError(text=text, reason="finer than a microsecond")
     return timedelta(microseconds=nanoseconds // 1000)
 

@@ -131,7 +131,8 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
         except FieldParseError as error:
             position = _start_of(text, index, dialect) + error.position
             # Spelled out, a day field no longer begins with *, and beside the other one AND would become OR.
-            fix = "" if unit.selects_days and parts[6 - index] != "*" and "/" in parts[index] else error.fix
+            spelled = unit.selects_days and not dialect.steps and parts[index].startswith("*/")
+            fix = "" if spelled and parts[6 - index] != "*" else error.fix
             raise InvalidCronExpressionError(
                 expression=text, field=error.field, reason=error.reason, position=position, fix=fix
             ) from error

@@ -99,7 +99,7 @@ class Schedule:
         i = table.segment(at)
         while True:
             origin = at if at >= table.starts[i] else table.starts[i] - MICROSECOND
-            wall = expression.after(_wall(origin, table.offsets[i]))
+            wall = _after(expression, origin, table.offsets[i])
             if wall is not None and (found := wall - table.offsets[i]) < table.ends[i]:
                 if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
                     return found
@@ -117,7 +117,7 @@ class Schedule:
         table, expression = self.zone.table_at(at), self.expression
         i = table.segment(at)
         while i >= 0:
-            wall = expression.until(_wall(min(at, table.last(i)), table.offsets[i]))
+            wall = _until(expression, min(at, table.last(i)), table.offsets[i])
             if wall is not None and (found := wall - table.offsets[i]) >= table.starts[i]:
                 if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
                     return found
@@ -159,12 +159,22 @@ class Schedule:
         return f"Schedule({', '.join(options)})"
 
 
-def _wall(at: Instant, offset: timedelta) -> Wall:
-    """Return the wall time of an instant, or the first or last there is where that lies outside the calendar."""
+def _after(expression: Expression, at: Instant, offset: timedelta) -> Wall | None:
+    """Return the first named wall time after an instant's, which may lie before the calendar or behind it."""
     try:
-        return at + offset
+        return expression.after(at + offset)
     except OverflowError:
-        return _FIRST_WALL if offset < ZERO else _LAST_WALL
+        if offset > ZERO:
+            return None
+        return _FIRST_WALL if expression.matches(_FIRST_WALL) else expression.after(_FIRST_WALL)
+
+
+def _until(expression: Expression, at: Instant, offset: timedelta) -> Wall | None:
+    """Return the last named wall time until an instant's, which may lie before the calendar or behind it."""
+    try:
+        return expression.until(at + offset)
+    except OverflowError:
+        return None if offset < ZERO else expression.until(_LAST_WALL)
 
 
 def _is_repeat(table: Table, i: int, wall: Wall) -> bool:

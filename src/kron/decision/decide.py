@@ -1,18 +1,16 @@
 """decide(timing, nominal) -> Decision: the whole deterministic calculation."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 from typing import NamedTuple
 
-from kron.decision.decision import NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
+from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
 from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash
 from kron.decision.stream import uniform
 from kron.decision.terms import Terms
 from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
 from kron.instant import SECOND, Instant, instant
-
-MAX_ATTEMPTS = 64  # SPEC: the sampling budget is deterministic and fixed; part of algorithm version 1
 
 _TABULATED = 3601
 _SECONDS = tuple(SECOND * seconds for seconds in range(_TABULATED))  # a look-up takes a fifth of making one
@@ -31,9 +29,11 @@ def decide(timing: Timing | Decision, nominal: datetime) -> Decision:
         at = at.replace(microsecond=0)
     terms = timing.terms
     seed = terms.seed
-    key = period_id(at) if seed.strategy is _STABLE else period_key(seed.strategy, at, terms.zone)
-    hash_ = seed_hash(terms.identity, key, seed.salt)
     try:
+        if at.year == MAXYEAR:
+            at + SECOND * terms.last  # raises where the window leaves the calendar
+        key = period_id(at) if seed.strategy is _STABLE else period_key(seed.strategy, at, terms.zone)
+        hash_ = seed_hash(terms.identity, key, seed.salt)
         start = at + terms.start
         if terms.free:  # the common case: the first candidate is accepted
             u = uniform(hash_, 1)

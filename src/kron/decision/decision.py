@@ -2,20 +2,30 @@
 
 import json
 from collections.abc import Callable, Mapping
+from reprlib import repr as short_repr
 from typing import NamedTuple, TypeVar
 
-from kron.cron.zone import load_zone
-from kron.decision.constraint import Constraints
-from kron.decision.definition import read_clauses, read_distribution
+from kron.cron.zone import Zone, load_zone
+from kron.decision.choices import Choice, choose
+from kron.decision.constraint import Clauses, Constraints
+from kron.decision.definition import check_identity, check_text, read_distribution
 from kron.decision.distribution import Distribution
 from kron.decision.seed import Seed, SeedStrategy, period_id
 from kron.decision.terms import Terms
 from kron.decision.window import Window, WindowMode
-from kron.errors import InvalidDecisionError, KronError
+from kron.errors import (
+    InvalidDecisionError,
+    InvalidDefinitionError,
+    InvalidInstantError,
+    KronError,
+    UnknownTimezoneError,
+    shown,
+)
 from kron.instant import SECOND, Instant, format_instant, parse_instant
 
 Value = TypeVar("Value")
 ALGORITHM_VERSION = 1
+MAX_ATTEMPTS = 64  # SPEC: the sampling budget is deterministic and fixed; part of algorithm version 1
 NO_CANDIDATE = "no candidate accepted within MaxAttempts"
 ONLY_SECOND_NOT_ALLOWED = "the only second is not allowed"
 
@@ -136,37 +146,45 @@ class Decision(NamedTuple):
         """Return the decision that `to_dict` gave; fields it does not know are ignored."""
         if not isinstance(record, Mapping):
             raise InvalidDecisionError(field="text", reason="is not a JSON object")
-        version = record.get("algorithm_version")
-        if version != ALGORITHM_VERSION or isinstance(version, bool):
-            raise InvalidDecisionError(
-                field="algorithm_version", reason=f"must be {ALGORITHM_VERSION}, found {version!r}"
-            )
         read = _Reader(record)
-        nominal = read("nominal_time", _instant)
+        if read("algorithm_version", _count) != ALGORITHM_VERSION:
+            raise InvalidDecisionError(field="algorithm_version", reason=f"must be {ALGORITHM_VERSION}")
+        nominal = read("nominal_time", _second)
+        start, end = read("window_start", _second), read("window_end", _second)
+        distribution = read("distribution", _distribution)
         terms = Terms(
-            read("identity", _text),
-            read("timezone", lambda value: load_zone(_text(value))),
-            read("window_mode", WindowMode),
-            (read("window_start", _instant) - nominal) // SECOND,
-            (read("window_end", _instant) - nominal) // SECOND,
-            read("distribution", read_distribution),
-            Seed(read("seed_strategy", SeedStrategy), read("salt", _text)),
+            read("identity", check_identity),
+            read("timezone", _zone),
+            read("window_mode", _word(WindowMode)),
+            (start - nominal) // SECOND,
+            (end - nominal) // SECOND,
+            distribution,
+            Seed(read("seed_strategy", _word(SeedStrategy)), read("salt", _text)),
             read("constraints_applied", _constraints),
             read("tzdata_version", _text),
         )
-        if Window(terms.mode, SECOND * max(0, terms.last - terms.first)).bounds != (terms.first, terms.last):
-            raise InvalidDecisionError(field="window_start", reason="and window_end do not fit window_mode")
-        if read("period_id", _text) != period_id(nominal):
-            raise InvalidDecisionError(field="period_id", reason="is not the period of nominal_time")
-        return cls(
+        decision = cls(
             terms,
             nominal,
             read("period_key", _text),
-            read("seed_hash", _text),
-            read("chosen_time", lambda value: None if value is None else _instant(value)),
+            read("seed_hash", _hash),
+            read("chosen_time", lambda value: None if value is None else _second(value)),
             read("attempts", _count),
             read("reason", lambda value: None if value is None else _text(value)),
         )
+        chosen = decision.chosen_time
+        for consistent, field, reason in (
+            (Window(terms.mode, SECOND * max(0, terms.last - terms.first)).bounds == (terms.first, terms.last),
+             "window_start", "and window_end do not fit window_mode"),
+            (read("period_id", _text) == period_id(nominal), "period_id", "is not the period of nominal_time"),
+            (distribution == terms.distribution, "distribution", "must state every parameter"),
+            (decision.attempts <= MAX_ATTEMPTS, "attempts", f"must be at most {MAX_ATTEMPTS}"),
+            ((chosen is None) == (decision.reason is not None), "reason", "must be there exactly if nothing is chosen"),
+            (chosen is None or start <= chosen <= end, "chosen_time", "lies outside the window"),
+        ):  # fmt: skip
+            if not consistent:
+                raise InvalidDecisionError(field=field, reason=reason)
+        return decision
 
 
 class _Reader:
@@ -180,28 +198,61 @@ class _Reader:
             raise InvalidDecisionError(field=name, reason="is missing")
         try:
             return read(self._record[name])
+        except RecursionError as error:
+            raise InvalidDecisionError(field=name, reason="is nested too deeply") from error
         except (KronError, TypeError, ValueError) as error:
-            raise InvalidDecisionError(field=name, reason=f"cannot be read: {error}") from error
+            reason = error.reason if isinstance(error, InvalidDefinitionError) else str(error)
+            found = short_repr(self._record[name])
+            raise InvalidDecisionError(field=name, reason=f"{shown(reason)}, found {found}") from error
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"must be a text, found {value!r}")
-    return value
+    return check_text("text", value)
 
 
 def _count(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"must be a count, found {value!r}")
+        raise TypeError("must be a whole number, not negative")
     return value
 
 
-def _instant(value: object) -> Instant:
-    return parse_instant(_text(value))
+def _second(value: object) -> Instant:
+    try:
+        at = parse_instant(_text(value))
+    except InvalidInstantError as error:
+        raise ValueError("must be an RFC 3339 instant") from error
+    if at.microsecond:
+        raise ValueError("must be a whole second")
+    return at
+
+
+def _zone(value: object) -> Zone:
+    try:
+        return load_zone(_text(value))
+    except UnknownTimezoneError as error:
+        raise ValueError("must be an IANA time zone") from error
+
+
+def _hash(value: object) -> str:
+    text = _text(value)
+    if len(text) != 64 or not set(text) <= set("0123456789abcdef"):
+        raise ValueError("must be 64 lower-case hexadecimal digits")
+    return text
+
+
+def _word(enum: type[Choice]) -> Callable[[object], Choice]:
+    return lambda value: choose(enum, "word", _text(value))
+
+
+def _distribution(value: object) -> Distribution:
+    if not isinstance(value, Mapping) or set(value) != {"name", "params"}:
+        raise TypeError("must be a table of name and params")
+    return read_distribution(value)
 
 
 def _constraints(value: object) -> Constraints:
-    if not isinstance(value, Mapping) or not {"only", "avoid"} >= set(value):
-        raise TypeError(f"must be a table of only and avoid, found {value!r}")
-    sides = {side: read_clauses(side, value.get(side, ())) for side in ("only", "avoid")}
-    return Constraints(**sides)
+    if not isinstance(value, Mapping) or set(value) != {"only", "avoid"}:
+        raise TypeError("must be a table of only and avoid")
+    if not all(isinstance(clauses, list) for clauses in value.values()):
+        raise TypeError("must hold lists of clauses")
+    return Constraints(Clauses.parse(value["only"]), Clauses.parse(value["avoid"]))

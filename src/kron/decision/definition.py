@@ -191,6 +191,14 @@ def read_table(field: str, given: object, known: tuple[str, ...] | None) -> Mapp
     return given
 
 
+def check_identity(given: object) -> str:
+    """Return an identity: one line, not empty, because a line break separates the parts of a seed."""
+    identity = check_text("identity", given)
+    if not identity or "\n" in identity:
+        raise InvalidDefinitionError(field="identity", found=identity, reason="must be one non-empty line")
+    return identity
+
+
 def check_text(field: str, given: object) -> str:
     """Return a text that can be written as UTF-8."""
     try:

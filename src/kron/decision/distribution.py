@@ -106,8 +106,11 @@ def _skew_late_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
 # −ln(1 − u·(1 − e^−λ)) / λ, written with log1p and expm1 so that a tiny λ stays the uniform distribution that it means.
 
 
+_LEAST_RATE = 1e-300  # below it u·λ has too few digits; all such distributions are the uniform one
+
+
 def _exponential(params: Mapping[str, Parameter], _: Frame) -> Map:
-    rate = _float(params["lambda"])
+    rate = max(_float(params["lambda"]), _LEAST_RATE)
     share = math.expm1(-rate)
     if params["dir"] == "early":
         return lambda u: -math.log1p(u * share) / rate
@@ -115,7 +118,7 @@ def _exponential(params: Mapping[str, Parameter], _: Frame) -> Map:
 
 
 def _exponential_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
-    rate = _float(params["lambda"])
+    rate = max(_float(params["lambda"]), _LEAST_RATE)
     share = math.expm1(-rate)
     if params["dir"] == "early":
         return lambda x: math.expm1(-rate * x) / share

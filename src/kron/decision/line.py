@@ -11,7 +11,7 @@ from kron.errors import InvalidDefinitionError
 MODIFIERS = ("tz", "win", "dist", "seed", "policy", "only", "avoid", "dst")
 _LONGEST_LINE = 16 * LONGEST_TEXT
 _BLANKS = " \t"
-_NEEDS_QUOTES = frozenset(' \t,;=()"\\')
+_SEPARATING = frozenset(',;=()"\\')
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,11 @@ def _read_modifier(text: str, start: int) -> tuple[Modifier, int]:
 # --- quotes -----------------------------------------------------------------------------------------------------------
 
 
-def split_outside_quotes(text: str, separator: str) -> list[str]:
+def split_outside_quotes(text: str, separators: str) -> list[str]:
     """Return the parts between separators that stand outside double quotes."""
     parts, start = [], 0
     for at, character in _outside_quotes(text, 0):
-        if character == separator:
+        if character in separators:
             parts.append(text[start:at])
             start = at + 1
     return [*parts, text[start:]]
@@ -123,7 +123,7 @@ def _outside_quotes(text: str, start: int) -> Iterator[tuple[int, str]]:
 
 def quote(text: str) -> str:
     """Return `text` as one word: itself, or in double quotes where it has characters that separate."""
-    if text and not _NEEDS_QUOTES & set(text):
+    if text and not any(character in _SEPARATING or character.isspace() for character in text):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime, timedelta
 
 from kron.cron.zone import Zone
 from kron.decision.constraint import EVERY_MINUTE, Constraints
-from kron.decision.decide import MAX_ATTEMPTS
-from kron.decision.decision import Decision
+from kron.decision.decision import MAX_ATTEMPTS, Decision
 from kron.decision.distribution import Frame
 from kron.decision.timing import Timing
-from kron.instant import SECOND, Instant
+from kron.errors import OutOfRangeError
+from kron.instant import SECOND, Instant, format_instant, instant
 
 _DAY = timedelta(days=1)
 
@@ -38,11 +38,14 @@ class Report:
         return (1 - self.acceptance) ** MAX_ATTEMPTS
 
 
-def report(timing: Timing | Decision, nominal: Instant) -> Report:
+def report(timing: Timing | Decision, nominal: datetime) -> Report:
     """Return what the constraints leave of the window of the period at a nominal time."""
-    terms = timing.terms
-    start, end = nominal + terms.start, nominal + SECOND * terms.last
-    spans = tuple(_join(_allowed_spans(terms.constraints, terms.zone, start, end)))
+    terms, at = timing.terms, instant(nominal)
+    try:
+        start, end = at + terms.start, at + SECOND * terms.last
+        spans = tuple(_join(_allowed_spans(terms.constraints, terms.zone, start, end)))
+    except OverflowError as error:
+        raise OutOfRangeError(what=f"the window of {format_instant(at)}") from error
     if not terms.width:
         return Report(start, end, spans, 1.0 if spans else 0.0)
     below = terms.distribution.cdf(Frame(terms.mode, terms.width, -terms.first))

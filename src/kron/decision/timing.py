@@ -7,6 +7,7 @@ from typing import Literal
 from kron.cron.schedule import Gaps, Repeated, Schedule
 from kron.decision.constraint import Constraints
 from kron.decision.definition import (
+    check_identity,
     check_text,
     read_clauses,
     read_definition,
@@ -20,7 +21,6 @@ from kron.decision.line import Line, parse_line, quote
 from kron.decision.seed import Seed
 from kron.decision.terms import Terms
 from kron.decision.window import Window
-from kron.errors import InvalidDefinitionError
 from kron.instant import format_duration
 
 
@@ -37,9 +37,7 @@ class Timing:
     terms: Terms = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_text("identity", self.identity)
-        if not self.identity or "\n" in self.identity:  # a line break separates the parts of the seed
-            raise InvalidDefinitionError(field="identity", found=self.identity, reason="must be one non-empty line")
+        check_identity(self.identity)
         check_text("salt", self.seed.salt)
         first, last = self.window.bounds
         terms = Terms(

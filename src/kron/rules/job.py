@@ -11,7 +11,8 @@ from kron.errors import InvalidDefinitionError
 from kron.rules.policy import Policy
 
 SETTINGS = (
-    "name", "command", "user", "group", "cwd", "env", "shell", "umask", "timeout", "stdout", "stderr", "description",
+    "name", "command", "stdin", "user", "group", "cwd", "env", "shell", "umask", "timeout", "stdout", "stderr",
+    "description",
 )  # fmt: skip
 
 
@@ -37,7 +38,7 @@ class Job:
     def parse(
         cls, text: str, *, identity: str = "", source: str = "", dialect: Literal["extended", "posix"] = "extended"
     ) -> "Job":
-        """Return the job of a line; without an identity it is `<source>:<name>`."""
+        """Return the job of a line; without an identity it is `<source>:<name>`, or the name alone."""
         line = parse_line(text, rest_allowed=True)
         settings = _read_settings(line.rest, line.rest_position)
         name = dict(settings).get("name", "")
@@ -45,7 +46,8 @@ class Job:
             raise InvalidDefinitionError(
                 field="name", found="nothing", reason="is required", fix="add name=… after the schedule"
             )
-        timing = Timing.of_line(line, identity=identity or f"{source}:{name}", dialect=dialect)
+        identity = identity or (f"{source}:{name}" if source else name)
+        timing = Timing.of_line(line, identity=identity, dialect=dialect)
         return cls(timing, Policy.of_line(line), settings)
 
     def to_line(self) -> str:
@@ -54,10 +56,18 @@ class Job:
         return " ".join(words + [f"{key}={quote(value)}" for key, value in self.settings])
 
 
+def _words(text: str, position: int) -> list[str]:
+    try:
+        return split_outside_quotes(text, " \t")
+    except InvalidDefinitionError as error:
+        error.position = position + (error.position or 0)
+        raise
+
+
 def _read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
     settings: list[tuple[str, str]] = []
     seen: dict[str, object] = {}
-    for word in split_outside_quotes(text.replace("\t", " "), " "):
+    for word in _words(text, position):
         if word:
             key, equals, value = word.partition("=")
             if not equals:

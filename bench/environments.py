@@ -1,0 +1,83 @@
+"""ensure(name) -> Environment: the virtual environment that a peer lives in, made on first use below .bench/."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCH_HOME = ROOT / ".bench"
+
+# Pinned, so that two runs months apart compare Kron and not its peers. Kron itself is the working copy.
+_ENVIRONMENTS: dict[str, tuple[str, ...]] = {
+    "main": (
+        "croniter==6.2.4",
+        "cronsim==2.8",
+        "apscheduler==3.11.3",
+        "celery==5.7.0",
+        "crontab==1.0.5",
+        "cron-converter==2.0.2",
+        "hron==2.2.1",
+        "croniters==0.2.1",
+        "croniter-rs==0.2.0",
+        "cronexpr==0.30.0",
+        "tzdata",
+        f"--editable={ROOT}",
+    ),
+    "apscheduler4": ("apscheduler==4.0.0a6", "tzdata"),
+}
+_OTHER_HOMES = {"apscheduler4": "apscheduler4"}  # peers that do not live in main, because they clash with one that does
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """An interpreter, and the requirements that could not be installed for it, each with the reason."""
+
+    python: Path
+    missing: dict[str, str]
+
+
+def environment_of(peer: str) -> str:
+    """Return the name of the environment that a peer lives in."""
+    return _OTHER_HOMES.get(peer, "main")
+
+
+def ensure(name: str, say: Callable[[str], None]) -> Environment:
+    """Return the environment, made or repaired if its requirements are not those that were installed."""
+    directory = BENCH_HOME / name
+    python, installed = directory / "bin" / "python", directory / "installed.txt"
+    wanted = "\n".join(_ENVIRONMENTS[name])
+    if python.exists() and installed.exists() and installed.read_text("utf-8") == wanted:
+        return Environment(python, {})
+    say(f"environment {name}: creating")
+    shutil.rmtree(directory, ignore_errors=True)
+    failure = _run([sys.executable, "-m", "venv", str(directory)])
+    if failure:
+        return Environment(python, dict.fromkeys(_ENVIRONMENTS[name], failure))
+    say(f"environment {name}: installing {len(_ENVIRONMENTS[name])} requirements")
+    missing = _install(python, _ENVIRONMENTS[name], say)
+    if not missing:
+        installed.write_text(wanted, "utf-8")  # last: a broken installation is tried again the next time
+    return Environment(python, missing)
+
+
+def _install(python: Path, requirements: tuple[str, ...], say: Callable[[str], None]) -> dict[str, str]:
+    """Install all at once, or, if that fails, one by one to find out which of them cannot be."""
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if not _run([*pip, *requirements]):
+        return {}
+    missing = {}
+    for requirement in requirements:
+        say(f"  one by one: {requirement}")
+        failure = _run([*pip, requirement])
+        if failure:
+            missing[requirement] = failure
+    return missing
+
+
+def _run(command: list[str]) -> str:
+    """Run a command; return nothing if it succeeded, otherwise its last word."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else ((done.stderr or done.stdout).strip().splitlines() or ["no output"])[-1]

@@ -1,0 +1,28 @@
+"""Suite: what the runner must know about one suite, and the suite about its results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bench.results import Cells
+from bench.tables import Promise, Table
+
+
+@dataclass(slots=True)
+class Measurement:
+    """What a suite fills in for one peer: figures are numbers, facts are texts."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """`measure(peer, repeat)` runs in the peer's own process; the rest runs in the runner's, and imports no peer."""
+
+    name: str
+    peers: tuple[str, ...]
+    measure: Callable[[str, int], Measurement]
+    tables: Callable[[Cells], list[Table]]
+    promises: Callable[[Cells], list[Promise]]
+    fewest_repeats: int = 1
+    seconds_allowed: float = 120.0
