@@ -1,8 +1,8 @@
 """Kron: one exact, reproducible second for every period of a cron schedule. The public names; nothing else."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would be a third of the cost of `import kron`
 if TYPE_CHECKING:
     from kron._version import __version__
     from kron.cron.schedule import Schedule

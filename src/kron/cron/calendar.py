@@ -1,7 +1,7 @@
 """Months of the proleptic Gregorian calendar as bit masks: which days of a month two day fields select."""
 
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 
 # The calendar repeats every 400 years, weekdays included (146,097 days are 20,871 weeks), and a month is known by its
 # length and the weekday of its first day: 28 kinds. So one byte a month of one cycle answers every question about days.
@@ -26,15 +26,17 @@ MONTH_KINDS = _month_kinds()
 
 
 @lru_cache(_CACHED_PAIRS)
-def select_days(days: int, weekdays: int, *, either: bool) -> tuple[int, ...]:
+def select_days(days: int, weekdays: int, either: bool) -> tuple[int, ...]:  # noqa: FBT001 # a keyword is slow to cache
     """Return, for each kind of month, the days that both fields select, or that either does."""
-    masks = []
-    for first in range(7):
-        week = sum(1 << day for day in range(1, 8) if weekdays >> (first + day - 1) % 7 & 1)
-        by_weekday = week | week << 7 | week << 14 | week << 21 | week << 28
-        chosen = days | by_weekday if either else days & by_weekday
-        masks += [chosen & all_days for all_days in _ALL_DAYS]
-    return tuple(masks)
+    weeks = _weeks(weekdays)
+    chosen = [days | week for week in weeks] if either else [days & week for week in weeks]
+    return tuple([mask & all_days for mask in chosen for all_days in _ALL_DAYS])
+
+
+@cache  # of 127 sets of weekdays
+def _weeks(weekdays: int) -> tuple[int, ...]:
+    """Return, for each weekday that the first of a month can be, the days that fall on the given weekdays."""
+    return tuple(sum(1 << day for day in range(1, 32) if weekdays >> (first + day - 1) % 7 & 1) for first in range(7))
 
 
 def longest(month: int) -> int:

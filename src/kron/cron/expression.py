@@ -5,11 +5,13 @@ from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from typing import NoReturn
 
 from kron.cron.calendar import CYCLE, MONTH_KINDS, longest, select_days
-from kron.cron.dialect import EXTENDED, UNITS, Dialect
-from kron.cron.field import ABSENT, Field, parse_field, print_field
+from kron.cron.dialect import DAY, EXTENDED, HOUR, MINUTE, MONTH, UNITS, WEEKDAY, Dialect
+from kron.cron.field import Field, parse_field, print_field
 from kron.errors import FieldParseError, InvalidCronExpressionError
 
 LONGEST_TEXT = 4096  # characters; every value of every field, spelled out, takes 360
+
+_SHORTEST_MONTH = 28
 
 # A wall time is carried as a datetime labelled UTC, so that arithmetic on it is plain and fast. Wall times stay inside
 # this package; what leaves it is an instant.
@@ -53,29 +55,38 @@ class Expression:
         )
 
     def after(self, wall: Wall) -> Wall | None:
-        """Return the start of the first named minute that begins after `wall`, or None if the calendar ends before."""
+        """Return the start of the first named minute that begins after `wall`, or None if the calendar ends before.
+
+        The next value of a field is the lowest bit left when the mask is shifted past the present one.
+        """
         year, month = wall.year, wall.month
-        days, months = self.days, self.month
-        if months.values >> month & 1:
+        days, months = self.days, self.month.values
+        if months >> month & 1:
             day = wall.day
             left = days[MONTH_KINDS[year % CYCLE * 12 + month]] >> day
             if left & 1:
                 hour = wall.hour
-                if self.hour.values >> hour & 1:
-                    minute = self.minute.after[wall.minute]
-                    if minute != ABSENT:
+                hours = self.hour.values >> hour
+                if hours & 1:
+                    minute = wall.minute
+                    minutes = self.minute.values >> minute + 1
+                    if minutes:
+                        minute += (minutes & -minutes).bit_length()
                         return datetime(year, month, day, hour, minute, 0, 0, UTC)
-                hour = self.hour.after[hour]
-                if hour != ABSENT:
+                hours >>= 1
+                if hours:
+                    hour += (hours & -hours).bit_length()
                     return datetime(year, month, day, hour, self.minute.first, 0, 0, UTC)
             left >>= 1
             if left:
                 day += (left & -left).bit_length()
                 return datetime(year, month, day, self.hour.first, self.minute.first, 0, 0, UTC)
         while True:
-            month = months.after[month]
-            if month == ABSENT:
-                month = months.first
+            later = months >> month + 1
+            if later:
+                month += (later & -later).bit_length()
+            else:
+                month = self.month.first
                 year += 1
                 if year > MAXYEAR:
                     return None
@@ -87,26 +98,29 @@ class Expression:
     def until(self, wall: Wall) -> Wall | None:
         """Return the start of the last named minute that begins at or before `wall`, or None if there is none."""
         year, month = wall.year, wall.month
-        days, months = self.days, self.month
-        if months.values >> month & 1:
+        days, months = self.days, self.month.values
+        if months >> month & 1:
             day = wall.day
             left = days[MONTH_KINDS[year % CYCLE * 12 + month]] & (2 << day) - 1
             if left >> day:
                 hour = wall.hour
-                if self.hour.values >> hour & 1:
-                    minute = self.minute.before[wall.minute + 1]
-                    if minute != ABSENT:
-                        return datetime(year, month, day, hour, minute, 0, 0, UTC)
-                hour = self.hour.before[hour]
-                if hour != ABSENT:
-                    return datetime(year, month, day, hour, self.minute.last, 0, 0, UTC)
+                hours = self.hour.values & (2 << hour) - 1
+                if hours >> hour:
+                    minutes = self.minute.values & (2 << wall.minute) - 1
+                    if minutes:
+                        return datetime(year, month, day, hour, minutes.bit_length() - 1, 0, 0, UTC)
+                    hours ^= 1 << hour
+                if hours:
+                    return datetime(year, month, day, hours.bit_length() - 1, self.minute.last, 0, 0, UTC)
                 left ^= 1 << day
             if left:
                 return datetime(year, month, left.bit_length() - 1, self.hour.last, self.minute.last, 0, 0, UTC)
         while True:
-            month = months.before[month]
-            if month == ABSENT:
-                month = months.last
+            earlier = months & (1 << month) - 1
+            if earlier:
+                month = earlier.bit_length() - 1
+            else:
+                month = self.month.last
                 year -= 1
                 if year < MINYEAR:
                     return None
@@ -124,30 +138,40 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
     parts = _split(text, dialect)
     if len(parts) != len(UNITS):
         parts = _split(_expand(text, parts, dialect), dialect)
-    fields = []
-    for index, unit in enumerate(UNITS):
-        try:
-            fields.append(parse_field(parts[index], unit, dialect))
-        except FieldParseError as error:
-            position = _start_of(text, index, dialect) + error.position
-            # Spelled out, a day field no longer begins with *, and beside the other one AND would become OR.
-            spelled = unit.selects_days and not dialect.steps and parts[index].startswith("*/")
-            fix = "" if spelled and parts[6 - index] != "*" else error.fix
-            raise InvalidCronExpressionError(
-                expression=text, field=error.field, reason=error.reason, position=position, fix=fix
-            ) from error
-    minute, hour, day, month, weekday = fields
+    try:
+        minute = parse_field(parts[0], MINUTE, dialect)
+        hour = parse_field(parts[1], HOUR, dialect)
+        day = parse_field(parts[2], DAY, dialect)
+        month = parse_field(parts[3], MONTH, dialect)
+        weekday = parse_field(parts[4], WEEKDAY, dialect)
+    except FieldParseError as error:
+        raise _located(error, text, parts, dialect) from error
     either = not (day.starred or weekday.starred)
-    if not either and not any(day.first <= longest(value) for value in month):
+    if day.first > _SHORTEST_MONTH and not either and not any(day.first <= longest(value) for value in month):
         _refuse_never(text, day, month, _start_of(text, 2, dialect))
-    days = select_days(day.values, weekday.values, either=either)
+    days = select_days(day.values, weekday.values, either)
     return Expression(text, dialect, minute, hour, day, month, weekday, days)
 
 
 def _split(text: str, dialect: Dialect) -> list[str]:
     for blank in dialect.blanks[1:]:
         text = text.replace(blank, " ")
-    return [part for part in text.split(" ") if part]
+    parts = text.split(" ")
+    return [part for part in parts if part] if "" in parts else parts
+
+
+def _located(error: FieldParseError, text: str, parts: list[str], dialect: Dialect) -> InvalidCronExpressionError:
+    """Return the error of the whole expression for the error of one field."""
+    index = next(index for index, unit in enumerate(UNITS) if unit.name == error.field)
+    # Spelled out, a day field no longer begins with *, and beside the other one AND would become OR.
+    spelled = UNITS[index].selects_days and not dialect.steps and parts[index].startswith("*/")
+    return InvalidCronExpressionError(
+        expression=text,
+        field=error.field,
+        reason=error.reason,
+        position=_start_of(text, index, dialect) + error.position,
+        fix="" if spelled and parts[6 - index] != "*" else error.fix,
+    )
 
 
 def _start_of(text: str, index: int, dialect: Dialect) -> int:

@@ -1,4 +1,4 @@
-"""parse_field(text, unit, dialect) -> Field: the values that one field names, ready for searching."""
+"""parse_field(text, unit, dialect) -> Field: the values that one field names, as bits."""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +8,6 @@ from functools import cache, lru_cache
 from kron.cron.dialect import EXTENDED, WEEKDAY, Dialect, Unit
 from kron.errors import FieldParseError
 
-ABSENT = 255  # in a search table: there is no such value; greater than any value, so `<` tells both apart
-
-_BYTES = tuple(bytes((value,)) for value in range(256))
 _NUMBERS = {str(value): value for value in range(60)}
 _CACHED_FIELDS = 4096  # real crontabs repeat a few hundred texts; bounded, so that hostile ones cannot fill memory
 _QUARTZ_TOKEN = re.compile(r"[?#]|(?<![A-Z])(?:LW?|W)(?![A-Z])", re.ASCII | re.IGNORECASE)
@@ -24,11 +21,9 @@ _QUARTZ = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The values that a field names, as a bit mask.
+    """The values that a field names: bit v of `values` is set if it names v; the first and the last of them.
 
     `starred` matters in the two day fields, where it says that the text begins with `*`; elsewhere it means `full`.
-
-    `after[v]` is the least value greater than v, `before[v]` the greatest value less than v, ABSENT if there is none.
     """
 
     unit: Unit
@@ -36,8 +31,6 @@ class Field:
     starred: bool
     first: int
     last: int
-    after: bytes
-    before: bytes
 
     def __contains__(self, value: int) -> bool:
         return self.values >> value & 1 == 1
@@ -51,23 +44,8 @@ class Field:
         return self.values == _all_of(self.unit)
 
 
-def make_field(unit: Unit, values: int, *, starred: bool) -> Field:
-    """Return the field that names the set bits of `values`, with its search tables."""
-    named = []
-    left = values
-    while left:
-        named.append((left & -left).bit_length() - 1)
-        left &= left - 1
-    size = unit.high + 2
-    after = before = b""
-    previous = ABSENT
-    for value in named:
-        after += _BYTES[value] * (value - len(after))
-        before += _BYTES[previous] * (value + 1 - len(before))
-        previous = value
-    after += _BYTES[ABSENT] * (size - len(after))
-    before += _BYTES[previous] * (size - len(before))
-    return Field(unit, values, starred, named[0], named[-1], after, before)
+def _field(unit: Unit, values: int, *, starred: bool) -> Field:
+    return Field(unit, values, starred, (values & -values).bit_length() - 1, values.bit_length() - 1)
 
 
 @lru_cache(_CACHED_FIELDS)
@@ -82,12 +60,12 @@ def parse_field(text: str, unit: Unit, dialect: Dialect) -> Field:
         else:
             values |= _Element(text, position, element, unit, dialect).values()
         position += len(element) + 1
-    return make_field(unit, values, starred=text.startswith("*") if unit.selects_days else values == _all_of(unit))
+    return _field(unit, values, starred=text.startswith("*") if unit.selects_days else values == _all_of(unit))
 
 
 @cache
 def _every(unit: Unit) -> Field:
-    return make_field(unit, _all_of(unit), starred=True)
+    return _field(unit, _all_of(unit), starred=True)
 
 
 def print_field(field: Field, dialect: Dialect) -> str:

@@ -1,9 +1,9 @@
 """Schedule = expression + zone: next, previous and between, on instants."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Literal
+from typing import Literal, TypeVar
 
 from kron.cron.dialect import DIALECTS
 from kron.cron.expression import Expression, Wall, parse
@@ -11,6 +11,7 @@ from kron.cron.zone import UTC_ZONE, Table, Zone, load_zone
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
 from kron.instant import MICROSECOND, ZERO, Instant, format_instant, instant
 
+Choice = TypeVar("Choice")
 _FIRST_WALL = datetime.min.replace(tzinfo=UTC)
 _LAST_WALL = datetime.max.replace(tzinfo=UTC)
 
@@ -46,10 +47,10 @@ class Schedule:
         repeated: Literal["both", "first"] = "both",
         gap: Literal["skip", "shift"] = "skip",
     ) -> None:
-        self.expression: Expression = parse(expression, DIALECTS[_one_of("dialect", dialect, list(DIALECTS))])
-        self.repeated = Repeated(_one_of("repeated", repeated, [member.value for member in Repeated]))
-        self.gap = Gaps(_one_of("gap", gap, [member.value for member in Gaps]))
-        self.zone: Zone = load_zone(timezone)
+        self.expression: Expression = parse(expression, _one_of("dialect", dialect, DIALECTS))
+        self.repeated: Repeated = _one_of("repeated", repeated, _REPEATED)
+        self.gap: Gaps = _one_of("gap", gap, _GAPS)
+        self.zone: Zone = UTC_ZONE if timezone == "UTC" else load_zone(timezone)
         self.timezone = self.zone.name
 
     def next(self, after: datetime) -> Instant:
@@ -182,7 +183,13 @@ def _is_repeat(table: Table, i: int, wall: Wall) -> bool:
     return i > 0 and wall < table.starts[i] + table.offsets[i - 1]
 
 
-def _one_of(field: str, value: object, choices: list[str]) -> str:
-    if value in choices:
-        return str(value)
-    raise InvalidDefinitionError(field=field, found=str(value), reason=f"must be {' or '.join(choices)}")
+_REPEATED = {member.value: member for member in Repeated}
+_GAPS = {member.value: member for member in Gaps}
+
+
+def _one_of(field: str, word: str, choices: Mapping[str, Choice]) -> Choice:
+    try:
+        return choices[word]
+    except (KeyError, TypeError) as error:
+        reason = f"must be {' or '.join(choices)}"
+        raise InvalidDefinitionError(field=field, found=str(word), reason=reason) from error
