@@ -169,10 +169,9 @@ class InvalidDefinitionError(KronError):
     """
 
     def __init__(self, *, field: str, found: str, reason: str, fix: str = "", position: int | None = None) -> None:
+        what = f', found "{shown(found)}"' if found else ""
         tail = f"; {fix}" if fix else ""
-        super().__init__(
-            f'{field}: {reason}, found "{shown(found)}"{tail}', field=field, found=shown(found), reason=reason
-        )
+        super().__init__(f"{field}: {reason}{what}{tail}", field=field, found=shown(found), reason=reason)
         self.field = field
         self.found = found
         self.reason = reason

@@ -59,7 +59,7 @@ _UNITS = {  # nanoseconds; the order is Go's, longest first
     "μs": 1_000,  # Greek mu
     "ns": 1,
 }
-_PART = re.compile(r"([0-9]+)(?:\.([0-9]*))?(h|ms|m|s|us|µs|μs|ns)")
+_PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(h|ms|m|s|us|µs|μs|ns)")
 _LONGEST = 2**63 - 1  # nanoseconds: what Go's int64 holds, so that every duration we accept is one there too
 _LONGEST_TEXT = 100
 
@@ -80,7 +80,7 @@ def parse_duration(text: str) -> timedelta:
         if part is None:
             raise InvalidDurationError(text=text, reason=f"no number with a unit at {text[position:]!r}")
         whole, fraction, unit = part.groups()
-        nanoseconds += int(whole) * _UNITS[unit]
+        nanoseconds += int(whole or "0") * _UNITS[unit]
         if fraction:
             whole_part, rest = divmod(int(fraction) * _UNITS[unit], 10 ** len(fraction))
             nanoseconds += whole_part

@@ -131,11 +131,15 @@ def test_an_item_of_a_list_must_be_a_text(clauses: list[object]) -> None:
     assert refusal(clauses).reason == "a clause must be a text"
 
 
-@pytest.mark.parametrize("value", [[], None, True, 9.5, [True], [None], [["MON"]], {}, date(2026, 3, 1)], ids=str)
+def test_a_table_may_hold_dates_as_toml_reads_them() -> None:
+    assert Clauses.of_table({"date": date(2026, 12, 25)}) == Clauses.parse("date=2026-12-25")
+
+
+@pytest.mark.parametrize("value", [[], None, True, 9.5, [True], [None], [["MON"]], {}], ids=str)
 def test_a_table_holds_texts_numbers_or_lists_of_them(value: object) -> None:
     error = refusal({"dow": value})
 
-    assert (error.field, error.reason) == ("constraint dow", "must be a non-empty list of texts or numbers")
+    assert (error.field, error.reason) == ("constraint dow", "must be a non-empty list of texts, numbers or dates")
 
 
 def test_a_megabyte_of_values_is_refused_without_repeating_it() -> None:

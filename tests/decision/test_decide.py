@@ -145,9 +145,20 @@ def test_a_period_whose_wall_day_leaves_the_calendar_is_out_of_range(line: str, 
         decide(timing(line), parse_instant(nominal))
 
 
-def test_a_window_whose_end_leaves_the_calendar_is_out_of_range() -> None:
+@pytest.mark.parametrize(
+    ("line", "nominal"),
+    [
+        ("0 0 * * * @win(after,2h)", "9999-12-31T23:00:00Z"),
+        pytest.param(
+            "0 0 * * * @win(after,2000000h)",
+            "9800-01-01T00:00:00Z",
+        ),
+    ],
+    ids=["by an hour", "by decades"],
+)
+def test_a_window_whose_end_leaves_the_calendar_is_out_of_range(line: str, nominal: str) -> None:
     with pytest.raises(OutOfRangeError):
-        decide(timing("0 0 * * * @win(after,2h)"), parse_instant("9999-12-31T23:00:00Z"))
+        decide(timing(line), parse_instant(nominal))
 
 
 # --- candidates, for showing ------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def test_a_parameter_of_another_distribution_is_refused_with_the_known_ones(
 ) -> None:
     error = refusal(name, **{parameter: 2.0})
 
-    assert (error.field, error.found, error.reason) == ("distribution", parameter, f"must be one of {known}")
+    assert (error.field, error.found, error.reason) == ("distribution", parameter, f"{name} takes {known}")
 
 
 @pytest.mark.parametrize("value", NOT_POSITIVE_NUMBERS, ids=lambda value: ascii(value)[:20])

@@ -221,7 +221,6 @@ def test_what_is_wrong_with_a_seed_or_a_clock_change_points_at_the_modifier(modi
         ('"a\\"b"', 'a"b'),
         ('"a\\\\"', "a\\"),
         ('"(,;=)"', "(,;=)"),
-        ('"', '"'),
     ],
 )
 def test_a_quoted_word_stands_for_its_inside(word: str, text: str) -> None:
@@ -245,3 +244,8 @@ def test_quoted_texts_survive_being_listed(given: list[str]) -> None:
 )
 def test_a_quoted_salt_may_hold_what_separates(salt: str) -> None:
     assert timing(f"{FIELDS} @seed(daily,salt={quote(salt)}) @tz(UTC)").seed.salt == salt
+
+
+@pytest.mark.parametrize("salt", ['"a"b', 'a"b"', '"a""b"', '"a"x"b"'])
+def test_quotes_hold_a_whole_value_or_are_refused(salt: str) -> None:
+    assert refusal(f"{FIELDS} @seed(daily,salt={salt})").position == len(FIELDS) + 1

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kron import Timing, decide
+from kron import Schedule, Timing, decide
 from kron.cron.zone import load_zone
-from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash
+from kron.decision.seed import Seed, SeedStrategy, period_id, period_key, seed_hash
 from kron.errors import InvalidDefinitionError
 from kron.instant import parse_instant
 from tests.decision import reference
@@ -150,5 +150,12 @@ def test_an_identity_is_one_line_of_text_that_utf_8_can_hold(identity: str) -> N
 def test_a_salt_that_utf_8_cannot_hold_is_refused() -> None:
     with pytest.raises(InvalidDefinitionError) as caught:
         Timing.from_dict({"schedule": "@daily", "salt": "\udfff"}, identity="test/job")
+
+    assert caught.value.field == "salt"
+
+
+def test_a_seed_made_by_hand_is_checked_as_well() -> None:
+    with pytest.raises(InvalidDefinitionError) as caught:
+        Timing("test/job", Schedule("@daily"), seed=Seed(SeedStrategy.DAILY, "\udfff"))
 
     assert caught.value.field == "salt"

@@ -156,7 +156,7 @@ def test_a_value_that_is_not_right_is_refused_with_the_name_of_its_field(parts: 
 
 @pytest.mark.parametrize("schedule", [5, None, ["0 0 * * *"], {}], ids=str)
 def test_a_schedule_must_be_a_text(schedule: object) -> None:
-    assert refusal(schedule=schedule).reason == "must be a text"
+    assert refusal(schedule=schedule).reason == "must be a text in UTF-8"
 
 
 def test_a_bare_number_is_not_a_duration_and_the_error_says_so() -> None:

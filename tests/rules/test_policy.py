@@ -104,7 +104,7 @@ def test_a_table_that_was_printed_names_the_same_policy(given: Policy) -> None:
         ("forbid", "policy", "needs KEY=VALUE"),
         ("deadline=1m,", "policy", "needs KEY=VALUE"),
         ("=allow", "policy", "needs KEY=VALUE"),
-        ("deadline=1m,deadline=1m", "deadline", "is said twice"),
+        ("deadline=1m,deadline=1m", "policy.deadline", "is said twice"),
     ],
 )
 def test_a_bad_word_is_refused_at_the_modifier_with_its_field_and_reason(given: str, field: str, reason: str) -> None:

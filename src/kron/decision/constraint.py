@@ -76,6 +76,7 @@ class Clauses:
                 raise InvalidDefinitionError(
                     field="constraint", found=clause, reason="a clause needs KIND=VALUES", fix="write it as dow=MON-FRI"
                 )
+            kind = kind.strip()
             values[kind] = values.get(kind, ()) + tuple(value.strip() for value in text.split(","))
         return cls(values)
 
@@ -85,9 +86,13 @@ class Clauses:
         values: dict[str, Values] = {}
         for kind, given in table.items():
             items = given if isinstance(given, list | tuple) else [given]
-            if not items or not all(isinstance(item, str | int) and not isinstance(item, bool) for item in items):
+            if not items or not all(
+                isinstance(item, str | int | date) and not isinstance(item, bool) for item in items
+            ):
                 raise InvalidDefinitionError(
-                    field=f"constraint {kind}", found=str(given), reason="must be a non-empty list of texts or numbers"
+                    field=f"constraint {kind}",
+                    found=str(given),
+                    reason="must be a non-empty list of texts, numbers or dates",
                 )
             values[kind] = tuple(part.strip() for item in items for part in str(item).split(","))
         return cls(values)
@@ -153,8 +158,12 @@ def _either(first: DayTest, second: DayTest) -> DayTest:
 def _values_of(unit: Unit, kind: str, texts: Values) -> int:
     text = ",".join(texts)
     try:
-        if "*" in text or len(text) > _LONGEST_CLAUSE:
-            raise FieldParseError("must name its values", field_name=kind, field_value=text)
+        if len(text) > _LONGEST_CLAUSE:
+            reason = f"must have at most {_LONGEST_CLAUSE} characters"
+            raise FieldParseError(reason, field_name=kind, field_value=text)
+        if "*" in text:
+            fix = "leave the clause out to allow everything"
+            raise FieldParseError("must name its values", field_name=kind, field_value=text, fix=fix)
         return parse_field(text, unit, _LANGUAGE).values
     except FieldParseError as error:
         raise InvalidDefinitionError(

@@ -12,6 +12,7 @@ from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
 from kron.instant import SECOND, Instant, instant
 
+_LAST_SAFE_YEAR = MAXYEAR - 293  # from there on the longest duration may leave the calendar
 _TABULATED = 3601
 _SECONDS = tuple(SECOND * seconds for seconds in range(_TABULATED))  # a look-up takes a fifth of making one
 _STABLE = SeedStrategy.STABLE
@@ -30,7 +31,7 @@ def decide(timing: Timing | Decision, nominal: datetime) -> Decision:
     terms = timing.terms
     seed = terms.seed
     try:
-        if at.year == MAXYEAR:
+        if at.year > _LAST_SAFE_YEAR:
             at + SECOND * terms.last  # raises where the window leaves the calendar
         key = period_id(at) if seed.strategy is _STABLE else period_key(seed.strategy, at, terms.zone)
         hash_ = seed_hash(terms.identity, key, seed.salt)

@@ -21,6 +21,7 @@ Parts = dict[str, object]
 KEYS = (
     "schedule", "timezone", "dialect", "gap", "repeated", "window", "distribution", "seed", "salt", "only", "avoid",
 )  # fmt: skip
+_TEXT_OR_TABLE = ("window", "distribution", "seed")
 _ALIASES = {"timeZone": "timezone"}  # how Kubernetes spells it
 
 
@@ -36,8 +37,8 @@ def read_definition(definition: Mapping[str, object]) -> Parts:
         elif key != "constraints":
             raise unknown_word("key", key, KEYS)
     if "schedule" not in parts:
-        raise InvalidDefinitionError(field="schedule", found="nothing", reason="is required")
-    line = parse_line(parts.pop("schedule"))  # type: ignore[arg-type] # it checks
+        raise InvalidDefinitionError(field="schedule", found="", reason="is required")
+    line = parse_line(check_text("schedule", parts.pop("schedule")))
     for key, value in [("schedule", line.expression), *read_modifiers(line).items()]:
         add_once(parts, key, value)
     return parts
@@ -105,7 +106,7 @@ def read_distribution(given: object) -> Distribution:
         name, *words = (part.strip() for part in given.split(","))
         params: Parts = {}
         for word in words:
-            add_once(params, *read_pair("distribution", word))
+            add_once(params, *read_pair("distribution", word), of="distribution")
         given = {"name": name, "params": params}
     table = read_table("distribution", given, ("name", "params"))
     given_params = table.get("params")
@@ -121,7 +122,7 @@ def read_seed(given: object, salt: object = None) -> Seed:
         words: Parts = {}
         for word in split_outside_quotes(given, ","):
             key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
-            add_once(words, key, unquote(value))
+            add_once(words, key, unquote(value), of="seed")
         given = words
     table = read_table("seed", given, ("strategy", "salt"))
     if salt is not None and "salt" in table:
@@ -174,17 +175,20 @@ def read_pair(field: str, word: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def add_once(parts: Parts, key: str, value: object) -> None:
-    """Add a part that must not be there yet."""
+def add_once(parts: Parts, key: str, value: object, *, of: str = "") -> None:
+    """Add a part that must not be there yet; `of` is what it is a part of."""
     if key in parts:
-        raise InvalidDefinitionError(field=key, found=str(value), reason="is said twice", fix="keep one of them")
+        raise InvalidDefinitionError(
+            field=f"{of}.{key}" if of else key, found=str(value), reason="is said twice", fix="keep one of them"
+        )
     parts[key] = value
 
 
 def read_table(field: str, given: object, known: tuple[str, ...] | None) -> Mapping[str, object]:
     """Return a table whose keys are all known."""
     if not isinstance(given, Mapping):
-        raise InvalidDefinitionError(field=field, found=str(given), reason="must be a text or a table")
+        kinds = "a text or a table" if field in _TEXT_OR_TABLE else "a table"
+        raise InvalidDefinitionError(field=field, found=str(given), reason=f"must be {kinds}")
     for key in given:
         if known is not None and key not in known:
             raise unknown_word(field, key, known)

@@ -16,7 +16,7 @@ from kron.instant import SECOND, ZERO, format_duration, parse_duration
 Parameter = float | str | timedelta
 Map = Callable[[float], float]
 
-_DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class Frame(NamedTuple):
@@ -240,6 +240,5 @@ _READERS: Mapping[str, Callable[[str, object], Parameter]] = {
 
 
 def _unknown_parameter(name: str, key: str, known: Mapping[str, object]) -> InvalidDefinitionError:
-    if known:
-        return unknown_word("distribution", key, known)
-    return InvalidDefinitionError(field="distribution", found=key, reason=f"{name} takes no parameters")
+    takes = ", ".join(known) or "no parameters"
+    return InvalidDefinitionError(field="distribution", found=key, reason=f"{name} takes {takes}")

@@ -130,17 +130,23 @@ def quote(text: str) -> str:
 
 
 def unquote(word: str) -> str:
-    """Return the text that a word stands for."""
-    if len(word) < 2 or not (word.startswith('"') and word.endswith('"')):
+    """Return the text that a word stands for: itself, or what stands between quotes that hold all of it."""
+    if '"' not in word:
         return word
     result, escaped = [], False
-    for character in word[1:-1]:
-        if character == "\\" and not escaped:
+    for at, character in enumerate(word[1:], 1):
+        if escaped or character not in '\\"':
+            result.append(character)
+            escaped = False
+        elif character == "\\":
             escaped = True
-            continue
-        result.append(character)
-        escaped = False
-    return "".join(result)
+        elif at == len(word) - 1 and word.startswith('"'):
+            return "".join(result)
+        else:
+            break
+    raise InvalidDefinitionError(
+        field="line", found=word, reason="has a quote inside a value", fix='quote the whole value and write \\" inside'
+    )
 
 
 def _word_end(text: str, position: int) -> int:

@@ -69,21 +69,24 @@ def _read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
     seen: dict[str, object] = {}
     for word in _words(text, position):
         if word:
-            key, equals, value = word.partition("=")
-            if not equals:
-                raise InvalidDefinitionError(
-                    field="settings",
-                    found=word,
-                    reason="needs KEY=VALUE",
-                    fix='quote a value with blanks, as in command="echo hello"',
-                    position=position,
-                )
-            if key not in SETTINGS:
-                error = unknown_word("settings", key, SETTINGS)
+            try:
+                settings.append(_read_setting(word, seen))
+            except InvalidDefinitionError as error:
                 error.position = position
-                raise error
-            if key != "env":
-                add_once(seen, key, value)
-            settings.append((key, unquote(value)))
+                raise
         position += len(word) + 1
     return tuple(settings)
+
+
+def _read_setting(word: str, seen: dict[str, object]) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if word.startswith("@"):
+        raise InvalidDefinitionError(field="settings", found=word, reason="modifiers stand before the settings")
+    if not equals:
+        fix = 'quote a value with blanks, as in command="echo hello"'
+        raise InvalidDefinitionError(field="settings", found=word, reason="needs KEY=VALUE", fix=fix)
+    if key not in SETTINGS:
+        raise unknown_word("settings", key, SETTINGS)
+    if key != "env":  # the only one that may be set several times
+        add_once(seen, key, value)
+    return key, unquote(value)

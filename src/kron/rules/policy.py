@@ -28,6 +28,12 @@ class Policy:
     deadline: timedelta = ZERO
     suspend: bool = False
 
+    def __post_init__(self) -> None:
+        if self.deadline < ZERO:
+            raise InvalidDefinitionError(
+                field="policy.deadline", found=str(self.deadline), reason="must not be negative"
+            )
+
     @classmethod
     def of_line(cls, line: Line) -> "Policy":
         """Return what the line's `@policy(…)` says, the defaults if it has none."""
@@ -38,7 +44,8 @@ class Policy:
         with pointing_at(modifier):
             for word in modifier.words():
                 key, value = read_pair("policy", word)
-                add_once(words, key, {"true": True, "false": False}.get(value, value) if key == "suspend" else value)
+                said = {"true": True, "false": False}.get(value, value) if key == "suspend" else value
+                add_once(words, key, said, of="policy")
             return cls.from_dict(words)
 
     @classmethod
