@@ -149,6 +149,10 @@ class Schedule:
     def _key(self) -> tuple[object, ...]:
         return (self.expression, self.timezone, self.repeated, self.gap)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        words = (self.timezone, self.expression.dialect.name, self.repeated.value, self.gap.value)
+        return Schedule, (self.expression.text, *words)
+
     def __repr__(self) -> str:
         options = [
             f"{self.expression.text!r}",

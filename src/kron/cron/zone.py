@@ -100,6 +100,9 @@ class Zone:
         # Replaced whole: a thread that is reading keeps the table it has, and a growth done twice has the same result.
         self.table = Table(starts, ends, offsets)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return load_zone, (self.name,)
+
     def __repr__(self) -> str:
         return f"Zone({self.name!r})"
 

@@ -43,6 +43,9 @@ class Clauses:
         object.__setattr__(self, "days", days)
         object.__setattr__(self, "minutes", minutes)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Clauses, (dict(self.values),)
+
     def __hash__(self) -> int:
         return hash(frozenset(self.values.items()))
 

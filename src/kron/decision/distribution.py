@@ -45,6 +45,9 @@ class Distribution:
             params[key] = _READERS[key](key, value)
         object.__setattr__(self, "params", MappingProxyType(params))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Distribution, (self.name, dict(self.params))
+
     def __hash__(self) -> int:
         return hash((self.name, tuple(sorted((key, str(value)) for key, value in self.params.items()))))
 

@@ -1,6 +1,6 @@
 """Terms: what stays the same from period to period of one timing, prepared for `decide`, kept in each decision."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 
 from kron.cron.zone import Zone, database_version
@@ -29,6 +29,9 @@ class Terms:
     width: int = field(init=False, compare=False, repr=False)
     quantile: Map | None = field(init=False, compare=False, repr=False)
     free: bool = field(init=False, compare=False, repr=False)  # the first candidate is always accepted
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Terms, tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def __post_init__(self) -> None:
         frame = Frame(self.mode, self.last - self.first, -self.first)
