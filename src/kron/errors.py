@@ -1,7 +1,7 @@
 """Every error of Kron: one tree, each with a stable name, a message for people and details for machines.
 
-An error's `name` is its class name and its `details` are a plain mapping, so both survive JSON. Nothing else
-lives here: no parsing, no formatting of time, no policy.
+An error's `name` is its class name and its `details` are a plain mapping. Nothing else lives here: no parsing, no
+formatting of time, no policy.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,15 @@ _SHOWN = 200  # characters of a user's text repeated inside a message: enough to
 _BEFORE_CARET = 60  # characters of context on each side of a caret: together they fit a terminal
 
 
-def shown(text: str) -> str:
-    """Return `text`, cut to a length that fits a message."""
+def cut(text: str) -> str:
+    """Return `text`, cut to a length that fits an error."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def shown(text: str) -> str:
+    """Return `text` as a message may repeat it: cut, and without characters that a terminal would obey."""
+    part = cut(text)
+    return part if part.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in part)
 
 
 class KronError(Exception):
@@ -29,6 +35,17 @@ class KronError(Exception):
         """The stable name of this kind of error."""
         return type(self).__name__
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors take keywords only, so they are copied and pickled by their state, not by calling them again.
+        return _restore, (type(self), self.message, {**vars(self), "details": dict(self.details)})
+
+
+def _restore(kind: type[KronError], message: str, state: dict[str, object]) -> KronError:
+    error = kind.__new__(kind, message)
+    KronError.__init__(error, message)
+    vars(error).update(state, details=MappingProxyType(state["details"]))  # type: ignore[arg-type] # a dict, see above
+    return error
+
 
 # --- cron expressions -------------------------------------------------------------------------------------------------
 
@@ -40,7 +57,7 @@ class FieldParseError(KronError):
     """
 
     def __init__(self, reason: str, *, field_name: str, field_value: str, position: int = 0, fix: str = "") -> None:
-        super().__init__(f"{field_name} field {reason}", fieldValue=shown(field_value), fieldName=field_name)
+        super().__init__(f"{field_name} field {reason}", fieldValue=cut(field_value), fieldName=field_name)
         self.field = field_name
         self.reason = reason
         self.position = position
@@ -56,7 +73,7 @@ class InvalidCronExpressionError(KronError):
     def __init__(self, *, expression: str, field: str, reason: str, position: int = 0, fix: str = "") -> None:
         super().__init__(
             f'Invalid cron expression "{shown(expression)}": {field} field {reason}',
-            expression=shown(expression),
+            expression=cut(expression),
             field=field,
             reason=reason,
         )
@@ -79,7 +96,7 @@ class CronExpressionInvalidError(KronError):
     def __init__(self, *, expression: str, field: str, reason: str) -> None:
         super().__init__(
             f'Invalid cron expression "{shown(expression)}": {field} field {reason}',
-            expression=shown(expression),
+            expression=cut(expression),
             field=field,
             reason=reason,
         )
@@ -119,7 +136,7 @@ class UnknownTimezoneError(KronError):
         )
         super().__init__(
             f"Unknown time zone {shown(repr(timezone))}; {self.fix}",
-            timezone=shown(str(timezone)),
+            timezone=cut(str(timezone)),
             suggestions=suggestions,
         )
 
@@ -137,7 +154,7 @@ class InvalidInstantError(KronError):
     def __init__(self, *, text: str) -> None:
         super().__init__(
             f'Invalid instant "{shown(text)}"; write it as 2026-03-01T00:00:00Z or 2026-03-01T01:00:00+01:00',
-            text=shown(text),
+            text=cut(text),
         )
 
 
@@ -147,7 +164,7 @@ class InvalidDurationError(KronError):
     def __init__(self, *, text: str, reason: str) -> None:
         super().__init__(
             f'Invalid duration "{shown(text)}": {reason}; write it as 1h30m, 90s or 250ms',
-            text=shown(text),
+            text=cut(text),
             reason=reason,
         )
 
@@ -171,7 +188,7 @@ class InvalidDefinitionError(KronError):
     def __init__(self, *, field: str, found: str, reason: str, fix: str = "", position: int | None = None) -> None:
         what = f', found "{shown(found)}"' if found else ""
         tail = f"; {fix}" if fix else ""
-        super().__init__(f"{field}: {reason}{what}{tail}", field=field, found=shown(found), reason=reason)
+        super().__init__(f"{field}: {reason}{what}{tail}", field=field, found=cut(found), reason=reason)
         self.field = field
         self.found = found
         self.reason = reason

@@ -15,7 +15,7 @@ SECOND = timedelta(seconds=1)
 MICROSECOND = timedelta(microseconds=1)
 
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:[0-5]\d)", re.ASCII)
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:[0-5]\d)", re.ASCII)
 
 
 def instant(value: datetime) -> Instant:
@@ -23,7 +23,10 @@ def instant(value: datetime) -> Instant:
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise NaiveDatetimeError(value=value)
     try:
-        return value.astimezone(UTC)
+        at = value.astimezone(UTC)
+        if at.__class__ is datetime:
+            return at
+        return datetime(at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, UTC)
     except OverflowError as error:
         raise OutOfRangeError(what=f"{value.isoformat()} in UTC") from error
 
@@ -39,8 +42,8 @@ def format_instant(value: Instant) -> str:
 
 def parse_instant(text: str) -> Instant:
     """Return the instant that an RFC 3339 text names; digits beyond the microsecond are dropped."""
-    if not _RFC3339.fullmatch(text):
-        raise InvalidInstantError(text=text)
+    if not isinstance(text, str) or not _RFC3339.fullmatch(text):
+        raise InvalidInstantError(text=str(text))
     try:
         return instant(datetime.fromisoformat(text.upper()))
     except (ValueError, OutOfRangeError) as error:
@@ -61,6 +64,7 @@ _UNITS = {  # nanoseconds; the order is Go's, longest first
 }
 _PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(h|ms|m|s|us|µs|μs|ns)")
 _LONGEST = 2**63 - 1  # nanoseconds: what Go's int64 holds, so that every duration we accept is one there too
+LONGEST_DURATION = timedelta(microseconds=_LONGEST // 1000)
 _LONGEST_TEXT = 100
 
 
@@ -96,7 +100,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(value: timedelta) -> str:
-    """Return the shortest text in Go's form that `parse_duration` reads back as `value`."""
+    """Return a text in Go's form that `parse_duration` reads back as `value`, which is not negative."""
     seconds, microseconds = divmod(value // MICROSECOND, 1_000_000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
-from kron import Decision, Job, Policy, Schedule, Timing, decide
+from kron import Decision, Job, KronError, Policy, Schedule, Timing, decide
+from kron.errors import InvalidDefinitionError
 
 LINE = (
     "0 9 * * MON-FRI @tz(Europe/Paris) @dst(gap=shift,repeated=first) @win(around,90m) @dist(normal,sigma=10m) "
@@ -31,6 +33,45 @@ def test_a_twin_is_equal_and_hashes_alike(value: object, twin: object) -> None:
 
     assert other == value
     assert hash(other) == hash(value)
+
+
+def test_an_error_can_be_pickled_with_its_details() -> None:
+    with pytest.raises(KronError) as caught:
+        Schedule("61 * * * *")
+
+    twin = pickle.loads(pickle.dumps(caught.value))
+
+    assert (type(twin), str(twin), twin.details) == (type(caught.value), str(caught.value), caught.value.details)
+    assert twin.pointer == caught.value.pointer  # type: ignore[attr-defined] # of a cron expression's error
+
+
+def test_a_schedule_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        VALUES["schedule"].timezone = "UTC"  # type: ignore[attr-defined] # that is the point
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Timing("a", "0 0 * * *"),  # type: ignore[arg-type] # that is the point
+        lambda: Timing("a", Schedule("@daily"), "after,2h"),  # type: ignore[arg-type]
+        lambda: Policy("allow"),  # type: ignore[arg-type]
+        lambda: Policy(deadline="10m"),  # type: ignore[arg-type]
+        lambda: Job("x"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_value_built_from_the_wrong_parts_is_refused(build: Callable[[], object]) -> None:
+    with pytest.raises(InvalidDefinitionError):
+        build()
+
+
+def test_a_subclass_of_datetime_does_not_spread() -> None:
+    class Stamp(datetime):
+        pass
+
+    decision = decide(TIMING, Stamp(2026, 3, 2, 8, tzinfo=UTC))
+
+    assert type(decision.nominal_time) is type(decision.chosen_time) is datetime
 
 
 def test_a_pickled_timing_still_decides() -> None:

@@ -45,7 +45,6 @@ def kron_on_a_terminal(*arguments: str) -> str:
     leader, follower = pty.openpty()
     command = [sys.executable, "-c", "from kron.hosts.cli.main import main; main()", *arguments]
     environment = {**os.environ, "TERM": "xterm"}
-    environment.pop("NO_COLOR", None)
     with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment) as process:
         os.close(follower)
         shown = b""

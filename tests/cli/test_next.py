@@ -144,3 +144,30 @@ def test_wrong_usage_exits_with_2_and_prints_nothing_on_standard_output(argument
     assert answer.code == 2
     assert answer.out == ""
     assert answer.err
+
+
+def test_a_sixth_field_is_named_as_what_it_is() -> None:
+    answer = kron("next", "0 0 * * * *")
+
+    assert answer.code == 2
+    assert "must have exactly 5 fields, found 6" in answer.err
+
+
+def test_a_span_without_a_period_says_so() -> None:
+    answer = kron("next", "0 0 * * *", "--for", "1s", "--from", "2026-01-01T00:00:01Z")
+
+    assert (answer.code, answer.out) == (0, "no period in this span\n")
+
+
+def test_json_is_whole_also_where_the_calendar_ends() -> None:
+    line, start = "0 0 * * * @win(after,100h)", "9999-12-25T00:00:00Z"
+
+    answer = kron("next", line, "--from", start, "--count", "9", "--json")
+
+    assert answer.code == 0
+    assert len(answer.json) == 2
+
+
+def test_a_file_has_its_own_identities_and_its_own_dialect() -> None:
+    assert kron("next", "--file", "examples/jobs.kron", "--identity", "x").code == 2
+    assert kron("next", "--file", "examples/jobs.kron", "--dialect", "posix").code == 2

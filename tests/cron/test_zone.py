@@ -127,16 +127,16 @@ def test_a_zone_grown_step_by_step_is_one_grown_at_once() -> None:
 
 
 def test_a_zone_without_a_rule_is_complete_from_the_start() -> None:
-    assert UTC_ZONE.complete
-    assert fresh("Asia/Tokyo").complete
-    assert not fresh("Europe/Paris").complete
+    assert UTC_ZONE.table.complete
+    assert fresh("Asia/Tokyo").table.complete
+    assert not fresh("Europe/Paris").table.complete
 
 
 def test_a_zone_with_a_rule_is_complete_at_the_end_of_the_calendar() -> None:
     paris = fresh("Europe/Paris")
     paris.offset(at("9999-12-31 23:00:00Z"))
 
-    assert paris.complete
+    assert paris.table.complete
     assert paris.offset(at("9999-07-01 00:00:00Z")) == timedelta(hours=2)
 
 

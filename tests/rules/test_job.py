@@ -138,7 +138,6 @@ def test_the_dialect_is_that_of_the_caller() -> None:
 @pytest.mark.parametrize(
     ("rest", "reason", "offset"),
     [
-        ("backup", "needs KEY=VALUE", 0),
         ("name=x /usr/bin/backup", "needs KEY=VALUE", 7),
         ("name=x command=echo hello", "needs KEY=VALUE", 20),
         ('name=x "command"', "needs KEY=VALUE", 7),

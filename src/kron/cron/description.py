@@ -19,7 +19,8 @@ def describe(expression: Expression) -> str:
     times, days = _times(expression), _days(expression)
     if not days:
         return times if times.startswith("Every") or "every hour" in times else f"{times} every day"
-    return f"{times} {days}"
+    every = "every day " if days.startswith("in ") and times.startswith("At") and "every hour" not in times else ""
+    return f"{times} {every}{days}"
 
 
 # --- times of day -----------------------------------------------------------------------------------------------------
@@ -42,15 +43,15 @@ def _times(expression: Expression) -> str:
     if len(minutes) == 1 and span:
         return f"Every hour from {first} to {last}"
     if len(minutes) == 1 and (every := _step(hours, 24)):
-        return f"Every {every} hours, first at {first}"
-    return f"At {_minutes(minutes)} of the hour{'s' if len(hours) > 1 else ''} {_list(hours)}"
+        return f"Every {every} hours from {first}"
+    return f"At {_minutes(minutes)} of {'the hours' if len(hours) > 1 else 'hour'} {_list(hours)}"
 
 
 def _every_hour(field: Field, minutes: list[int]) -> str:
     if field.full:
         return "Every minute"
     if minutes == [0]:
-        return "Every hour, on the hour"
+        return "Every hour on the hour"
     if step := _step(minutes, 60):
         return f"Every {step} minutes"
     return f"At {_minutes(minutes)} of every hour"

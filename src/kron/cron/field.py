@@ -133,13 +133,13 @@ class _Element:
         elif dash:
             low, high = self._range(first, last)
         else:
+            if slash and not body:
+                raise self.error(f"has a step of nothing ({self.text})", 0, f"write *{self.text}")
             low = high = self._number(first, 0)
             if slash:
-                raise self.error(
-                    f"has a step without a range ({self.text})",
-                    len(body),
-                    f"write {first}-{self.unit.high}/{step_text}",
-                )
+                last = str(self.unit.high) if first.isdigit() else self.unit.name_of(self.unit.high)
+                fix = f"write {first}-{last}/{step_text}"
+                raise self.error(f"has a step without a range ({self.text})", len(body), fix)
         bits = _bits(range(low, high + 1, step))
         # Sunday may be written 7 and then stands at the end of a range; it is stored as 0.
         return bits & 0x7F | bits >> 7 & 1 if self.unit is WEEKDAY else bits
@@ -154,7 +154,7 @@ class _Element:
                 f"has a range without an end ({self.text})", len(first) + 1, f"write {first}-{self.unit.high}"
             )
         low, high = self._number(first, 0), self._number(last, len(first) + 1)
-        if self.unit is WEEKDAY and high == 0 and low > 0 and self.dialect.sunday_is_seven:
+        if self.unit is WEEKDAY and last.upper() == "SUN" and low > 0:
             high = 7
         if low > high:
             low = low % 7 if self.unit is WEEKDAY else low

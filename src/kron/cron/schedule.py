@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Literal, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from kron.cron.dialect import DIALECTS
 from kron.cron.expression import Expression, Wall, parse
@@ -38,6 +38,11 @@ class Schedule:
     """
 
     __slots__ = ("expression", "gap", "repeated", "timezone", "zone")
+    expression: Expression
+    repeated: Repeated
+    gap: Gaps
+    zone: Zone
+    timezone: str
 
     def __init__(
         self,
@@ -47,11 +52,15 @@ class Schedule:
         repeated: Literal["both", "first"] = "both",
         gap: Literal["skip", "shift"] = "skip",
     ) -> None:
-        self.expression: Expression = parse(expression, _one_of("dialect", dialect, DIALECTS))
-        self.repeated: Repeated = _one_of("repeated", repeated, _REPEATED)
-        self.gap: Gaps = _one_of("gap", gap, _GAPS)
-        self.zone: Zone = UTC_ZONE if timezone == "UTC" else load_zone(timezone)
-        self.timezone = self.zone.name
+        prepare = object.__setattr__
+        prepare(self, "expression", parse(expression, _one_of("dialect", dialect, DIALECTS)))
+        prepare(self, "repeated", _one_of("repeated", repeated, _REPEATED))
+        prepare(self, "gap", _one_of("gap", gap, _GAPS))
+        prepare(self, "zone", UTC_ZONE if timezone == "UTC" else load_zone(timezone))
+        prepare(self, "timezone", self.zone.name)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a schedule is frozen: {name} cannot be set")
 
     def next(self, after: datetime) -> Instant:
         """Return the first occurrence strictly after an aware datetime."""
@@ -109,10 +118,10 @@ class Schedule:
                 i += 1
                 if self.gap is Gaps.SHIFT and at < table.starts[i] and self._named_in_gap(table, i):
                     return table.starts[i]
-            elif zone.complete:
+            elif table.complete:
                 return None
             else:
-                table = zone.grow()
+                table = zone.grow(table)
 
     def _search_backward(self, at: Instant) -> Instant | None:
         table, expression = self.zone.table_at(at), self.expression

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from importlib import import_module
 
 from kron.cron.tzif import EARLIEST, MAGIC, Transitions, read_tzif
-from kron.errors import TimezoneDataError, UnknownTimezoneError
-from kron.instant import MICROSECOND, Instant
+from kron.errors import OutOfRangeError, TimezoneDataError, UnknownTimezoneError
+from kron.instant import MICROSECOND, Instant, format_instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
@@ -30,6 +30,8 @@ class Table:
     starts: list[Instant]
     ends: list[Instant]
     offsets: list[timedelta]
+    year: int  # the first year that is not known yet
+    complete: bool  # whether it reaches to the end of the calendar
 
     def segment(self, at: Instant) -> int:
         """Return the segment that contains `at`, or the last one known."""
@@ -43,7 +45,7 @@ class Table:
 class Zone:
     """A named time zone. Its table grows towards later years on demand; what it has once said, it never changes."""
 
-    __slots__ = ("_transitions", "_year", "name", "table")
+    __slots__ = ("_transitions", "name", "table")
 
     def __init__(self, name: str, transitions: Transitions) -> None:
         transitions.check()
@@ -52,31 +54,25 @@ class Zone:
         known = [pair for pair in transitions.known if pair[0] >= EARLIEST]
         before = [offset for second, offset in transitions.known if second < EARLIEST]
         first = timedelta(seconds=before[-1] if before else transitions.first_offset)
-        self._year = 1970 if not known else (_EPOCH + timedelta(seconds=known[-1][0])).year
         last = known[-1][0] if known else EARLIEST
-        later = [pair for year in range(self._year, _FIRST_HORIZON) for pair in self._transitions.in_year(year)]
-        self._year = _FIRST_HORIZON
-        self.table = Table([_BEGINNING], [], [first])
-        self._append(known + [pair for pair in later if pair[0] > last])
+        year = (_EPOCH + timedelta(seconds=last)).year if known else 1970
+        beginning = Table([_BEGINNING], [], [first], year, complete=False)
+        self.table = self._extended(beginning, known, _FIRST_HORIZON, after=last)
 
-    @property
-    def complete(self) -> bool:
-        """Whether the table reaches to the end of the calendar."""
-        return self._transitions.yearly is None or self._year > MAXYEAR
+    def grow(self, table: Table) -> Table:
+        """Return a table that knows a century more than the given one.
 
-    def grow(self) -> Table:
-        """Return a table that knows a century more."""
-        until = min(self._year + _GROWTH, MAXYEAR + 1)
-        later = [pair for year in range(self._year, until) for pair in self._transitions.in_year(year)]
-        self._year = until
-        self._append(later)
+        It is made of its argument alone and published by one assignment: threads that grow at the same time make equal
+        tables, and one that reads keeps the table it has.
+        """
+        self.table = self._extended(table, [], min(table.year + _GROWTH, MAXYEAR + 1), after=EARLIEST)
         return self.table
 
     def table_at(self, at: Instant) -> Table:
         """Return a table that knows the segment of `at`."""
         table = self.table
-        while at >= table.ends[-1] and not self.complete:
-            table = self.grow()
+        while at >= table.ends[-1] and not table.complete:
+            table = self.grow(table)
         return table
 
     def offset(self, at: Instant) -> timedelta:
@@ -86,19 +82,23 @@ class Zone:
 
     def local(self, at: Instant) -> datetime:
         """Return the wall time of an instant, with its offset, for showing."""
-        return at.astimezone(timezone(self.offset(at)))
+        try:
+            return at.astimezone(timezone(self.offset(at)))
+        except OverflowError as error:
+            raise OutOfRangeError(what=f"{format_instant(at)} in {self.name}") from error
 
-    def _append(self, pairs: list[tuple[int, int]]) -> None:
-        old = self.table
-        starts, offsets = list(old.starts), list(old.offsets)
-        for second, offset_seconds in pairs:
+    def _extended(self, table: Table, known: list[tuple[int, int]], year: int, *, after: int) -> Table:
+        """Return the table with the known transitions, and with those of the rule until before `year`."""
+        by_rule = [pair for each in range(table.year, year) for pair in self._transitions.in_year(each)]
+        starts, offsets = list(table.starts), list(table.offsets)
+        for second, offset_seconds in known + [pair for pair in by_rule if pair[0] > after]:
             offset = timedelta(seconds=offset_seconds)
             if offset != offsets[-1]:  # a change of name or of "summer" alone is no change of the clock
                 starts.append(_EPOCH + timedelta(seconds=second))
                 offsets.append(offset)
-        ends = [*starts[1:], _END if self.complete else datetime(self._year, 1, 1, tzinfo=UTC)]
-        # Replaced whole: a thread that is reading keeps the table it has, and a growth done twice has the same result.
-        self.table = Table(starts, ends, offsets)
+        complete = self._transitions.yearly is None or year > MAXYEAR
+        ends = [*starts[1:], _END if complete else datetime(year, 1, 1, tzinfo=UTC)]
+        return Table(starts, ends, offsets, year, complete)
 
     def __reduce__(self) -> tuple[object, ...]:
         return load_zone, (self.name,)
@@ -164,7 +164,9 @@ def _suggestions(name: object) -> tuple[str, ...]:
     """Return at most three names that look like the wrong one, whatever its case and its region."""
     from difflib import get_close_matches  # only a wrong name needs it
 
-    wanted = str(name)[:100].casefold().replace(" ", "_")
+    if name is None:
+        return ()
+    wanted = str(getattr(name, "key", name))[:100].casefold().replace(" ", "_")
     known = {zone.rpartition("/")[2].casefold(): zone for zone in zone_names() if "Etc" not in zone}
     known |= {zone.casefold(): zone for zone in zone_names()}
     if wanted in known:

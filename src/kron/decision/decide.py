@@ -1,9 +1,11 @@
 """decide(timing, nominal) -> Decision: the whole deterministic calculation."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import MAXYEAR, UTC, datetime
 from typing import NamedTuple
 
+from kron.cron.zone import database_version
 from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
 from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash
 from kron.decision.stream import uniform
@@ -47,8 +49,12 @@ def decide(timing: Timing | Decision, nominal: datetime) -> Decision:
 
 
 def replay(decision: Decision) -> Decision:
-    """Return the decision made anew from nothing but a recorded one; equal to it unless that was altered."""
-    return decide(decision, decision.nominal_time)
+    """Return the decision made anew from nothing but a recorded one and the time zone data in use.
+
+    With the same data it is equal to the recorded one, unless that was altered.
+    """
+    terms = replace(decision.terms, tzdata_version=database_version())
+    return decide(decision._replace(terms=terms), decision.nominal_time)
 
 
 def _choose(terms: Terms, start: Instant, hash_: str) -> tuple[Instant | None, int, str | None]:

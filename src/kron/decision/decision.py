@@ -21,7 +21,7 @@ from kron.errors import (
     UnknownTimezoneError,
     shown,
 )
-from kron.instant import SECOND, Instant, format_instant, parse_instant
+from kron.instant import LONGEST_DURATION, SECOND, Instant, format_instant, parse_instant
 
 Value = TypeVar("Value")
 ALGORITHM_VERSION = 1
@@ -137,8 +137,8 @@ class Decision(NamedTuple):
         """Return the decision that `to_json` wrote, or raise InvalidDecisionError."""
         try:
             value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InvalidDecisionError(field="text", reason=f"is not JSON ({error})") from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InvalidDecisionError(field="text", reason=f"is not JSON ({shown(str(error))})") from error
         return cls.from_dict(value)
 
     @classmethod
@@ -178,6 +178,7 @@ class Decision(NamedTuple):
              "window_start", "and window_end do not fit window_mode"),
             (read("period_id", _text) == period_id(nominal), "period_id", "is not the period of nominal_time"),
             (distribution == terms.distribution, "distribution", "must state every parameter"),
+            (terms.last - terms.first <= LONGEST_DURATION // SECOND, "window_end", "lies too far from window_start"),
             (decision.attempts <= MAX_ATTEMPTS, "attempts", f"must be at most {MAX_ATTEMPTS}"),
             ((chosen is None) == (decision.reason is not None), "reason", "must be there exactly if nothing is chosen"),
             (chosen is None or start <= chosen <= end, "chosen_time", "lies outside the window"),

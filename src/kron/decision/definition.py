@@ -203,6 +203,12 @@ def check_identity(given: object) -> str:
     return identity
 
 
+def check_type(field: str, value: object, kind: type) -> None:
+    """Refuse a part that was built by hand from something else than it must be."""
+    if not isinstance(value, kind):
+        raise InvalidDefinitionError(field=field, found=str(value), reason=f"must be a {kind.__name__}")
+
+
 def check_text(field: str, given: object) -> str:
     """Return a text that can be written as UTF-8."""
     try:

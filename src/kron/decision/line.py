@@ -62,11 +62,17 @@ def _end_of_expression(text: str, *, rest_allowed: bool) -> int:
     """Return where the expression ends: after a macro, before the first modifier, or after five fields."""
     position = _skip(text, 0)
     macro = text.startswith("@", position) and "(" not in text[position : _word_end(text, position)]
-    # Without a rest a sixth field is left in the expression, so that the expression's own error can name it.
-    words = 1 if macro else len(UNITS) if rest_allowed else len(text)
-    while words and position < len(text) and (macro or not text.startswith("@", position)):
-        position = _skip(text, _word_end(text, position))
-        words -= 1
+    words = 0
+    while position < len(text) and (words == 0 or not text.startswith("@", position)) and not (macro and words):
+        end = _word_end(text, position)
+        # What follows five fields is a setting only if it looks like one; a sixth field stays in the expression, whose
+        # own error names it.
+        if rest_allowed and words >= len(UNITS) and "=" in text[position:end]:
+            break
+        if words == 0 and not macro and text.startswith("@", position):
+            break
+        position = _skip(text, end)
+        words += 1
     return position
 
 

@@ -13,16 +13,21 @@ from kron.errors import OutOfRangeError
 from kron.instant import SECOND, Instant, format_instant, instant
 
 _DAY = timedelta(days=1)
+_LONGEST_EXAMINED = timedelta(days=400)  # a year and a month show every pattern that a constraint can have
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The allowed seconds of one window as spans (first and last, both allowed), and what follows from them."""
+    """The allowed seconds of one window as spans (first and last, both allowed), and what follows from them.
+
+    Of a very long window only a part is examined, until `end`; it then speaks for the whole.
+    """
 
     start: Instant
     end: Instant
     spans: tuple[tuple[Instant, Instant], ...]
     acceptance: float  # the probability that one candidate is accepted
+    partial: bool = False
 
     @property
     def share(self) -> float:
@@ -42,7 +47,9 @@ def report(timing: Timing | Decision, nominal: datetime) -> Report:
     """Return what the constraints leave of the window of the period at a nominal time."""
     terms, at = timing.terms, instant(nominal)
     try:
-        start, end = at + terms.start, at + SECOND * terms.last
+        start, whole_end = at + terms.start, at + SECOND * terms.last
+        partial = bool(terms.constraints) and whole_end - start > _LONGEST_EXAMINED
+        end = start + _LONGEST_EXAMINED if partial else whole_end
         spans = tuple(_join(_allowed_spans(terms.constraints, terms.zone, start, end)))
     except OverflowError as error:
         raise OutOfRangeError(what=f"the window of {format_instant(at)}") from error
@@ -50,17 +57,23 @@ def report(timing: Timing | Decision, nominal: datetime) -> Report:
         return Report(start, end, spans, 1.0 if spans else 0.0)
     below = terms.distribution.cdf(Frame(terms.mode, terms.width, -terms.first))
     seats = terms.width + 1
-    acceptance = 0.0
-    for first, last in spans:
+
+    def mass(first: Instant, last: Instant) -> float:
         low, high = (first - start) // SECOND, (last - start) // SECOND + 1
-        acceptance += below(min(high / seats, 1.0)) - below(low / seats)
-    return Report(start, end, spans, min(max(acceptance, 0.0), 1.0))
+        return below(min(high / seats, 1.0)) - below(low / seats)
+
+    examined = mass(start, end) if partial else 1.0
+    acceptance = sum(mass(first, last) for first, last in spans) / examined if examined else 0.0
+    return Report(start, end, spans, min(max(acceptance, 0.0), 1.0), partial)
 
 
 def _allowed_spans(
     constraints: Constraints, zone: Zone, start: Instant, end: Instant
 ) -> Iterator[tuple[Instant, Instant]]:
     """Yield the allowed spans in order: segment by segment of the zone, day by day, run by run of allowed minutes."""
+    if not constraints:
+        yield start, end
+        return
     runs = _runs(constraints.minutes)
     table = zone.table_at(end)
     for i in range(table.segment(start), table.segment(end) + 1):

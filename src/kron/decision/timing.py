@@ -9,6 +9,7 @@ from kron.decision.constraint import Constraints
 from kron.decision.definition import (
     check_identity,
     check_text,
+    check_type,
     read_clauses,
     read_definition,
     read_distribution,
@@ -38,6 +39,9 @@ class Timing:
 
     def __post_init__(self) -> None:
         check_identity(self.identity)
+        kinds = (Schedule, Window, Distribution, Seed, Constraints)
+        for name, kind in zip(("schedule", "window", "distribution", "seed", "constraints"), kinds, strict=True):
+            check_type(name, getattr(self, name), kind)
         check_text("salt", self.seed.salt)
         first, last = self.window.bounds
         terms = Terms(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kron.decision.choices import unknown_word
-from kron.decision.definition import add_once
+from kron.decision.definition import add_once, check_type
 from kron.decision.line import parse_line, quote, split_outside_quotes, unquote
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
@@ -23,6 +23,10 @@ class Job:
     timing: Timing
     policy: Policy = field(default_factory=Policy)
     settings: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        check_type("timing", self.timing, Timing)
+        check_type("policy", self.policy, Policy)
 
     @property
     def identity(self) -> str:

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 from kron.cron.calendar import longest
 from kron.cron.schedule import Gaps, Repeated, Schedule
 from kron.cron.zone import Table
-from kron.decision.report import report
+from kron.decision.report import Report, report
 from kron.errors import CronCalculationError
 from kron.instant import MICROSECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules.finding import Finding
@@ -17,6 +17,7 @@ RISK_WORTH_A_WARNING = 0.01  # one period in a hundred; excluding single days on
 _YEARS_AHEAD = timedelta(
     days=3 * 366
 )  # three years show every yearly change of the clocks and a leap year often enough
+_SPANS_LOOKED_AT = 10_000  # of long windows fewer periods are enough
 _PERIODS_LOOKED_AT = 400  # more than a year of a daily job
 
 
@@ -59,7 +60,6 @@ def _either_day(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[Fi
         yield _warning(
             "weekday",
             "day and weekday are both restricted, so a day that matches either of them runs",
-            "begin one of them with * to need both",
         )
 
 
@@ -127,7 +127,13 @@ def _unschedulable(job: Job, _now: Instant, periods: list[Instant]) -> Iterator[
     timing = job.timing
     if not timing.constraints:
         return
-    reports = [report(timing, nominal) for nominal in periods]
+    reports: list[Report] = []
+    spans = 0
+    for nominal in periods:
+        reports.append(report(timing, nominal))
+        spans += len(reports[-1].spans)
+        if spans > _SPANS_LOOKED_AT:
+            break
     expected = sum(found.risk for found in reports) / max(len(reports), 1)
     if expected > RISK_WORTH_A_WARNING:
         least = min(reports, key=lambda found: found.share)

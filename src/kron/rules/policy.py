@@ -6,7 +6,7 @@ from datetime import timedelta
 from enum import Enum
 
 from kron.decision.choices import choose
-from kron.decision.definition import Parts, add_once, pointing_at, read_duration, read_pair, read_table
+from kron.decision.definition import Parts, add_once, check_type, pointing_at, read_duration, read_pair, read_table
 from kron.decision.line import Line
 from kron.errors import InvalidDefinitionError
 from kron.instant import ZERO, format_duration
@@ -29,6 +29,8 @@ class Policy:
     suspend: bool = False
 
     def __post_init__(self) -> None:
+        check_type("policy.concurrency", self.concurrency, Concurrency)
+        check_type("policy.deadline", self.deadline, timedelta)
         if self.deadline < ZERO:
             raise InvalidDefinitionError(
                 field="policy.deadline", found=str(self.deadline), reason="must not be negative"

@@ -1,5 +1,6 @@
 """kron: the group that holds every command, and what they have in common when something is wrong."""
 
+import os
 from typing import Any
 
 import click
@@ -41,7 +42,8 @@ def _print_error(error: KronError, text: str) -> None:
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="kron")
-def kron() -> None:
+@click.pass_context
+def kron(context: click.Context) -> None:
     """Cron with windows: one exact, reproducible second for every period.
 
     A LINE is a cron expression with modifiers, in quotes:
@@ -49,8 +51,11 @@ def kron() -> None:
     \b
       0 3 * * * @tz(Europe/Paris) @win(after,2h) @seed(daily,salt=prod)
 
-    Exit codes: 0 all is well, 1 the answer is no, 2 wrong usage or invalid input.
+    Exit codes: 0 all is well, 1 the answer is no, 2 wrong usage or invalid input. A period without an allowed second is
+    an answer of next and explain, not a failure of theirs.
     """
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        context.color = False
 
 
 for _command in (next_, explain, describe, lint, completion):

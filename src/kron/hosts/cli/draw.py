@@ -1,6 +1,7 @@
 """Pictures for a terminal: a window as a bar, a histogram, and times in two zones."""
 
 from collections.abc import Sequence
+from shutil import get_terminal_size
 
 import click
 
@@ -10,7 +11,7 @@ from kron.decision.decision import Decision
 from kron.decision.report import Report
 from kron.instant import SECOND, Instant, format_instant
 
-BAR = 64
+_WIDEST_BAR = 64
 _CELLS_A_DAY = 8
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -18,7 +19,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 def local_text(zone: Zone, at: Instant) -> str:
     """Return an instant on the zone's wall clock, with its weekday and offset."""
     local = zone.local(at)
-    return f"{local:%a %Y-%m-%d %H:%M:%S} {_offset_text(local.strftime('%z'))}"
+    return f"{local:%a} {local.date().isoformat()} {local:%H:%M:%S} {_offset_text(local.strftime('%z'))}"
 
 
 def _offset_text(offset: str) -> str:
@@ -34,27 +35,28 @@ def both_texts(zone: Zone, at: Instant) -> str:
 
 def window_bar(decision: Decision, found: Report, tried: Sequence[Candidate]) -> list[str]:
     """Return the window drawn to scale: what is allowed, where candidates were rejected, and what was chosen."""
+    bar = min(_WIDEST_BAR, max(get_terminal_size((80, 24)).columns - 4, 16))
     start, seats = decision.window_start, (decision.window_end - decision.window_start) // SECOND + 1
 
     def column(at: Instant) -> int:
-        return min(max((at - start) // SECOND * BAR // seats, 0), BAR - 1)
+        return min(max((at - start) // SECOND * bar // seats, 0), bar - 1)
 
-    cells = ["░"] * BAR
+    cells = ["░"] * bar
     for first, last in found.spans:
         for position in range(column(first), column(last) + 1):
             cells[position] = "█"
-    marks = [" "] * BAR
+    marks = [" "] * bar
     for candidate in tried:
         if candidate.rejected_by:
             marks[column(candidate.at)] = click.style("×", fg="red")
     if decision.chosen_time is not None:
         marks[column(decision.chosen_time)] = click.style("▼", fg="green", bold=True)
-    under = [" "] * BAR
+    under = [" "] * bar
     if start <= decision.nominal_time <= decision.window_end:
         under[column(decision.nominal_time)] = "N"
     zone = decision.terms.zone
     first_text, last_text = (f"{zone.local(at):%H:%M:%S}" for at in (start, decision.window_end))
-    scale = first_text + last_text.rjust(BAR - len(first_text))
+    scale = first_text + last_text.rjust(bar - len(first_text))
     legend = "█ allowed  ░ not allowed  × rejected  ▼ chosen  N nominal"
     return ["".join(marks), "".join(cells), "".join(under), scale, legend]
 
@@ -65,14 +67,15 @@ def week_strips(decisions: Sequence[Decision], names: dict[str, str]) -> list[st
     midnight = min(at for _, at in moments).replace(hour=0, minute=0, second=0, microsecond=0)
     days = [midnight + SECOND * 86_400 * day for day in range(7)]
     width = max(map(len, names.values())) + 2
-    rows = [" " * width + "".join(f"{day:%a %d}".ljust(_CELLS_A_DAY) for day in days)]
+    counts = {identity: [0] * 7 * _CELLS_A_DAY for identity in names}
+    for identity, at in moments:
+        cell = (at - midnight) // (SECOND * (86_400 // _CELLS_A_DAY))
+        if cell < 7 * _CELLS_A_DAY:
+            counts[identity][cell] += 1
+    rows = [" " * width + "".join(f"{day:%a %d}".ljust(_CELLS_A_DAY) for day in days).rstrip()]
     for identity, name in names.items():
-        counts = [0] * 7 * _CELLS_A_DAY
-        for owner, at in moments:
-            cell = (at - midnight) // (SECOND * (86_400 // _CELLS_A_DAY))
-            if owner == identity and cell < len(counts):
-                counts[cell] += 1
-        rows.append(f"{name:<{width}}{''.join(_EIGHTHS[min(count, 8)] if count else '·' for count in counts)}")
+        cells = "".join(_EIGHTHS[min(count, 8)] if count else "·" for count in counts[identity])
+        rows.append(f"{name:<{width}}{cells}")
     return rows
 
 

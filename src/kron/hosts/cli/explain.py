@@ -2,17 +2,16 @@
 
 import json
 from itertools import islice
-from typing import TextIO
+from typing import BinaryIO
 
 import click
 
 from kron.cron.description import describe
-from kron.cron.zone import database_version
 from kron.decision.decide import Candidate, candidates, decide, replay
 from kron.decision.decision import Decision
 from kron.decision.report import Report, report
-from kron.errors import InvalidDecisionError
-from kron.hosts.cli.draw import both_texts, local_text, window_bar
+from kron.errors import CronCalculationError, InvalidDecisionError
+from kron.hosts.cli.draw import both_texts, window_bar
 from kron.hosts.cli.options import (
     COUNT,
     DIALECT,
@@ -27,17 +26,13 @@ from kron.hosts.cli.periods import occurrences
 from kron.instant import MICROSECOND, format_instant
 from kron.rules.job import Job
 
-_SHOWN_CANDIDATES = 12
-
 
 @click.command()
 @click.argument("line", metavar="LINE", required=False)
 @IDENTITY
 @FROM
 @COUNT
-@click.option(
-    "--replay", "record", type=click.File(encoding="utf-8"), metavar="FILE", help="Make a recorded decision again."
-)
+@click.option("--replay", "record", type=click.File("rb"), metavar="FILE", help="Make a recorded decision again.")
 @JSON
 @DIALECT
 def explain(
@@ -45,7 +40,7 @@ def explain(
     identity: str | None,
     since: str | None,
     count: int | None,
-    record: TextIO | None,
+    record: BinaryIO | None,
     dialect: str,
     *,
     as_json: bool,
@@ -89,7 +84,11 @@ def _print_schedule(job: Job, decision: Decision) -> None:
     schedule = job.timing.schedule
     _title("2 Period")
     click.echo(f"  nominal   {both_texts(schedule.zone, decision.nominal_time)}")
-    click.echo(f"  before it {both_texts(schedule.zone, schedule.previous(decision.nominal_time - MICROSECOND))}")
+    try:
+        before = both_texts(schedule.zone, schedule.previous(decision.nominal_time - MICROSECOND))
+    except (CronCalculationError, OverflowError):
+        before = "none"
+    click.echo(f"  before it {before}")
 
 
 def _print_decision(decision: Decision) -> None:
@@ -123,28 +122,33 @@ def _print_candidates(decision: Decision, found: Report, tried: list[Candidate])
         for side, clauses in decision.constraints_applied.to_dict().items():
             if clauses:
                 click.echo(f"  {side:<6}{'; '.join(clauses)}")
-        click.echo(f"  {found.share:.1%} of the window is allowed; a period fails with probability {found.risk:.2g}")
+        part = "the first 400 days of the window" if found.partial else "the window"
+        click.echo(f"  {_percent(found.share)} of {part} is allowed; a period fails with probability {found.risk:.2g}")
     if not tried:
         click.echo("  a window of one second: nothing is drawn")
-    for candidate in tried if len(tried) <= _SHOWN_CANDIDATES else [*tried[: _SHOWN_CANDIDATES - 2], *tried[-2:]]:
+    for candidate in tried:
         verdict = f"rejected by {candidate.rejected_by}" if candidate.rejected_by else "accepted"
         colour = "red" if candidate.rejected_by else "green"
-        local = local_text(decision.terms.zone, candidate.at)
-        click.echo(f"  {candidate.attempt:>3}  u={candidate.u:<20}  {local}  {click.style(verdict, fg=colour)}")
-    if len(tried) > _SHOWN_CANDIDATES:
-        click.echo(f"  ({len(tried) - _SHOWN_CANDIDATES} candidates between the last two and the others are not shown)")
+        at = both_texts(decision.terms.zone, candidate.at)
+        click.echo(f"  {candidate.attempt:>3}  u={candidate.u:<20}  {at}  {click.style(verdict, fg=colour)}")
 
 
-def _replay(text: str, *, as_json: bool) -> None:
+def _percent(share: float) -> str:
+    """Return a share that says 0 % and 100 % only where it is."""
+    return f"{share:.1%}" if share in (0, 1) else f"{min(max(share, 0.001), 0.999):.1%}"
+
+
+def _replay(data: bytes, *, as_json: bool) -> None:
     """Make recorded decisions again, and say for each whether its second is the same."""
-    recorded = [Decision.from_dict(item) for item in _records(text)]
+    recorded = [Decision.from_dict(item) for item in _records(data)]
     again = [replay(decision) for decision in recorded]
     different = 0
     rows = []
     for old, new in zip(recorded, again, strict=True):
-        changes = [name for name, value in old.to_dict().items() if new.to_dict()[name] != value]
+        before, after = old.to_dict(), new.to_dict()
+        changes = [name for name in before if after[name] != before[name] and name != "tzdata_version"]
         different += bool(changes)
-        rows.append({**_explained(new), "same": not changes, "differs": changes})
+        rows.append({**_explained(new), "same": not changes, "differs": changes, "recorded_with": old.tzdata_version})
         if as_json:
             continue
         _print_decision(new)
@@ -152,21 +156,21 @@ def _replay(text: str, *, as_json: bool) -> None:
         if changes:
             click.secho(f"  differs from the record in {', '.join(changes)}", fg="red", bold=True)
             for name in changes:
-                click.echo(f"  {name}: recorded {old.to_dict()[name]}, here {new.to_dict()[name]}")
+                click.echo(f"  {name}: recorded {before[name]}, here {after[name]}")
         else:
             click.secho("  the same as the record", fg="green", bold=True)
-        if old.tzdata_version != database_version():
-            click.echo(f"  recorded with time zone data {old.tzdata_version}, made again with {database_version()}")
+        if old.tzdata_version != new.tzdata_version:
+            click.echo(f"  recorded with time zone data {old.tzdata_version}, made again with {new.tzdata_version}")
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
     click.get_current_context().exit(1 if different else 0)
 
 
-def _records(text: str) -> list[dict[str, object]]:
+def _records(data: bytes) -> list[dict[str, object]]:
     """Return the decision objects of a JSON text: one object, an array, or a log line that holds a `decision`."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:  # text that is not UTF-8 is a ValueError, too
         raise InvalidDecisionError(field="text", reason=f"is not JSON ({error})") from error
     items = value if isinstance(value, list) else [value]
     if not items or not all(isinstance(item, dict) for item in items):

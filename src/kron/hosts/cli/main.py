@@ -1,5 +1,7 @@
 """main(): the entry point of the `kron` command."""
 
+import io
+import os
 import sys
 
 
@@ -12,4 +14,11 @@ def main() -> None:
             raise
         sys.stderr.write("kron: the command line needs one more package: pip install 'kron-scheduler[cli]'\n")
         sys.exit(2)
-    kron.main(prog_name="kron")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character shows its number
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        kron.main(prog_name="kron")
+    except OSError as error:  # standard output is full or gone; a closed pipe is handled before
+        sys.stderr.write(f"kron: error: cannot read or write: {error.strerror}\n")
+        os._exit(2)  # what is still in the buffer cannot be written either

@@ -4,13 +4,15 @@ import json
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
-from itertools import chain, islice, takewhile
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
+from kron.errors import OutOfRangeError
 from kron.hosts.cli.draw import histogram, local_text, week_strips
 from kron.hosts.cli.files import read_files
 from kron.hosts.cli.options import (
@@ -63,15 +65,21 @@ def next_(
         raise click.UsageError("give either one LINE in quotes or --file FILE")
     if count is not None and span is not None:
         raise click.UsageError("give either --count or --for")
+    if files and (identity is not None or dialect != "extended"):
+        raise click.UsageError("--identity and --dialect belong to a LINE; a file has its own")
     if line is None:
         jobs = read_files(files)
     else:
         jobs = [read_job(line, dialect=dialect, identity=identity)]
         note_identity(identity, jobs[0])
     length = None if span is None else read_span(span)
-    decisions = _in_order(jobs, since, count or _DEFAULT_COUNT, length)
+    streams = [
+        _decisions(job, read_since(since, job.timing.schedule.zone), count or _DEFAULT_COUNT, length) for job in jobs
+    ]
     total = (count or _DEFAULT_COUNT) * len(jobs) if length is None else None
-    decisions = _with_progress(decisions, total, quiet=not (summary or as_json))
+    decisions = _with_progress(chain.from_iterable(streams), total, quiet=not (summary or as_json))
+    if line is None:
+        decisions = iter(sorted(decisions, key=_by_chosen_time))
     if as_json:
         _print_json(decisions)
     elif summary:
@@ -82,32 +90,44 @@ def next_(
         _print_table(jobs[0], decisions)
 
 
-def _in_order(jobs: list[Job], since: str | None, count: int, span: timedelta | None) -> Iterator[Decision]:
-    """Yield the decisions of one job by nominal time, of several by chosen time (by window start if there is none)."""
-    streams = [_decisions(job, read_since(since, job.timing.schedule.zone), count, span) for job in jobs]
-    if len(streams) == 1:
-        return streams[0]
-    every = [decision for stream in streams for decision in stream]
-    return iter(sorted(every, key=lambda decision: (decision.chosen_time or decision.window_start, decision.identity)))
+def _by_chosen_time(decision: Decision) -> tuple[Instant, str]:
+    return decision.chosen_time or decision.window_start, decision.identity
 
 
 def _decisions(job: Job, start: Instant, count: int, span: timedelta | None) -> Iterator[Decision]:
+    """Yield the decisions of one job by nominal time; the end of the calendar is the end."""
     timing = job.timing
     nominals = occurrences(timing.schedule, start)
-    wanted = islice(nominals, count) if span is None else takewhile(lambda at: at - start <= span, nominals)
-    return (decide(timing, nominal) for nominal in wanted)
+    for number, nominal in enumerate(nominals):
+        if number >= count if span is None else nominal - start > span:
+            return
+        try:
+            yield decide(timing, nominal)
+        except OutOfRangeError:
+            if number == 0:
+                raise
+            return
 
 
 def _with_progress(decisions: Iterator[Decision], total: int | None, *, quiet: bool) -> Iterator[Decision]:
-    """Yield the same decisions, with a bar on standard error where long work would otherwise be silent."""
+    """Yield the same decisions, with a bar on standard error where long work would otherwise be silent.
+
+    How many periods a span has is not known beforehand; the bar then only counts.
+    """
     if quiet or (total is not None and total < _WORTH_A_BAR) or not sys.stderr.isatty():
         yield from decisions
         return
-    with click.progressbar(length=total or 0, label="deciding", file=sys.stderr, width=40) as bar:
-        for number, decision in enumerate(decisions, 1):
-            if number % 5000 == 0:
-                bar.update(5000)
+    shown = 0
+    progress: Any = click.progressbar(
+        length=total, label="deciding", file=sys.stderr, width=40, show_pos=True, update_min_steps=2000
+    )
+    with progress as bar:
+        for decision in decisions:
+            bar.update(1)
+            shown += 1
             yield decision
+        bar.length = max(shown, 1)
+        bar.update(0)
 
 
 def _print_json(decisions: Iterator[Decision]) -> None:
@@ -127,7 +147,11 @@ def _print_table(job: Job, decisions: Iterator[Decision]) -> None:
         return f"{format_instant(at):<22}" + (f"{local_text(zone, at):<32}" if wide else "")
 
     here = f"{zone.name:<32}" if wide else ""
-    decisions = chain([next(decisions)], decisions)  # so that "there is none" comes before any header
+    first = next(decisions, None)  # so that an error comes before any header
+    if first is None:
+        click.echo("no period in this span")
+        return
+    decisions = chain([first], decisions)
     click.secho(f"{'nominal (UTC)':<22}{here}{'chosen (UTC)':<22}{here}shift", bold=True)
     for decision in decisions:
         if decision.chosen_time is None:

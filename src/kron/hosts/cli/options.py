@@ -11,6 +11,7 @@ import click
 from kron.adapters.system_clock import system_now
 from kron.cron.civil import Exact, Fold, Gap, resolve
 from kron.cron.zone import Zone
+from kron.decision.definition import check_identity
 from kron.errors import InvalidInstantError, KronError
 from kron.instant import Instant, parse_duration, parse_instant
 from kron.rules.job import Job
@@ -36,7 +37,7 @@ FROM: Decorator = click.option(
     help="Start after this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the job's zone. [default: now]",
 )
 COUNT: Decorator = click.option(
-    "--count", "-n", type=click.IntRange(min=1), default=None, metavar="N", help="How many periods."
+    "--count", "-n", type=click.IntRange(1, 1_000_000_000), default=None, metavar="N", help="How many periods."
 )
 JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
 
@@ -44,12 +45,13 @@ JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print on
 def read_job(line: str, *, dialect: str, identity: str | None = None) -> Job:
     """Return the job of a line, and remember the line for the picture of an error."""
     click.get_current_context().find_root().obj = line
-    return Job.parse(line, identity=identity or DEFAULT_IDENTITY, dialect=cast(Dialects, dialect))
+    name = DEFAULT_IDENTITY if identity is None else check_identity(identity)
+    return Job.parse(line, identity=name, dialect=cast(Dialects, dialect))
 
 
 def note_identity(identity: str | None, job: Job) -> None:
     """Say on a terminal that the chosen seconds depend on an identity that was not given."""
-    if not identity and job.timing.window.duration and sys.stderr.isatty():
+    if identity is None and job.timing.window.duration and sys.stderr.isatty():
         click.echo(f"kron: chosen seconds depend on the identity; using {DEFAULT_IDENTITY!r} (--identity)", err=True)
 
 

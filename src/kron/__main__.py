@@ -1,0 +1,5 @@
+"""python -m kron: the `kron` command."""
+
+from kron.hosts.cli.main import main
+
+main()
