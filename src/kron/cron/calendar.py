@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 # length and the weekday of its first day: 28 kinds. So one byte a month of one cycle answers every question about days.
 CYCLE = 400
 _ALL_DAYS = tuple((2 << length) - 2 for length in (28, 29, 30, 31))  # bit d is day d
+_EVERY_WEEKDAY = 0b1111111
 _CACHED_PAIRS = 4096
 
 
@@ -28,6 +29,8 @@ MONTH_KINDS = _month_kinds()
 @lru_cache(_CACHED_PAIRS)
 def select_days(days: int, weekdays: int, either: bool) -> tuple[int, ...]:  # noqa: FBT001 # a keyword is slow to cache
     """Return, for each kind of month, the days that both fields select, or that either does."""
+    if weekdays == _EVERY_WEEKDAY and not either:
+        return tuple([days & all_days for all_days in _ALL_DAYS]) * 7
     weeks = _weeks(weekdays)
     chosen = [days | week for week in weeks] if either else [days & week for week in weeks]
     return tuple([mask & all_days for mask in chosen for all_days in _ALL_DAYS])

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from kron.cron.dialect import EXTENDED, WEEKDAY, Dialect, Unit
+from kron.cron.dialect import EXTENDED, UNITS, WEEKDAY, Dialect, Unit
 from kron.errors import FieldParseError
 
-_NUMBERS = {str(value): value for value in range(60)}
+_ALL = {unit: (2 << unit.high) - (1 << unit.low) for unit in UNITS}
+_NUMBERS = {unit: {str(value): 1 << value for value in range(unit.low, unit.high + 1)} for unit in UNITS}
 _CACHED_FIELDS = 4096  # real crontabs repeat a few hundred texts; bounded, so that hostile ones cannot fill memory
 _QUARTZ_TOKEN = re.compile(r"[?#]|(?<![A-Z])(?:LW?|W)(?![A-Z])", re.ASCII | re.IGNORECASE)
 _QUARTZ = {
@@ -41,7 +42,7 @@ class Field:
     @property
     def full(self) -> bool:
         """Whether every value of the unit is named."""
-        return self.values == _all_of(self.unit)
+        return self.values == _ALL[self.unit]
 
 
 def _field(unit: Unit, values: int, *, starred: bool) -> Field:
@@ -53,19 +54,21 @@ def parse_field(text: str, unit: Unit, dialect: Dialect) -> Field:
     """Return the values that `text` names, or raise FieldParseError with the place and the fix."""
     if text == "*":
         return _every(unit)
-    values = position = 0
-    for element in text.split(","):
-        if element in _NUMBERS and unit.low <= (number := _NUMBERS[element]) <= unit.high:
-            values |= 1 << number  # the common case, without the ceremony
+    values, bits = 0, _NUMBERS[unit]
+    elements = text.split(",")
+    for element in elements:
+        if element in bits:  # a plain number, the common case
+            values |= bits[element]
         else:
+            index = elements.index(element)  # of equal ones the first is the one that is refused
+            position = sum(map(len, elements[:index])) + index
             values |= _Element(text, position, element, unit, dialect).values()
-        position += len(element) + 1
-    return _field(unit, values, starred=text.startswith("*") if unit.selects_days else values == _all_of(unit))
+    return _field(unit, values, starred=text.startswith("*") if unit.selects_days else values == _ALL[unit])
 
 
 @cache
 def _every(unit: Unit) -> Field:
-    return _field(unit, _all_of(unit), starred=True)
+    return _field(unit, _ALL[unit], starred=True)
 
 
 def print_field(field: Field, dialect: Dialect) -> str:
@@ -101,10 +104,6 @@ def _runs(field: Field, *, without: int) -> list[str]:
 
 def _bits(values: range) -> int:
     return sum(1 << value for value in values)
-
-
-def _all_of(unit: Unit) -> int:
-    return (2 << unit.high) - (1 << unit.low)
 
 
 class _Element:

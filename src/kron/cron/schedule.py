@@ -52,12 +52,13 @@ class Schedule:
         repeated: Literal["both", "first"] = "both",
         gap: Literal["skip", "shift"] = "skip",
     ) -> None:
+        zone = UTC_ZONE if timezone == "UTC" else load_zone(timezone)
         prepare = object.__setattr__
         prepare(self, "expression", parse(expression, _one_of("dialect", dialect, DIALECTS)))
         prepare(self, "repeated", _one_of("repeated", repeated, _REPEATED))
         prepare(self, "gap", _one_of("gap", gap, _GAPS))
-        prepare(self, "zone", UTC_ZONE if timezone == "UTC" else load_zone(timezone))
-        prepare(self, "timezone", self.zone.name)
+        prepare(self, "zone", zone)
+        prepare(self, "timezone", zone.name)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a schedule is frozen: {name} cannot be set")
