@@ -196,6 +196,13 @@ class InvalidDefinitionError(KronError):
         self.position = position
 
 
+class IllegalTransitionError(KronError):
+    """A state was asked to change in a way that its table does not have: a bug in Kron, never a user's mistake."""
+
+    def __init__(self, *, state: str, trigger: str) -> None:
+        super().__init__(f"No transition from {state} by {trigger}", state=state, trigger=trigger)
+
+
 class InvalidDecisionError(KronError):
     """A recorded decision lacks something, contradicts itself or was made by an unknown algorithm."""
 

@@ -1,0 +1,74 @@
+"""The events: stable names, levels and fields, as one table; an event that does not fit it is a bug."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+DEBUG, INFO, WARNING = "DEBUG", "INFO", "WARNING"
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """A level, the fields that are always there, and those that may be."""
+
+    level: str
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened. Times in its fields are ISO 8601 texts, durations are seconds."""
+
+    name: str
+    fields: Mapping[str, object]
+
+    @property
+    def level(self) -> str:
+        """How noteworthy it is: DEBUG, INFO or WARNING."""
+        return EVENTS[self.name].level
+
+
+def event(name: str, **fields: object) -> Event:
+    """Return the event; a field that its kind lacks, or a required one that is missing, is a bug."""
+    kind = EVENTS[name]
+    assert set(kind.required) <= set(fields) <= {*kind.required, *kind.optional}, f"{name} with {sorted(fields)}"
+    return Event(name, MappingProxyType(fields))
+
+
+EVENTS: Mapping[str, EventKind] = MappingProxyType(
+    {
+        # the scheduler's life
+        "SchedulerInitializationStarted": EventKind(DEBUG, ("totalRegistrations",)),
+        "SchedulerInitializationCompleted": EventKind(DEBUG, ("totalRegistrations", "scheduledCount", "skippedCount")),
+        "SchedulerInitializationFailed": EventKind(WARNING, ("error",)),
+        "SchedulerReinitializationStarted": EventKind(DEBUG),
+        "SchedulerStopRequested": EventKind(INFO),
+        "SchedulerStopped": EventKind(INFO),
+        # runs
+        "TaskRunStarted": EventKind(INFO, ("taskName", "scheduledTime", "actualTime"), ("isRetry",)),
+        "TaskRunCompleted": EventKind(INFO, ("taskName", "duration", "success")),
+        "TaskRunFailed": EventKind(WARNING, ("taskName", "duration", "success", "error"), ("nextRetryAt",)),
+        "TaskRetryStarted": EventKind(INFO, ("taskName", "retryCount")),
+        "TaskRetryPreempted": EventKind(INFO, ("taskName", "reason")),
+        # polling
+        "PollStarted": EventKind(DEBUG, ("pollTime", "scheduledTaskCount")),
+        "PollCompleted": EventKind(DEBUG, ("pollTime", "tasksEvaluated", "tasksExecuted", "duration")),
+        "PollingStarted": EventKind(DEBUG),
+        "PollingStopped": EventKind(DEBUG),
+        "PollingStopRequested": EventKind(DEBUG),
+        # what initialisation found
+        "TaskAdded": EventKind(INFO, ("taskName", "cronExpression", "retryDelayMs")),
+        "TaskPreserved": EventKind(DEBUG, ("taskName",)),
+        "TaskOverridden": EventKind(INFO, ("taskName", "changeType", "oldState", "newState"), ("runFollows",)),
+        "TaskOrphaned": EventKind(WARNING, ("taskName", "lastExecutionTime", "schedulerIdentifier")),
+        "TaskScheduled": EventKind(DEBUG, ("taskName", "cronExpression", "retryDelayMs")),
+        "TaskSkipped": EventKind(DEBUG, ("taskName", "reason")),
+        # what operators should know
+        "StartDelayed": EventKind(WARNING, ("taskName", "scheduledTime", "lateness")),
+        "LoopFrozen": EventKind(WARNING, ("seconds",)),
+        "ClockJumped": EventKind(WARNING, ("seconds",)),
+        "LedgerAppendFailed": EventKind(WARNING, ("error", "retryInSeconds")),
+        "LedgerRecovered": EventKind(INFO, ("records",)),
+    }
+)

@@ -1,0 +1,125 @@
+"""judge: what becomes of one period now."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron import Decision, Policy, Timing, decide
+from kron.instant import SECOND, Instant, parse_instant
+from kron.rules.policy import Concurrency
+from kron.rules.verdict import Close, Outcome, Run, Wait, judge
+
+NOMINAL = parse_instant("2026-03-01T00:00:00Z")
+BACKUP: Decision = decide(
+    Timing.parse("0 0 * * * @win(after,3h) @seed(stable,salt=backup)", identity="prod/db-backup"), NOMINAL
+)
+CHOSEN = parse_instant("2026-03-01T02:32:20Z")
+IMPOSSIBLE = decide(Timing.parse("0 0 * * * @win(around,2h) @only(hours=12)", identity="x"), NOMINAL)
+A_MILLISECOND = timedelta(milliseconds=1)
+MISSED = Close(Outcome.MISSED, "deadline")
+
+
+def within(deadline: str, **keys: object) -> Policy:
+    return Policy.from_dict({"deadline": deadline, **keys})
+
+
+def test_a_period_before_its_chosen_second_waits_for_it() -> None:
+    assert judge(BACKUP, Policy(), CHOSEN - A_MILLISECOND) == Wait(CHOSEN)
+
+
+def test_a_period_at_its_chosen_second_runs() -> None:
+    assert judge(BACKUP, Policy(), CHOSEN) == Run(0)
+
+
+def test_a_busy_millisecond_is_not_late_even_without_a_deadline() -> None:
+    assert judge(BACKUP, Policy(), CHOSEN + 999 * A_MILLISECOND) == Run(0)
+
+
+def test_a_period_one_second_late_without_a_deadline_is_missed() -> None:
+    assert judge(BACKUP, Policy(), CHOSEN + SECOND) == MISSED
+
+
+def test_a_period_within_its_deadline_runs_and_tells_how_late_it_is() -> None:
+    assert judge(BACKUP, within("10m"), CHOSEN + 460 * SECOND) == Run(460)
+
+
+def test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed() -> None:
+    assert judge(BACKUP, within("10m"), CHOSEN + 600 * SECOND + 999 * A_MILLISECOND) == Run(600)
+    assert judge(BACKUP, within("10m"), CHOSEN + 601 * SECOND) == MISSED
+
+
+def test_slack_is_added_to_the_deadline() -> None:
+    late = CHOSEN + 30 * SECOND
+
+    assert judge(BACKUP, Policy(), late, slack=timedelta(seconds=30)) == Run(30)
+    assert judge(BACKUP, Policy(), late + SECOND, slack=timedelta(seconds=30)) == MISSED
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "verdict"),
+    [
+        ("allow", Run(0)),
+        ("forbid", Close(Outcome.SKIPPED, "active")),
+        ("replace", Run(0, replaces=True)),
+    ],
+)
+def test_an_active_execution_is_met_by_the_policy(concurrency: str, verdict: object) -> None:
+    assert judge(BACKUP, within("0s", concurrency=concurrency), CHOSEN, active=True) == verdict
+
+
+def test_nothing_is_replaced_where_nothing_is_active() -> None:
+    assert judge(BACKUP, within("0s", concurrency="replace"), CHOSEN) == Run(0)
+
+
+def test_lateness_is_judged_before_concurrency() -> None:
+    assert judge(BACKUP, Policy(), CHOSEN + SECOND, active=True) == MISSED
+
+
+def test_a_handled_period_is_left_alone_whatever_the_time() -> None:
+    assert judge(BACKUP, Policy(), CHOSEN + timedelta(days=1), handled=True) == Wait(None)
+    assert judge(IMPOSSIBLE, Policy(), CHOSEN, handled=True) == Wait(None)
+
+
+def test_a_suspended_job_handles_nothing() -> None:
+    assert judge(BACKUP, Policy(suspend=True), CHOSEN + timedelta(days=1)) == Wait(None)
+    assert judge(IMPOSSIBLE, Policy(suspend=True), CHOSEN) == Wait(None)
+
+
+def test_an_unschedulable_period_waits_for_its_window_and_is_closed_then() -> None:
+    start = IMPOSSIBLE.window_start
+
+    assert judge(IMPOSSIBLE, Policy(), start - A_MILLISECOND) == Wait(start)
+    assert judge(IMPOSSIBLE, Policy(), start) == Close(
+        Outcome.UNSCHEDULABLE, "no candidate accepted within MaxAttempts"
+    )
+
+
+policies = st.builds(
+    Policy, st.sampled_from(Concurrency), st.timedeltas(timedelta(), timedelta(hours=2)), suspend=st.booleans()
+)
+moments = st.datetimes(
+    parse_instant("2026-02-28T00:00:00Z").replace(tzinfo=None),
+    parse_instant("2026-03-02T00:00:00Z").replace(tzinfo=None),
+).map(lambda moment: moment.replace(tzinfo=CHOSEN.tzinfo))
+
+
+@given(policy=policies, now=moments, active=st.booleans(), slack=st.timedeltas(timedelta(), timedelta(minutes=1)))
+def test_nothing_runs_before_its_second_or_after_deadline_and_slack(
+    policy: Policy, now: Instant, *, active: bool, slack: timedelta
+) -> None:
+    verdict = judge(BACKUP, policy, now, active=active, slack=slack)
+
+    if isinstance(verdict, Run):
+        assert now >= CHOSEN
+        assert timedelta(seconds=verdict.lateness) <= policy.deadline + slack
+        assert not policy.suspend
+
+
+@given(policy=policies, now=moments, active=st.booleans())
+def test_a_verdict_to_wait_for_an_instant_names_a_later_one(policy: Policy, now: Instant, *, active: bool) -> None:
+    verdict = judge(BACKUP, policy, now, active=active)
+
+    if isinstance(verdict, Wait) and verdict.until is not None:
+        assert verdict.until > now
