@@ -92,6 +92,14 @@ def test_a_long_preview_shows_its_progress_on_a_terminal() -> None:
     assert "30000" in shown
 
 
+def test_a_long_span_shows_its_progress_although_its_length_is_not_known() -> None:
+    shown = kron_on_a_terminal("next", "* * * * *", "--for", "30d", "--summary", "--from", "2026-01-01T00:00:00Z")
+
+    assert "deciding" in shown
+    assert "periods        43200" in shown
+    assert "Traceback" not in shown
+
+
 def test_the_summary_counts_periods_and_draws_where_they_fall() -> None:
     answer = kron("next", "* * * * * @win(after,1h)", "--count", "2000", "--summary", "--from", "2026-01-01T00:00:00Z")
 

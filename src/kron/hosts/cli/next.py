@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -117,17 +116,10 @@ def _with_progress(decisions: Iterator[Decision], total: int | None, *, quiet: b
     if quiet or (total is not None and total < _WORTH_A_BAR) or not sys.stderr.isatty():
         yield from decisions
         return
-    shown = 0
-    progress: Any = click.progressbar(
-        length=total, label="deciding", file=sys.stderr, width=40, show_pos=True, update_min_steps=2000
-    )
-    with progress as bar:
-        for decision in decisions:
-            bar.update(1)
-            shown += 1
-            yield decision
-        bar.length = max(shown, 1)
-        bar.update(0)
+    with click.progressbar(
+        decisions, length=total, label="deciding", file=sys.stderr, width=40, show_pos=True, update_min_steps=2000
+    ) as bar:
+        yield from bar
 
 
 def _print_json(decisions: Iterator[Decision]) -> None:
