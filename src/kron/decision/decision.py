@@ -24,6 +24,7 @@ from kron.errors import (
 from kron.instant import LONGEST_DURATION, SECOND, Instant, format_instant, parse_instant
 
 Value = TypeVar("Value")
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # made once: json.dumps would make it anew for every decision
 ALGORITHM_VERSION = 1
 MAX_ATTEMPTS = 64  # SPEC: the sampling budget is deterministic and fixed; part of algorithm version 1
 NO_CANDIDATE = "no candidate accepted within MaxAttempts"
@@ -130,7 +131,7 @@ class Decision(NamedTuple):
 
     def to_json(self) -> str:
         """Return the decision as one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return _encode(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> "Decision":

@@ -1,6 +1,5 @@
 """kron next LINE: the coming periods, their nominal and their chosen times."""
 
-import json
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
@@ -123,12 +122,12 @@ def _with_progress(decisions: Iterator[Decision], total: int | None, *, quiet: b
 
 
 def _print_json(decisions: Iterator[Decision]) -> None:
-    """Print one array, a decision a line, as they come."""
+    """Print one array, a decision a line, as they come; not by click.echo, which flushes after every line."""
     separator = "[\n"
     for decision in decisions:
-        click.echo(separator + json.dumps(decision.to_dict(), ensure_ascii=False), nl=False)
+        sys.stdout.write(separator + decision.to_json())
         separator = ",\n"
-    click.echo("\n]" if separator != "[\n" else "[]")
+    sys.stdout.write("\n]\n" if separator != "[\n" else "[]\n")
 
 
 def _print_table(job: Job, decisions: Iterator[Decision]) -> None:
