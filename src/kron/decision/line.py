@@ -61,15 +61,15 @@ def parse_line(text: str, *, rest_allowed: bool = False) -> Line:
 def _end_of_expression(text: str, *, rest_allowed: bool) -> int:
     """Return where the expression ends: after a macro, before the first modifier, or after five fields."""
     position = _skip(text, 0)
-    macro = text.startswith("@", position) and "(" not in text[position : _word_end(text, position)]
+    end = _word_end(text, position)
+    if text.startswith("@", position):
+        return position if "(" in text[position:end] else _skip(text, end)  # a macro is all there is
     words = 0
-    while position < len(text) and (words == 0 or not text.startswith("@", position)) and not (macro and words):
+    while position < len(text) and not text.startswith("@", position):
         end = _word_end(text, position)
         # What follows five fields is a setting only if it looks like one; a sixth field stays in the expression, whose
         # own error names it.
         if rest_allowed and words >= len(UNITS) and "=" in text[position:end]:
-            break
-        if words == 0 and not macro and text.startswith("@", position):
             break
         position = _skip(text, end)
         words += 1

@@ -29,7 +29,7 @@ from kron.instant import SECOND, Instant, format_duration, format_instant
 from kron.rules.job import Job
 
 _DEFAULT_COUNT = 10
-_WORTH_A_BAR = 20_000  # decisions; fewer take less than a tenth of a second
+_WORTH_A_BAR = 20_000  # decisions; fewer take less than half a second
 _PLACES = 61  # columns of the histogram: each end has its own
 
 
@@ -67,6 +67,8 @@ def next_(
         raise click.UsageError("--identity and --dialect belong to a LINE; a file has its own")
     if line is None:
         jobs = read_files(files)
+        if not jobs:
+            raise click.UsageError("there is no job in the files given")
     else:
         jobs = [read_job(line, dialect=dialect, identity=identity)]
         note_identity(identity, jobs[0])
