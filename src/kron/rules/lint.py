@@ -97,7 +97,7 @@ def _named_between(schedule: Schedule, table: Table, i: int, *, gap: bool) -> bo
     before, after = table.starts[i] + table.offsets[i - 1], table.starts[i] + table.offsets[i]
     low, high = (before, after) if gap else (after, before)
     wall = schedule.expression.after(low - MICROSECOND)
-    return low < high and wall is not None and wall < high
+    return wall is not None and wall < high
 
 
 def _night(table: Table, i: int) -> str:
