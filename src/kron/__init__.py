@@ -10,20 +10,37 @@ if TYPE_CHECKING:
     from kron.decision.decision import Decision
     from kron.decision.timing import Timing
     from kron.errors import KronError
+    from kron.hosts.library import Scheduler, running
     from kron.rules.job import Job
     from kron.rules.policy import Policy
+    from kron.rules.registration import Registration
 
 _HOMES = {
     "Decision": "kron.decision.decision",
     "Job": "kron.rules.job",
     "KronError": "kron.errors",
     "Policy": "kron.rules.policy",
+    "Registration": "kron.rules.registration",
     "Schedule": "kron.cron.schedule",
+    "Scheduler": "kron.hosts.library",
     "Timing": "kron.decision.timing",
     "decide": "kron.decision.decide",
+    "running": "kron.hosts.library",
 }
 
-__all__ = ["Decision", "Job", "KronError", "Policy", "Schedule", "Timing", "__version__", "decide"]
+__all__ = [
+    "Decision",
+    "Job",
+    "KronError",
+    "Policy",
+    "Registration",
+    "Schedule",
+    "Scheduler",
+    "Timing",
+    "__version__",
+    "decide",
+    "running",
+]
 
 
 def __getattr__(name: str) -> object:

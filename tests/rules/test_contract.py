@@ -45,6 +45,7 @@ ROWS: dict[str, tuple[object, object, object, object]] = {
     "wraps_step_errors": (True, True, False, False),
     "already_active_error": (False, False, True, False),
     "event_log": (EventLog.FULL, EventLog.NAMES, EventLog.NAMES, EventLog.FULL),
+    "poll_interval": (timedelta(minutes=1), timedelta(minutes=1), None, None),
     "start_lag": (None, timedelta(minutes=1), timedelta(minutes=1), None),
     "start_lag_is_hard": (False, True, False, False),
     "missed_due": (MissedDue.RUN_ONCE, MissedDue.RUN_ONCE, MissedDue.RUN_ONCE, MissedDue.BY_DEADLINE),

@@ -1,10 +1,43 @@
-"""system_now() -> Instant: the host's clock, the only place in Kron that asks what time it is."""
+"""SystemClock: the host's clock, the only place in Kron that asks what time it is and that waits for it."""
 
-from datetime import UTC, datetime
+import asyncio
+import time
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime, timedelta
 
-from kron.instant import Instant
+from kron.instant import SECOND, Instant
 
 
 def system_now() -> Instant:
     """Return the present, in UTC."""
     return datetime.now(UTC)
+
+
+class SystemClock:
+    """Wall and monotonic time of the host, and waiting on asyncio's loop."""
+
+    longest_wait: timedelta | None = timedelta(minutes=1)  # a clock that is set is noticed within a minute
+
+    def now(self) -> Instant:
+        """Return the present by the wall clock."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Return seconds by a clock that nobody sets."""
+        return time.monotonic()
+
+    async def wait_until(self, deadline: Instant | None, wake: asyncio.Event) -> None:
+        """Return at the deadline or as soon as `wake` is set; in any case others get a turn."""
+        seconds = None if deadline is None else (deadline - self.now()) / SECOND
+        if wake.is_set() or (seconds is not None and seconds <= 0):
+            await asyncio.sleep(0)
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await wake.wait()
+        except TimeoutError:
+            pass
+
+    def working(self) -> AbstractContextManager[object]:
+        """Return a context that means nothing here: real time passes anyway."""
+        return nullcontext()

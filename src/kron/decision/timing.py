@@ -65,9 +65,12 @@ class Timing:
         return cls.of_line(parse_line(text), identity=identity, dialect=dialect)
 
     @classmethod
-    def of_line(cls, line: Line, *, identity: str, dialect: Literal["extended", "posix"] = "extended") -> "Timing":
-        """Return the timing part of a line that was taken apart already."""
-        return cls._build(identity, {"schedule": line.expression, "dialect": dialect, **read_modifiers(line)})
+    def of_line(cls, line: Line, *, identity: str, **defaults: str) -> "Timing":
+        """Return the timing part of a line that was taken apart already.
+
+        `defaults` are the `dialect`, `timezone`, `gap` and `repeated` of a line that does not name its own.
+        """
+        return cls._build(identity, {"schedule": line.expression, **defaults, **read_modifiers(line)})
 
     @classmethod
     def from_dict(cls, definition: Mapping[str, object], *, identity: str) -> "Timing":

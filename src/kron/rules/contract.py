@@ -115,6 +115,7 @@ class Contract:
     wraps_step_errors: bool  # ScheduleTaskError and StopSchedulerError exist, and TaskListMismatchError is defined
     already_active_error: bool
     event_log: EventLog
+    poll_interval: timedelta | None  # greatest time between two evaluations while there are tasks; None: no duty
     start_lag: timedelta | None  # None: no bound is promised
     start_lag_is_hard: bool
     properties: tuple[str, ...]  # which suite of the theory a trace is checked against
@@ -140,6 +141,7 @@ POLLING_DRAFT = Contract(
     wraps_step_errors=True,
     already_active_error=False,
     event_log=EventLog.FULL,
+    poll_interval=_MINUTE,
     start_lag=None,
     start_lag_is_hard=False,
     properties=(),
@@ -163,6 +165,7 @@ POLLING = Contract(
     wraps_step_errors=True,
     already_active_error=False,
     event_log=EventLog.NAMES,
+    poll_interval=_MINUTE,
     start_lag=_MINUTE,
     start_lag_is_hard=True,
     properties=("P1", "P2", "P3", "P4", "P5", "P6", *(f"P{number}" for number in range(9, 18))),
@@ -186,6 +189,7 @@ DECLARATIVE = Contract(
     wraps_step_errors=False,
     already_active_error=True,
     event_log=EventLog.NAMES,
+    poll_interval=None,
     start_lag=_MINUTE,
     start_lag_is_hard=False,
     properties=("E", "A", "S", "L", "T"),
@@ -209,6 +213,7 @@ KRON = Contract(
     wraps_step_errors=False,
     already_active_error=False,
     event_log=EventLog.FULL,
+    poll_interval=None,
     start_lag=None,  # the host's slack
     start_lag_is_hard=False,
     properties=("I1", "I2", "I3", "I4", "I5", "I6", "I7", "S3", "S4", "T1", "T3"),
@@ -219,3 +224,4 @@ KRON = Contract(
 )
 
 PRESETS = {preset.name: preset for preset in (POLLING_DRAFT, POLLING, DECLARATIVE, KRON)}
+DEFAULT = DECLARATIVE  # the library's, unless its user says otherwise

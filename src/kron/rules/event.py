@@ -22,6 +22,7 @@ class Event:
 
     name: str
     fields: Mapping[str, object]
+    exception: BaseException | None = None  # what a failed run raised, for a log's traceback
 
     @property
     def level(self) -> str:
@@ -29,11 +30,11 @@ class Event:
         return EVENTS[self.name].level
 
 
-def event(name: str, **fields: object) -> Event:
+def event(name: str, exception: BaseException | None = None, /, **fields: object) -> Event:
     """Return the event; a field that its kind lacks, or a required one that is missing, is a bug."""
     kind = EVENTS[name]
     assert set(kind.required) <= set(fields) <= {*kind.required, *kind.optional}, f"{name} with {sorted(fields)}"
-    return Event(name, MappingProxyType(fields))
+    return Event(name, MappingProxyType(fields), exception)
 
 
 EVENTS: Mapping[str, EventKind] = MappingProxyType(

@@ -1,51 +1,6 @@
-"""Every error of Kron: one tree, each with a stable name, a message for people and details for machines.
+"""Errors of what people write: cron expressions, times, definitions of a timing, recorded decisions."""
 
-An error's `name` is its class name and its `details` are a plain mapping. Nothing else lives here: no parsing, no
-formatting of time, no policy.
-"""
-
-from collections.abc import Mapping
-from types import MappingProxyType
-
-_SHOWN = 200  # characters of a user's text repeated inside a message: enough to recognise it, never a megabyte
-_BEFORE_CARET = 60  # characters of context on each side of a caret: together they fit a terminal
-
-
-def cut(text: str) -> str:
-    """Return `text`, cut to a length that fits an error."""
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def shown(text: str) -> str:
-    """Return `text` as a message may repeat it: cut, and without characters that a terminal would obey."""
-    part = cut(text)
-    return part if part.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in part)
-
-
-class KronError(Exception):
-    """The root of the tree: catch this to catch everything Kron raises on purpose."""
-
-    def __init__(self, message: str, **details: object) -> None:
-        super().__init__(message)
-        self.message = message
-        self.details: Mapping[str, object] = MappingProxyType(details)
-
-    @property
-    def name(self) -> str:
-        """The stable name of this kind of error."""
-        return type(self).__name__
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Errors take keywords only, so they are copied and pickled by their state, not by calling them again.
-        return _restore, (type(self), self.message, {**vars(self), "details": dict(self.details)})
-
-
-def _restore(kind: type[KronError], message: str, state: dict[str, object]) -> KronError:
-    error = kind.__new__(kind, message)
-    KronError.__init__(error, message)
-    vars(error).update(state, details=MappingProxyType(state["details"]))  # type: ignore[arg-type] # a dict, see above
-    return error
-
+from kron.errors.tree import KronError, caret, cut, shown
 
 # --- cron expressions -------------------------------------------------------------------------------------------------
 
@@ -196,24 +151,8 @@ class InvalidDefinitionError(KronError):
         self.position = position
 
 
-class IllegalTransitionError(KronError):
-    """A state was asked to change in a way that its table does not have: a bug in Kron, never a user's mistake."""
-
-    def __init__(self, *, state: str, trigger: str) -> None:
-        super().__init__(f"No transition from {state} by {trigger}", state=state, trigger=trigger)
-
-
 class InvalidDecisionError(KronError):
     """A recorded decision lacks something, contradicts itself or was made by an unknown algorithm."""
 
     def __init__(self, *, field: str, reason: str) -> None:
         super().__init__(f"Invalid decision: {field} {reason}", field=field, reason=reason)
-
-
-def caret(text: str, position: int) -> str:
-    """Return two lines: the text around a position, and a caret under it."""
-    start = max(0, position - _BEFORE_CARET)
-    part = text[start : start + 2 * _BEFORE_CARET]
-    line = "".join(character if character.isprintable() else "·" for character in part)
-    lead, trail = ("…" if start else ""), ("…" if start + 2 * _BEFORE_CARET < len(text) else "")
-    return f"{lead}{line}{trail}\n{' ' * (position - start + len(lead))}^"

@@ -1,0 +1,42 @@
+"""MemoryLedger: remembers as long as the process lives; for tests, and for tasks that owe nothing after a restart."""
+
+from collections import deque
+from collections.abc import Mapping
+
+from kron.engine.ports import Batch
+from kron.errors import LedgerInUseError
+from kron.rules.history import RunRecord
+from kron.rules.record import TaskRecord
+
+_HISTORY = 10_000  # runs kept for people to look at
+
+
+class MemoryLedger:
+    """A dictionary. Handed from one scheduler to the next it plays what a file is to two processes."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, TaskRecord] = {}
+        self.history: deque[RunRecord] = deque(maxlen=_HISTORY)
+        self._is_open = False
+
+    async def open(self) -> None:
+        """Take possession."""
+        if self._is_open:
+            raise LedgerInUseError(path="in memory", owner="another scheduler of this process")
+        self._is_open = True
+
+    async def load(self) -> Mapping[str, TaskRecord]:
+        """Return what is remembered of each task."""
+        return dict(self.records)
+
+    async def append(self, batch: Batch) -> None:
+        """Remember the batch."""
+        for name in batch.forgotten:
+            self.records.pop(name, None)
+        for record in batch.records:
+            self.records[record.name] = record
+        self.history.extend(batch.runs)
+
+    async def close(self) -> None:
+        """Give up possession."""
+        self._is_open = False

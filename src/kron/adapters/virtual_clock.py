@@ -1,0 +1,136 @@
+"""VirtualClock: time passes when a test says so, and stops at every instant that anybody waits for."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime, timedelta
+from heapq import heappop, heappush
+from itertools import count
+from typing import TypeAlias
+
+from kron.instant import SECOND, ZERO, Instant, instant
+
+_PATIENCE = 10_000  # turns of the event loop to wait for quiet: a callback that never rests does not hold a test up
+_BLIND_TURNS = 200  # on an event loop that does not tell whether anything is ready
+
+_Alarms: TypeAlias = list[tuple[datetime, int, "asyncio.Future[None]"]]
+_ORIGIN = datetime(1, 1, 1)  # noqa: DTZ001 # what has elapsed is kept as a distance from here, so that one heap's form serves both
+
+
+class VirtualClock:
+    """A clock for `Scheduler(clock=…)` in tests. No real time passes, but for what a ledger's disk takes."""
+
+    longest_wait: timedelta | None = None
+
+    def __init__(self, start: datetime) -> None:
+        self._wall = instant(start)
+        self._elapsed = _ORIGIN
+        self._deadlines: _Alarms = []  # by the wall clock: a jump brings them closer or takes them away
+        self._sleepers: _Alarms = []  # by elapsed time: a jump does not concern them
+        self._order = count()
+        self._works = 0
+        self._resting: asyncio.Future[None] | None = None
+
+    # --- the port -----------------------------------------------------------------------------------------------------
+
+    def now(self) -> Instant:
+        """Return the present by the wall clock, which `advance` moves and `jump` sets."""
+        return self._wall
+
+    def monotonic(self) -> float:
+        """Return the seconds that `advance` has let pass."""
+        return (self._elapsed - _ORIGIN) / SECOND
+
+    async def wait_until(self, deadline: Instant | None, wake: asyncio.Event) -> None:
+        """Return when time reaches the deadline, or as soon as `wake` is set; in any case others get a turn."""
+        if wake.is_set() or (deadline is not None and deadline <= self._wall):
+            await asyncio.sleep(0)
+            return
+        waits = {asyncio.ensure_future(wake.wait())}
+        if deadline is not None:
+            waits.add(self._set_alarm(self._deadlines, deadline))  # type: ignore[arg-type] # both are futures
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    def working(self) -> AbstractContextManager[object]:
+        """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
+        return self._work()
+
+    @contextmanager
+    def _work(self) -> Iterator[None]:
+        self._works += 1
+        try:
+            yield
+        finally:
+            self._works -= 1
+            if not self._works and self._resting is not None and not self._resting.done():
+                self._resting.set_result(None)
+
+    # --- for tests ----------------------------------------------------------------------------------------------------
+
+    async def advance(self, duration: timedelta) -> None:
+        """Let time pass, from one awaited instant to the next, each until all is quiet. Zero: only settle."""
+        if duration < ZERO:
+            raise ValueError("time does not run backwards; jump() sets the clock back")
+        await self._settle()
+        while (step := self._next_step()) is not None and step <= duration:
+            self._pass(step)
+            duration -= step
+            await self._settle()
+        self._pass(duration)
+        await self._settle()
+
+    async def advance_to(self, at: datetime) -> None:
+        """Let time pass until the wall clock shows an instant."""
+        await self.advance(instant(at) - self._wall)
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Wait until so much time has passed: for callbacks that take time."""
+        if duration <= ZERO:
+            await asyncio.sleep(0)
+            return
+        await self._set_alarm(self._sleepers, self._elapsed + duration)
+
+    def jump(self, change: timedelta) -> None:
+        """Set the wall clock, forwards or back, without time passing."""
+        self._wall += change
+
+    def _set_alarm(self, alarms: _Alarms, at: datetime) -> "asyncio.Future[None]":
+        alarm: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heappush(alarms, (at, next(self._order), alarm))
+        return alarm
+
+    def _next_step(self) -> timedelta | None:
+        """Return how long it is until somebody's alarm, None if there is none."""
+        steps = []
+        for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
+            while alarms and alarms[0][2].done():
+                heappop(alarms)
+            if alarms:
+                steps.append(max(ZERO, alarms[0][0] - now))
+        return min(steps, default=None)
+
+    def _pass(self, duration: timedelta) -> None:
+        """Move both clocks and let go whose time has come."""
+        self._wall += duration
+        self._elapsed += duration
+        for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
+            while alarms and alarms[0][0] <= now:
+                _, _, alarm = heappop(alarms)
+                if not alarm.done():
+                    alarm.set_result(None)
+
+    async def _settle(self) -> None:
+        """Give everybody turns until nothing is ready to go on and no ledger is at work."""
+        loop = asyncio.get_running_loop()
+        ready = getattr(loop, "_ready", None)  # private to asyncio's own loop; others get a fixed number of turns
+        for turn in range(_PATIENCE):
+            await asyncio.sleep(0)
+            if self._works:
+                self._resting = loop.create_future()
+                await self._resting
+            elif (ready is not None and not ready) or (ready is None and turn >= _BLIND_TURNS):
+                return

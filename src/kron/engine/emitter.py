@@ -1,0 +1,48 @@
+"""Emitter: hands events to a sink that may be slow to care or quick to fail, and never disturbs a run."""
+
+from collections.abc import Callable, Iterable
+from logging import getLogger
+
+from kron.engine.ports import Sink
+from kron.rules.event import EVENTS, Event, event
+
+_log = getLogger("kron")
+
+
+class Emitter:
+    """A sink, asked what it wants and guarded against what it raises."""
+
+    __slots__ = ("_complained", "_sink", "_wants")
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._wants: Callable[[str], bool] | None = getattr(sink, "wants", None)
+        self._complained = False
+
+    def wants(self, level: str) -> bool:
+        """Whether an event of this level would be read by anybody."""
+        if self._wants is None:
+            return True
+        try:
+            return bool(self._wants(level))
+        except Exception:
+            self._complain()
+            return False
+
+    def emit(self, events: Iterable[Event]) -> None:
+        """Hand the events over, in their order."""
+        for each in events:
+            try:
+                self._sink(each)
+            except Exception:
+                self._complain()
+
+    def tell(self, name: str, **fields: object) -> None:
+        """Make one event and hand it over, if its level is wanted."""
+        if self.wants(EVENTS[name].level):
+            self.emit((event(name, **fields),))
+
+    def _complain(self) -> None:
+        if not self._complained:
+            self._complained = True
+            _log.exception("the sink of events failed; this is said once, later failures are silent")

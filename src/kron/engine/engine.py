@@ -1,0 +1,281 @@
+"""Engine: the only loop in Kron that waits for time.
+
+A step: settle what ended, plan what is due (pure, `now` read once), append all records of the step to the ledger in one
+transaction, and only then start and tell. Remember first, then do.
+"""
+
+from asyncio import CancelledError, Lock, Task, create_task
+from asyncio import Event as Wake
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import NamedTuple
+
+from kron.engine.agenda import Agenda, Entry
+from kron.engine.declaration import declare, place
+from kron.engine.emitter import Emitter
+from kron.engine.ports import Batch, Clock, Ledger, Run, Runner, Sink
+from kron.engine.reporting import lateness, tell_declaration, tell_ends
+from kron.engine.step import End, Step
+from kron.engine.watch import Watch
+from kron.errors import RunTimeoutError
+from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
+from kron.rules import registration
+from kron.rules.contract import Contract
+from kron.rules.due import Moment
+from kron.rules.event import DEBUG, INFO
+from kron.rules.obligation import Obligation
+from kron.rules.record import TaskRecord
+from kron.rules.telling import error_text, tell_start
+
+_CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
+_LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
+_TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
+_MINUTE = timedelta(minutes=1)
+
+
+class Ports(NamedTuple):
+    """The world as the engine sees it."""
+
+    clock: Clock
+    ledger: Ledger
+    runner: Runner
+    sink: Sink
+
+
+class Limits(NamedTuple):
+    """What a host may add to the contract; None: no limit."""
+
+    concurrent_runs: int | None = None
+    run_timeout: timedelta | None = None
+
+
+class Engine:
+    """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
+
+    def __init__(self, ports: Ports, contract: Contract, me: str, limits: Limits) -> None:
+        self._clock, self._ledger, self._runner, sink = ports
+        self._contract, self._me, self._limits = contract, me, limits
+        self._emitter = Emitter(sink)
+        self._agenda = Agenda()
+        self._entries: dict[str, Entry] = {}
+        self._stored: Mapping[str, TaskRecord] | None = None
+        self._running: dict[str, Run] = {}
+        self._ended: list[End] = []  # ends that the ledger does not know yet
+        self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
+        self._timeouts: deque[tuple[float, Run]] = deque()
+        self._wake = Wake()
+        self._turn = Lock()  # a step and a declaration never interleave
+        self._watch = Watch(self._clock)
+        self._loop: Task[None] | None = None
+        self._hushed = False
+        self._armed_at: Instant | None = None
+        self._failures = 0
+        self._failure: Exception | None = None
+
+    # --- declaring ----------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Take possession of the ledger and load what it remembers."""
+        with self._clock.working():
+            await self._ledger.open()
+            self._stored = await self._ledger.load()
+
+    async def declare(self, tasks: Sequence[registration.Task]) -> tuple[int, int]:
+        """Replace the declared tasks; return how many are scheduled anew and how many were and did not change.
+
+        All or nothing: if the ledger refuses, its error is raised and everything is as before.
+        """
+        async with self._turn:
+            moment = Moment(self._clock.now())
+            stored = self._stored
+            if stored is None:
+                stored = {name: entry.record for name, entry in self._entries.items()}
+            made = declare(tasks, stored, self._entries, self._running, (self._contract, moment, self._me))
+            if made.batch:
+                with self._clock.working():
+                    await self._ledger.append(made.batch)
+            was_polling = bool(self._entries)
+            self._entries, self._stored, self._agenda = made.entries, None, Agenda()
+            owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, moment, self._me)}
+            tell_declaration(self._emitter, made, self._contract, owing)
+            if was_polling != bool(made.entries):
+                self._emitter.tell("PollingStarted" if made.entries else "PollingStopped")
+            self._wake.set()
+            return len(tasks) - len(made.skipped), len(made.skipped)
+
+    # --- the life of the loop -----------------------------------------------------------------------------------------
+
+    def arm(self) -> None:
+        """Begin to start runs, from the next turn of the event loop on."""
+        self._armed_at = self._clock.now()
+        self._loop = create_task(self._run(), name="kron engine")
+
+    def hush(self) -> None:
+        """Start nothing any more, from this very moment on."""
+        if not self._hushed:
+            self._hushed = True
+            self._wake.set()
+
+    async def drain(self) -> Exception | None:
+        """Wait until nothing runs, close the ledger, and return what could not be recorded, if anything."""
+        self.hush()
+        if self._entries:
+            self._emitter.tell("PollingStopRequested")
+        if self._loop is not None:
+            await self._loop
+        if self._entries:
+            self._emitter.tell("PollingStopped")
+        with self._clock.working():
+            await self._ledger.close()
+        return self._failure
+
+    async def abandon(self) -> None:
+        """End as a crash does: nothing more is recorded, told or waited for."""
+        self.hush()
+        self._runner.abandon()
+        if self._loop is not None:
+            self._loop.cancel()
+            with suppress(CancelledError):
+                await self._loop
+        await self._ledger.close()
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            async with self._turn:
+                written = await self._step()
+            if self._hushed and not self._running and (not written or not (self._ended or self._withdrawn)):
+                return
+            if written:
+                await self._wait()
+            else:
+                await self._back_off()
+
+    async def _wait(self) -> None:
+        deadline = self._deadline()
+        self._watch.expect(deadline)
+        await self._clock.wait_until(deadline, self._wake)
+
+    def _deadline(self) -> Instant | None:
+        """Return when the next step is due at the latest."""
+        now = self._clock.now()
+        waits = [self._clock.longest_wait, self._contract.poll_interval if self._entries else None]
+        deadlines = [now + wait for wait in waits if wait is not None]
+        if self._timeouts:
+            deadlines.append(now + SECOND * max(0.0, self._timeouts[0][0] - self._clock.monotonic()))
+        if self._room() and (coming := self._agenda.next_instant()) is not None:
+            deadlines.append(coming)
+        return min(deadlines, default=None)
+
+    def _room(self) -> int:
+        """Return how many runs may begin in one step."""
+        if self._hushed:
+            return 0
+        most = self._limits.concurrent_runs
+        return _CHUNK if most is None else min(_CHUNK, most - len(self._running))
+
+    async def _back_off(self) -> None:
+        """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
+        until = self._clock.monotonic() + _back_off(self._failures)
+        while (left := until - self._clock.monotonic()) > 0 and not (self._hushed and not self._running):
+            await self._clock.wait_until(self._clock.now() + SECOND * left, self._wake)
+            self._wake.clear()
+
+    # --- one step -----------------------------------------------------------------------------------------------------
+
+    async def _step(self) -> bool:
+        """Take one step; return whether the ledger took its records."""
+        now = self._clock.now()
+        self._emitter.emit(self._watch.read(now))
+        step = Step(Moment(now), self._agenda, self._contract, self._me)
+        if not self._emitter.wants(DEBUG):
+            return await self._act(step)
+        time, begun = format_instant(now), self._clock.monotonic()
+        self._emitter.tell("PollStarted", pollTime=time, scheduledTaskCount=len(self._entries))
+        written = await self._act(step)
+        counts = {"tasksEvaluated": step.evaluated, "tasksExecuted": len(step.owed) if written else 0}
+        self._emitter.tell("PollCompleted", pollTime=time, **counts, duration=self._clock.monotonic() - begun)
+        return written
+
+    async def _act(self, step: Step) -> bool:
+        self._terminate_overdue()
+        ended, self._ended = self._ended, []
+        withdrawn, self._withdrawn = self._withdrawn, []
+        for end in ended:
+            step.settle(end, self._entries.get(end.run.name))
+        step.plan(self._agenda.take(step.moment.now, self._room()))
+        if batch := Batch((), withdrawn + step.records, step.runs):
+            try:
+                with self._clock.working():
+                    await self._ledger.append(batch)
+            except Exception as error:
+                step.undo()
+                self._ended, self._withdrawn = ended + self._ended, withdrawn + self._withdrawn
+                self._failures, self._failure = self._failures + 1, error
+                seconds = _back_off(self._failures)
+                self._emitter.tell("LedgerAppendFailed", error=error_text(error), retryInSeconds=seconds)
+                return False
+            self._note_success(len(batch.records))
+        # A crash here: the starts are recorded and have not happened. The contract says whether they are owed again.
+        tell_ends(self._emitter, step)
+        if self._hushed:
+            self._withdrawn += step.withdraw()  # a stop came meanwhile: without this an orphan would be invented
+            self._wake.set()
+        else:
+            self._start(step)
+        return True
+
+    def _note_success(self, records: int) -> None:
+        if self._failures:
+            self._failures, self._failure = 0, None
+            self._emitter.tell("LedgerRecovered", records=records)
+
+    def _start(self, step: Step) -> None:
+        now, monotonic, timeout = step.moment.now, self._clock.monotonic(), self._limits.run_timeout
+        telling = self._emitter.wants(INFO)
+        lag = self._lag()
+        for entry, before, owed in step.begun:
+            name = before.name
+            run = Run(name, entry.callback, owed.scheduled, now, monotonic)
+            self._running[name] = run
+            if timeout is not None:
+                self._timeouts.append((monotonic + timeout / SECOND, run))
+            if now - owed.scheduled > lag:
+                self._report_delay(before, owed, now, lag)
+            if telling:
+                self._emitter.emit(tell_start(name, owed, entry.record, now))
+            self._runner.start(run, self._on_end)
+
+    def _report_delay(self, before: TaskRecord, owed: Obligation, now: Instant, lag: timedelta) -> None:
+        if (late := lateness(before, owed, now, self._armed_at)) > lag:
+            times = {"scheduledTime": format_instant(owed.scheduled), "lateness": late / SECOND}
+            self._emitter.tell("StartDelayed", taskName=before.name, **times)
+
+    def _lag(self) -> timedelta:
+        """Return how late a start may be before it is reported."""
+        return (self._contract.start_lag or _MINUTE) * max(1, len(self._entries) / _TASKS_PER_LAG)
+
+    def _on_end(self, run: Run, error: BaseException | None) -> None:
+        if self._running.get(run.name) is run:
+            del self._running[run.name]
+        if run.timed_out:
+            limit = format_duration(self._limits.run_timeout or ZERO)
+            error = RunTimeoutError(limit=limit) if error is None or isinstance(error, CancelledError) else error
+        duration = SECOND * (self._clock.monotonic() - run.started_monotonic)
+        self._ended.append(End(run, error, self._clock.now(), duration))
+        self._wake.set()
+
+    def _terminate_overdue(self) -> None:
+        monotonic = self._clock.monotonic()
+        while self._timeouts and self._timeouts[0][0] <= monotonic:
+            _, run = self._timeouts.popleft()
+            if self._running.get(run.name) is run:
+                run.timed_out = True
+                self._runner.terminate(run)
+
+
+def _back_off(failures: int) -> float:
+    """Return how many seconds to wait after so many failures in a row."""
+    return min(_LONGEST_BACK_OFF, 2.0 ** min(failures - 1, 10))

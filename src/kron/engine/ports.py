@@ -1,0 +1,108 @@
+"""Clock, Ledger, Runner, Sink: what the engine needs of the world. The docstrings are the specification."""
+
+from asyncio import Event as Wake
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import NamedTuple, Protocol
+
+from kron.instant import Instant
+from kron.rules.event import Event
+from kron.rules.history import RunRecord
+from kron.rules.record import TaskRecord
+from kron.rules.registration import Callback
+
+
+class Clock(Protocol):
+    """What time it is, and waiting for it."""
+
+    longest_wait: timedelta | None
+    """How long the engine may wait before it must compare wall and monotonic time; None: a jump cannot go unnoticed."""
+
+    def now(self) -> Instant:
+        """Return the present by the wall clock, which people set and machines adjust."""
+
+    def monotonic(self) -> float:
+        """Return seconds since some moment, by a clock that nobody sets."""
+
+    async def wait_until(self, deadline: Instant | None, wake: Wake, /) -> None:
+        """Return at the deadline by the wall clock, or as soon as `wake` is set; None: only then.
+
+        Coming back a little early is allowed, coming back late is reported by the engine.
+        """
+
+    def working(self) -> AbstractContextManager[object]:
+        """Surround a wait for something other than time (a disk), so that a virtual clock does not move meanwhile."""
+
+
+class Batch(NamedTuple):
+    """What one transaction remembers: names to forget, then records to keep (the last of a task counts), and runs."""
+
+    forgotten: Sequence[str]
+    records: Sequence[TaskRecord]
+    runs: Sequence[RunRecord]
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.forgotten or self.records or self.runs)
+
+
+class Ledger(Protocol):
+    """What survives a crash: the state of each task, and a bounded history of runs that no rule reads."""
+
+    async def open(self) -> None:
+        """Take possession, for this scheduler alone; LedgerInUseError if another has it, LedgerUnusableError if broken.
+
+        What is found there is not changed by looking at it.
+        """
+
+    async def load(self) -> Mapping[str, TaskRecord]:
+        """Return what is remembered of each task, or raise the TaskTryDeserializeError of the first that is damaged."""
+
+    async def append(self, batch: Batch, /) -> None:
+        """Remember the whole batch durably, or nothing of it and raise LedgerError.
+
+        It has returned: a power cut does not undo it. Writing the same again changes nothing.
+        """
+
+    async def close(self) -> None:
+        """Give up possession. Closing twice is harmless."""
+
+
+class Run:
+    """One run in flight: of which task, for which instant, since when."""
+
+    __slots__ = ("callback", "name", "scheduled", "started", "started_monotonic", "timed_out")
+
+    def __init__(
+        self, name: str, callback: Callback, scheduled: Instant, started: Instant, started_monotonic: float
+    ) -> None:
+        self.name = name
+        self.callback = callback
+        self.scheduled = scheduled
+        self.started = started
+        self.started_monotonic = started_monotonic
+        self.timed_out = False
+
+
+Ended = Callable[[Run, BaseException | None], None]
+
+
+class Runner(Protocol):
+    """What carries runs out."""
+
+    start_is_idempotent: bool
+    """Whether starting the same run a second time, after a crash between record and start, is harmless."""
+
+    def start(self, run: Run, ended: Ended, /) -> None:
+        """Begin the run; `ended` is called once, when it has really ended, with what it raised, if anything."""
+
+    def terminate(self, run: Run, /) -> None:
+        """Ask the run to end soon. It lasts until it has."""
+
+    def abandon(self) -> None:
+        """Let go of all runs without a word: what a crash does. `ended` is not called any more."""
+
+
+Sink = Callable[[Event], object]
+"""Takes each event; may have a method `wants(level) -> bool`, so that events nobody reads are not made."""

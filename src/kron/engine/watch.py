@@ -1,0 +1,36 @@
+"""Watch: compares wall with monotonic time at each wake-up, and says when the clock was set or the loop stood still."""
+
+from collections.abc import Iterator
+
+from kron.engine.ports import Clock
+from kron.instant import SECOND, Instant
+from kron.rules.event import Event, event
+
+_NOTEWORTHY = 1.0  # seconds: above what time servers correct at a stroke and what a busy machine is late
+
+
+class Watch:
+    """Remembers the last reading of both clocks, and when the next one was asked for."""
+
+    __slots__ = ("_asked", "_clock", "_monotonic", "_wall")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wall, self._monotonic = clock.now(), clock.monotonic()
+        self._asked: float | None = None
+
+    def expect(self, deadline: Instant | None) -> None:
+        """Note that the engine goes to sleep until a deadline."""
+        if deadline is not None:
+            self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
+
+    def read(self, now: Instant) -> Iterator[Event]:
+        """Yield what is noteworthy about the time since the last look."""
+        monotonic = self._clock.monotonic()
+        passed = monotonic - self._monotonic
+        jumped = (now - self._wall) / SECOND - passed
+        if abs(jumped) >= _NOTEWORTHY:
+            yield event("ClockJumped", seconds=round(jumped, 3))
+        if self._asked is not None and monotonic - self._asked >= _NOTEWORTHY:
+            yield event("LoopFrozen", seconds=round(monotonic - self._asked, 3))
+        self._wall, self._monotonic, self._asked = now, monotonic, None

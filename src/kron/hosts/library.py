@@ -1,0 +1,253 @@
+"""Scheduler: the asyncio library. Declare tasks with `initialize`, end with `stop`; there is nothing else to call."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, Literal, cast
+
+from kron.adapters.callback_runner import CallbackRunner
+from kron.adapters.logging_sink import LoggingSink
+from kron.adapters.memory_ledger import MemoryLedger
+from kron.adapters.sqlite_ledger.ledger import SqliteLedger
+from kron.adapters.system_clock import SystemClock
+from kron.adapters.system_timezone import system_timezone
+from kron.engine.emitter import Emitter
+from kron.engine.engine import Engine, Limits, Ports
+from kron.engine.ports import Clock, Ledger, Sink
+from kron.errors import (
+    InvalidDefinitionError,
+    KronError,
+    LedgerError,
+    SchedulerAlreadyActiveError,
+    SchedulerStepError,
+    ScheduleTaskError,
+    StopSchedulerError,
+)
+from kron.instant import ZERO
+from kron.rules.contract import DEFAULT, PRESETS, Contract, MissedDue, Overlapping, WhileActive
+from kron.rules.event import EVENTS
+from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table
+from kron.rules.reader import Reader
+from kron.rules.registration import Registration, Task, check_registrations
+from kron.rules.telling import error_text
+
+_S = SchedulerState
+
+
+class Scheduler:
+    """Runs each declared task when it owes a run, and never otherwise, whatever happens in between.
+
+    `ledger` is a path (SQLite), a ledger, or None (memory). `sink` takes each event. `timezone` is an IANA name, the
+    host's if None. In the `extended` dialect a registration's second element may be a whole schedule line.
+    """
+
+    def __init__(
+        self,
+        *,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
+        contract: str | Contract = DEFAULT,
+        clock: Clock | None = None,
+        sink: Sink | None = None,
+        timezone: str | None = None,
+        dialect: Literal["extended", "posix"] = "posix",
+        max_concurrent_runs: int | None = None,
+        run_timeout: timedelta | None = None,
+    ) -> None:
+        self._contract = _read_contract(contract)
+        self._ledger = _read_ledger(ledger)
+        self._clock: Clock = SystemClock() if clock is None else clock
+        self._sink: Sink = LoggingSink() if sink is None else sink
+        self._limits = _read_limits(max_concurrent_runs, run_timeout)
+        self._read = Reader(self._contract, dialect, system_timezone() if timezone is None else timezone)
+        self._emitter = Emitter(self._sink)
+        self._machine = Machine(scheduler_table(self._contract), _S.UNINITIALIZED)
+        self._turn = asyncio.Lock()  # initialisations and stops come one after the other
+        self._engine: Engine | None = None
+        self._joinable: tuple[object, asyncio.Future[None]] | None = None
+        self._stopping: asyncio.Task[Exception | None] | None = None
+        self._draining: asyncio.Task[Exception | None] | None = None  # of an engine that a failure has put aside
+
+    # --- the two methods ----------------------------------------------------------------------------------------------
+
+    async def initialize(self, registrations: Sequence[Registration | tuple[Any, ...] | list[Any]]) -> None:
+        """Declare the tasks and begin. The first mistake in the list is raised before anything has happened."""
+        self._refuse_if_active()
+        if self._joinable is not None and self._joinable[0] == registrations:
+            await asyncio.shield(self._joinable[1])
+            return
+        try:
+            checked: list[Task] | KronError = check_registrations(registrations, self._read)
+        except KronError as error:
+            checked = error
+        async with self._turn:
+            await self._join(registrations, checked)
+
+    async def stop(self) -> None:
+        """Start nothing any more, wait until nothing runs, and let go of the ledger. Stopping twice is harmless."""
+        if self._stopping is None:
+            if self._machine.state is _S.UNINITIALIZED and not self._turn.locked() and self._draining is None:
+                return
+            self._begin_stop()
+        assert self._stopping is not None
+        if (failure := await asyncio.shield(self._stopping)) is not None:
+            if self._contract.wraps_step_errors:
+                raise StopSchedulerError(cause=failure) from failure
+            raise SchedulerStepError(step="stop scheduler: recording how the last runs ended", cause=failure)
+
+    # --- initialising -------------------------------------------------------------------------------------------------
+
+    def _refuse_if_active(self) -> None:
+        if self._contract.initialize_while_active is not WhileActive.REJECT:
+            return
+        state = self._machine.state
+        if state is _S.UNINITIALIZED and self._stopping is not None:
+            state = _S.STOPPING  # asked for while an initialisation, since failed, was on its way
+        if state is not _S.UNINITIALIZED:
+            raise SchedulerAlreadyActiveError(current_state=str(state.value).lower())
+
+    async def _join(self, registrations: object, checked: list[Task] | KronError) -> None:
+        """Initialise; whoever asks for the same list meanwhile shares the result, if the contract says so."""
+        if self._contract.overlapping_initialize is not Overlapping.JOIN:
+            await self._initialize(registrations, checked)
+            return
+        result: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._joinable = registrations, result
+        try:
+            await self._initialize(registrations, checked)
+            result.set_result(None)
+        except BaseException as error:
+            result.set_exception(error)
+            result.exception()  # it may be that nobody has joined
+            raise
+        finally:
+            self._joinable = None
+
+    async def _initialize(self, registrations: object, checked: list[Task] | KronError) -> None:
+        total = len(registrations) if isinstance(registrations, list | tuple) else 0
+        self._fire("initialize() called", totalRegistrations=total)
+        try:
+            if isinstance(checked, KronError):
+                raise checked
+            scheduled, skipped = await self._declare(checked)
+        except BaseException as error:
+            self._fire("initialization fails", error=error_text(error))
+            self._after_failure()
+            raise
+        self._fire("all tasks scheduled", totalRegistrations=total, scheduledCount=scheduled, skippedCount=skipped)
+
+    async def _declare(self, tasks: list[Task]) -> tuple[int, int]:
+        engine = self._engine
+        if engine is not None:
+            return await self._declare_to(engine, tasks)
+        if self._draining is not None:
+            await self._draining
+            self._draining = None
+        ports = Ports(self._clock, self._ledger, CallbackRunner(), self._sink)
+        engine = Engine(ports, self._contract, secrets.token_hex(8), self._limits)
+        try:
+            await engine.open()
+            counts = await self._declare_to(engine, tasks)
+        except BaseException:
+            await engine.abandon()
+            raise
+        self._engine = engine
+        if self._stopping is None:  # an initialisation that a stop has overtaken never becomes active
+            engine.arm()
+        return counts
+
+    async def _declare_to(self, engine: Engine, tasks: list[Task]) -> tuple[int, int]:
+        try:
+            return await engine.declare(tasks)
+        except LedgerError as error:
+            if not self._contract.wraps_step_errors:
+                step = "initialize scheduler: recording the registered tasks"
+                raise SchedulerStepError(step=step, cause=error) from error
+            name, cron = tasks[0][:2] if tasks else ("", "")
+            raise ScheduleTaskError(name=name, cron_expression=cron, cause=error) from error
+
+    def _after_failure(self) -> None:
+        """Do with the running engine what the contract says after a failed re-initialisation."""
+        if self._machine.state is _S.STOPPING:
+            self._begin_stop()
+        elif self._machine.state is _S.UNINITIALIZED and self._engine is not None:
+            self._engine.hush()
+            self._draining = asyncio.create_task(self._engine.drain(), name="kron drain")
+            self._engine = None
+
+    # --- stopping -----------------------------------------------------------------------------------------------------
+
+    def _begin_stop(self) -> None:
+        if self._engine is not None:
+            self._engine.hush()
+        if self._machine.state is _S.RUNNING:
+            self._fire("stop() called")
+        self._stopping = asyncio.create_task(self._stop(), name="kron stop")
+
+    async def _stop(self) -> Exception | None:
+        """Return what could not be recorded, if anything. The error of an initialisation is its caller's affair."""
+        async with self._turn:
+            if self._machine.state is _S.RUNNING:
+                self._fire("stop() called")
+            engine, self._engine = self._engine, None
+            draining, self._draining = self._draining, None
+            try:
+                failure = await engine.drain() if engine is not None else None
+                if draining is not None:
+                    failure = await draining or failure
+            finally:
+                self._stopping = None
+                if self._machine.state is _S.STOPPING:
+                    self._fire("nothing runs any more")
+                    self._fire("initialize() is possible again")
+            return failure
+
+    def _fire(self, trigger: str, **fields: object) -> None:
+        for name in self._machine.fire(trigger).events:
+            self._emitter.tell(name, **{field: fields[field] for field in EVENTS[name].required})
+
+
+@asynccontextmanager
+async def running(
+    registrations: Sequence[Registration | tuple[Any, ...] | list[Any]], **keywords: Any
+) -> AsyncIterator[Scheduler]:
+    """Run the tasks as long as the block lasts; the keywords are those of `Scheduler`."""
+    scheduler = Scheduler(**keywords)
+    await scheduler.initialize(registrations)
+    try:
+        yield scheduler
+    finally:
+        await scheduler.stop()
+
+
+def _read_contract(contract: str | Contract) -> Contract:
+    found = PRESETS.get(contract) if isinstance(contract, str) else contract
+    if not isinstance(found, Contract) or found.missed_due is not MissedDue.RUN_ONCE:
+        names = [name for name, preset in PRESETS.items() if preset.missed_due is MissedDue.RUN_ONCE]
+        raise InvalidDefinitionError(
+            field="contract", found=str(contract), reason=f"must be one of {', '.join(names)}, or a Contract like them"
+        )
+    return found
+
+
+def _read_ledger(ledger: object) -> Ledger:
+    if ledger is None:
+        return MemoryLedger()
+    if isinstance(ledger, str | os.PathLike):
+        return SqliteLedger(ledger)
+    if not hasattr(ledger, "append"):
+        raise InvalidDefinitionError(field="ledger", found=repr(ledger), reason="must be a path or a ledger")
+    return cast(Ledger, ledger)
+
+
+def _read_limits(max_concurrent_runs: object, run_timeout: object) -> Limits:
+    runs, timeout = max_concurrent_runs, run_timeout
+    if runs is not None and (not isinstance(runs, int) or isinstance(runs, bool) or runs < 1):
+        raise InvalidDefinitionError(field="max_concurrent_runs", found=repr(runs), reason="must be 1 or more, or None")
+    if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= ZERO):
+        raise InvalidDefinitionError(
+            field="run_timeout", found=repr(timeout), reason="must be a timedelta above zero, or None"
+        )
+    return Limits(runs, timeout)

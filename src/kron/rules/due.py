@@ -1,0 +1,109 @@
+"""Due: the instants at which a task owes a run; Moment: a `now`, with what lies next to it on each schedule."""
+
+from typing import Protocol
+
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.errors import CronCalculationError, OutOfRangeError
+from kron.instant import MICROSECOND, SECOND, Instant, format_instant
+
+# A period without an allowed second costs a tenth of a millisecond, and constraints may rule out months of minutes.
+_AHEAD = 1_000  # periods that one search looks ahead; then it says when to ask again
+_BACK = 20_000  # periods that one search looks back: two weeks of minutes
+
+
+class Due(Protocol):
+    """What a schedule and the chosen seconds of a timing have in common."""
+
+    def next(self, after: Instant, /) -> Instant:
+        """Return the first due instant strictly after, or one to ask again at; CronCalculationError if none is left."""
+
+    def previous(self, at: Instant, /) -> Instant:
+        """Return the last due instant at or before; CronCalculationError if there is none."""
+
+
+class Moment:
+    """The `now` of one step. Many tasks share a schedule, so what it says about this instant is asked for once."""
+
+    __slots__ = ("_coming", "_latest", "now")
+
+    def __init__(self, now: Instant) -> None:
+        self.now = now
+        self._latest: dict[int, Instant | None] = {}
+        self._coming: dict[int, Instant | None] = {}
+
+    def latest(self, due: Due) -> Instant | None:
+        """Return the last due instant not after now, None if there is none."""
+        key = id(due)
+        if key not in self._latest:
+            try:
+                self._latest[key] = due.previous(self.now)
+            except CronCalculationError:
+                self._latest[key] = None
+        return self._latest[key]
+
+    def coming(self, due: Due) -> Instant | None:
+        """Return when to look again: no due instant lies between now and then. None: never."""
+        key = id(due)
+        if key not in self._coming:
+            try:
+                self._coming[key] = due.next(self.now)
+            except CronCalculationError:
+                self._coming[key] = None
+        return self._coming[key]
+
+
+class ChosenTimes:
+    """The chosen seconds of a timing; a period without one owes nothing.
+
+    Windows may overlap, so chosen seconds need not come in the order of their nominal times; a window's bounds say
+    which periods can hold the answer.
+    """
+
+    __slots__ = ("_first", "_last", "_timing")
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        first, last = timing.window.bounds
+        self._first, self._last = SECOND * first, SECOND * last
+
+    def next(self, after: Instant) -> Instant:
+        """Return the earliest chosen second strictly after, or when to ask again if it is many periods away."""
+        best: Instant | None = None
+        try:
+            nominal = self._timing.schedule.next(after - self._last - MICROSECOND)
+            for _ in range(_AHEAD):
+                chosen = decide(self._timing, nominal).chosen_time
+                if chosen is not None and chosen > after and (best is None or chosen < best):
+                    best = chosen
+                nominal = self._timing.schedule.next(nominal)
+                if best is not None and nominal + self._first >= best:
+                    return best
+            return best or max(nominal + self._first, after + SECOND)
+        except (CronCalculationError, OutOfRangeError, OverflowError) as error:  # the calendar ends
+            if best is None:
+                raise self._nothing(after, error) from error
+            return best
+
+    def previous(self, at: Instant) -> Instant:
+        """Return the latest chosen second at or before."""
+        best: Instant | None = None
+        try:
+            nominal = self._timing.schedule.previous(at - self._first)
+            for _ in range(_BACK):
+                chosen = decide(self._timing, nominal).chosen_time
+                if chosen is not None and chosen <= at and (best is None or chosen > best):
+                    best = chosen
+                nominal = self._timing.schedule.previous(nominal - MICROSECOND)
+                if best is not None and nominal + self._last <= best:
+                    return best
+        except (CronCalculationError, OutOfRangeError, OverflowError) as error:  # the calendar begins
+            if best is None:
+                raise self._nothing(at, error) from error
+        if best is None:
+            raise self._nothing(at, OutOfRangeError(what=f"a search of {_BACK} periods before {format_instant(at)}"))
+        return best
+
+    def _nothing(self, at: Instant, cause: Exception) -> CronCalculationError:
+        text = self._timing.schedule.expression.text
+        return CronCalculationError(expression=text, current_time=format_instant(at), cause=cause)

@@ -1,0 +1,58 @@
+"""plan(record, due, moment, me) -> the run that begins now, or when to look again; settle(…) -> what an end leaves.
+
+The centre of the library: the engine asks here, remembers the answer durably, and only then acts.
+"""
+
+from datetime import UTC, datetime
+from typing import NamedTuple, TypeAlias
+
+from kron.instant import Instant
+from kron.rules.contract import Contract, Identifier
+from kron.rules.due import Due, Moment
+from kron.rules.obligation import Obligation, Why, look_again, obligation
+from kron.rules.record import TaskRecord
+
+_NEVER = datetime.max.replace(tzinfo=UTC)  # a retry after a delay that leaves the calendar
+
+
+class Begin(NamedTuple):
+    """A run begins: what is owed, and what is remembered before it starts."""
+
+    owed: Obligation
+    after: TaskRecord
+
+
+class Later(NamedTuple):
+    """Nothing is owed; look again then. None: when something other than time changes."""
+
+    at: Instant | None
+
+
+Plan: TypeAlias = Begin | Later
+
+
+def plan(record: TaskRecord, due: Due, moment: Moment, me: str) -> Plan:
+    """Return what becomes of a task now."""
+    owed = obligation(record, due, moment, me)
+    if owed is None:
+        return Later(look_again(record, due, moment))
+    name, cron, delay, first, _, success, failure, _, count, _, _ = record
+    retries = count + 1 if owed.why is Why.RETRY else 0
+    # One start serves every pending demand: it clears the retry and the marks of a cut-off run.
+    return Begin(
+        owed, TaskRecord(name, cron, delay, first, moment.now, success, failure, None, retries, moment.now, me)
+    )
+
+
+def settle(record: TaskRecord, ended: Instant, *, succeeded: bool, contract: Contract) -> TaskRecord:
+    """Return what is remembered after a run of this scheduler ended. The end is never written as an attempt."""
+    name, cron, delay, first, attempt, success, failure, _, count, _, owner = record
+    if contract.identifier_in_record is not Identifier.ALWAYS:
+        owner = ""
+    if succeeded:
+        return TaskRecord(name, cron, delay, first, attempt, ended, failure, None, 0, None, owner)
+    try:
+        retry = ended + delay
+    except OverflowError:
+        retry = _NEVER
+    return TaskRecord(name, cron, delay, first, attempt, success, ended, retry, count, None, owner)

@@ -1,0 +1,88 @@
+"""What happened -> the events that tell of it, in causal order. Whoever emits asks first whether anybody listens."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from kron.errors import shown
+from kron.instant import SECOND, Instant, format_instant
+from kron.rules.contract import Contract, Orphan
+from kron.rules.event import Event, event
+from kron.rules.obligation import Obligation, Why
+from kron.rules.override import Kind, Override
+from kron.rules.record import TaskRecord, milliseconds
+
+_NEVER = "never"  # of a task that has not run yet
+
+
+def tell_override(override: Override, contract: Contract, *, run_follows: bool, skipped: bool) -> Iterator[Event]:
+    """Yield what initialisation has to say about one task; `skipped`: it was scheduled already and did not change."""
+    kind, before, after, changed = override
+    if after is None:
+        if before is not None and contract.orphan_means is Orphan.UNREGISTERED:
+            yield _orphaned(before)
+        return
+    if kind is Kind.NEW:
+        yield event("TaskAdded", taskName=after.name, **_configuration(after))
+    elif changed and before is not None:
+        old, new = _configuration(before), _configuration(after)
+        yield event(
+            "TaskOverridden",
+            taskName=after.name,
+            changeType=",".join(field for field in new if old[field] != new[field]),
+            oldState=old,
+            newState=new,
+            runFollows=run_follows,
+        )
+    if before is not None and kind is Kind.ORPHANED and contract.orphan_means is Orphan.INTERRUPTED:
+        yield _orphaned(before)
+    elif kind is Kind.PRESERVED or (kind is Kind.ORPHANED and not changed):
+        yield event("TaskPreserved", taskName=after.name)
+    if skipped:
+        yield event("TaskSkipped", taskName=after.name, reason="already scheduled and unchanged")
+    else:
+        yield event("TaskScheduled", taskName=after.name, **_configuration(after))
+
+
+def tell_start(name: str, owed: Obligation, after: TaskRecord, now: Instant) -> Iterator[Event]:
+    """Yield what a start has to say."""
+    if owed.preempts_retry:
+        yield event("TaskRetryPreempted", taskName=name, reason=f"a run is {owed.why.value}")
+    if owed.why is Why.RETRY:
+        yield event("TaskRetryStarted", taskName=name, retryCount=after.retry_count)
+    times = {"scheduledTime": format_instant(owed.scheduled), "actualTime": format_instant(now)}
+    yield event("TaskRunStarted", taskName=name, **times, isRetry=owed.why is Why.RETRY)
+
+
+def tell_end(name: str, duration: timedelta, error: BaseException | None, retry_at: Instant | None) -> Event:
+    """Return what an end has to say."""
+    seconds = duration / SECOND
+    if error is None:
+        return event("TaskRunCompleted", taskName=name, duration=seconds, success=True)
+    fields = {"nextRetryAt": format_instant(retry_at)} if retry_at is not None else {}
+    return event(
+        "TaskRunFailed",
+        error,
+        taskName=name,
+        duration=seconds,
+        success=False,
+        error=error_text(error),
+        **fields,
+    )
+
+
+def error_text(error: BaseException) -> str:
+    """Return an exception in one line, whatever its author put into it."""
+    try:
+        message = str(error)
+    except Exception:  # an exception whose text cannot be made still ended the run
+        message = ""
+    return f"{type(error).__name__}: {shown(message)}" if message else type(error).__name__
+
+
+def _orphaned(record: TaskRecord) -> Event:
+    last = format_instant(record.last_attempt) if record.last_attempt is not None else _NEVER
+    return event("TaskOrphaned", taskName=record.name, lastExecutionTime=last, schedulerIdentifier=record.scheduler)
+
+
+def _configuration(record: TaskRecord) -> dict[str, object]:
+    return {"cronExpression": record.cron, "retryDelayMs": milliseconds(record.retry_delay)}

@@ -1,0 +1,8 @@
+"""For the tests of Kron's users: a clock that obeys, ledgers for tests, a crash on demand, the suites of the ports."""
+
+from kron.adapters.faulty_ledger import FaultyLedger
+from kron.adapters.memory_ledger import MemoryLedger
+from kron.adapters.virtual_clock import VirtualClock
+from kron.testing.crash import crash
+
+__all__ = ["FaultyLedger", "MemoryLedger", "VirtualClock", "crash"]

@@ -1,0 +1,12 @@
+"""crash(scheduler): end a scheduler as the death of its process would, inside a test."""
+
+from kron.hosts.library import Scheduler
+from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table
+
+
+async def crash(scheduler: Scheduler) -> None:
+    """Cut everything off: nothing more is recorded or told, its runs are gone, and its ledger is free for the next."""
+    engine, scheduler._engine = scheduler._engine, None
+    scheduler._machine = Machine(scheduler_table(scheduler._contract), SchedulerState.UNINITIALIZED)
+    if engine is not None:
+        await engine.abandon()
