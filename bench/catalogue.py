@@ -1,6 +1,8 @@
 """SUITES: every suite by name, in the order in which they run."""
 
 from bench.suite import Suite
-from bench.suites import cron, decide, imports, sparse
+from bench.suites import burst, cron, decide, durable, idle, imports, latency, sparse
 
-SUITES: dict[str, Suite] = {suite.name: suite for suite in (cron.SUITE, sparse.SUITE, imports.SUITE, decide.SUITE)}
+SUITES: dict[str, Suite] = {
+    module.SUITE.name: module.SUITE for module in (cron, sparse, imports, decide, burst, idle, durable, latency)
+}

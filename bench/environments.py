@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.rows import peer_of
+
 ROOT = Path(__file__).resolve().parent.parent
 BENCH_HOME = ROOT / ".bench"
 
@@ -23,12 +25,17 @@ _ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         "croniters==0.2.1",
         "croniter-rs==0.2.0",
         "cronexpr==0.30.0",
+        "sqlalchemy==2.1.8",
+        "aiocron==2.1",
+        "schedule==1.2.2",
+        "huey==3.5.4",
         "tzdata",
         f"--editable={ROOT}",
     ),
-    "apscheduler4": ("apscheduler==4.0.0a6", "tzdata"),
+    "apscheduler4": ("apscheduler==4.0.0a6", "sqlalchemy==2.1.8", "aiosqlite==0.22.1", "greenlet", "sniffio", "tzdata"),
 }
-_OTHER_HOMES = {"apscheduler4": "apscheduler4"}  # peers that do not live in main, because they clash with one that does
+# Peers that do not live in main, because they clash with one that does.
+_OTHER_HOMES = {"apscheduler4": "apscheduler4", "apscheduler4-sqlite": "apscheduler4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +47,8 @@ class Environment:
 
 
 def environment_of(peer: str) -> str:
-    """Return the name of the environment that a peer lives in."""
-    return _OTHER_HOMES.get(peer, "main")
+    """Return the name of the environment that a peer, or the peer of a row, lives in."""
+    return _OTHER_HOMES.get(peer_of(peer), "main")
 
 
 def ensure(name: str, say: Callable[[str], None]) -> Environment:

@@ -61,6 +61,11 @@ class Cell:
         samples = self.samples(figure)
         return median(samples) if samples else None
 
+    def spread(self, figure: str) -> tuple[float, float] | None:
+        """Return the least and the greatest of a figure in the counted runs, None if it was not measured."""
+        samples = self.samples(figure)
+        return (min(samples), max(samples)) if samples else None
+
     def count(self, figure: str) -> float | None:
         """Return a figure that no load can change, from any run that has it."""
         return next((run.figures[figure] for run in self.runs if figure in run.figures), None)

@@ -4,7 +4,8 @@ import argparse
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if __name__ == "__main__":
 from bench.catalogue import SUITES
 from bench.environments import BENCH_HOME, ensure, environment_of
 from bench.results import Cells
+from bench.rows import peer_of
 from bench.runner import Plan, run_suites
 from bench.tables import Table, promise_table
 
@@ -32,10 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     suites = tuple(SUITES[name] for name in options.suite)
     peers = frozenset(options.peers)
-    known = {peer for suite in suites for peer in suite.peers}
+    known = {peer_of(peer) for suite in suites for peer in suite.peers}
     for unknown in sorted(peers - known):
         _say(f"NO SUCH PEER in these suites: {unknown}; there are {' '.join(sorted(known))}")
-    plan = Plan(suites, peers, options.repeats, {}, options.out, options.patience)
+    plan = Plan(suites, peers, options.repeats, {}, options.out, options.patience, options.largest)
     pythons, complaints = {}, []
     for name in sorted({environment_of(peer) for suite in suites for peer in plan.peers_of(suite)}):
         environment = ensure(name, _say)
@@ -43,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complaints += [f"NOT INSTALLED: {what}: {why}" for what, why in environment.missing.items()]
     for complaint in complaints:
         _say(complaint)
-    plan = Plan(suites, peers, options.repeats, pythons, options.out, options.patience)
-    runs = run_suites(plan, _say)
-    text = _report(suites, runs, complaints)
+    runs = run_suites(replace(plan, pythons=pythons), _say)
+    plots = _draw(suites, runs, options.report.parent) if options.report else {}
+    text = _report(suites, runs, complaints, plots)
     print(text)
     if options.report:
         options.report.write_text(f"{_PREFACE}\n\n{text}\n", "utf-8")
@@ -60,6 +62,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--peers", type=_names, default=[], help="peers beside Kron, by comma; default all")
     parser.add_argument("--repeats", type=int, default=5, help="processes per suite and peer; default 5")
+    parser.add_argument("--largest", type=int, help="leave out rows with more tasks than this; default none")
     parser.add_argument("--out", type=Path, default=BENCH_HOME / "results.jsonl", help="one line of JSON per process")
     parser.add_argument("--report", type=Path, help="write the tables to this file, too")
     parser.add_argument(
@@ -80,7 +83,9 @@ def _suite_names(text: str) -> list[str]:
     return names
 
 
-def _report(suites: "Sequence[Suite]", runs: "Sequence[Run]", complaints: Sequence[str]) -> str:
+def _report(
+    suites: "Sequence[Suite]", runs: "Sequence[Run]", complaints: Sequence[str], plots: Mapping[str, str]
+) -> str:
     parts = [
         f"Python {platform.python_version()}, {os.cpu_count()} cores. Medians of the quiet runs, a process each.",
         "An `x` column says how many times Kron's figure is the peer's. Differences below 1.5x are noise.",
@@ -90,10 +95,22 @@ def _report(suites: "Sequence[Suite]", runs: "Sequence[Run]", complaints: Sequen
         cells = Cells(run for run in runs if run.suite == suite.name)
         parts.append(f"## {suite.name}")
         parts += [str(table) for table in suite.tables(cells) if table.rows]
+        parts += [plots[suite.name]] if suite.name in plots else []
         parts += [f"FAILED in {suite.name}: {run.peer}, repeat {run.repeat + 1}: {run.error}" for run in cells.failed()]
         promises += suite.promises(cells)
     parts += [_load_table(suites, runs), *complaints, str(promise_table(promises))]
     return "\n\n".join(parts)
+
+
+def _draw(suites: "Sequence[Suite]", runs: "Sequence[Run]", folder: Path) -> dict[str, str]:
+    """Write the image of each suite that has one into the folder; return the Markdown that shows it."""
+    shown = {}
+    for suite in suites:
+        image = suite.plot(Cells(run for run in runs if run.suite == suite.name)) if suite.plot else ""
+        if image:
+            (folder / f"{suite.name}.svg").write_text(image, "utf-8")
+            shown[suite.name] = f"![{suite.name}]({suite.name}.svg)"
+    return shown
 
 
 def _load_table(suites: "Sequence[Suite]", runs: "Sequence[Run]") -> str:

@@ -11,6 +11,7 @@ from time import perf_counter
 from bench.environments import ROOT, environment_of
 from bench.load import QUIET, Others, wait_for_quiet
 from bench.results import Run
+from bench.rows import peer_of, size_of
 from bench.suite import Suite
 
 
@@ -24,18 +25,21 @@ class Plan:
     pythons: Mapping[str, Path]
     results: Path
     patience: float  # seconds, in all, that may be spent on waiting for a quiet machine
+    largest: int | None = None  # rows with more tasks than this are left out
 
     def peers_of(self, suite: Suite) -> tuple[str, ...]:
-        """Return the peers to measure: Kron is always one of them, because every ratio is to it."""
-        return tuple(p for p in suite.peers if not self.peers or p in self.peers or p.startswith("kron"))
+        """Return the peers, or rows, to measure: Kron is always one of them, because every ratio is to it."""
+        wanted = (p for p in suite.peers if not self.peers or peer_of(p) in self.peers or p.startswith("kron"))
+        return tuple(p for p in wanted if self.largest is None or size_of(p) <= self.largest)
 
-    def repeats_of(self, suite: Suite) -> int:
-        """Return how often to measure each peer."""
-        return max(self.repeats, suite.fewest_repeats)
+    def repeats_of(self, suite: Suite, peer: str) -> int:
+        """Return how often to measure a peer."""
+        repeats = max(self.repeats, suite.fewest_repeats)
+        return min(repeats, suite.most_repeats.get(peer, repeats))
 
     def size(self) -> int:
         """Return the number of processes."""
-        return sum(len(self.peers_of(suite)) * self.repeats_of(suite) for suite in self.suites)
+        return sum(self.repeats_of(suite, peer) for suite in self.suites for peer in self.peers_of(suite))
 
 
 def run_suites(plan: Plan, say: Callable[[str], None]) -> list[Run]:
@@ -58,15 +62,17 @@ def run_suites(plan: Plan, say: Callable[[str], None]) -> list[Run]:
                 failed.add((suite.name, peer))
             load = "" if run.others is None else f", others used {run.others} cores"
             outcome = f"FAILED, skipped from here on: {run.error}" if run.error else f"{run.seconds:.1f} s{load}"
-            say(f"[{number:3}/{plan.size()}] {suite.name:7}{peer:15} repeat {repeat + 1}: {outcome}")
+            say(f"[{number:3}/{plan.size()}] {suite.name:8}{peer:24} repeat {repeat + 1}: {outcome}")
     return runs
 
 
 def _order(plan: Plan) -> Iterator[tuple[Suite, str, int]]:
     for suite in plan.suites:
-        for repeat in range(plan.repeats_of(suite)):
-            for peer in plan.peers_of(suite):
-                yield suite, peer, repeat
+        peers = {peer: plan.repeats_of(suite, peer) for peer in plan.peers_of(suite)}
+        for repeat in range(max(peers.values(), default=0)):
+            for peer, repeats in peers.items():
+                if repeat < repeats:
+                    yield suite, peer, repeat
 
 
 def _measure(suite: Suite, peer: str, repeat: int, python: Path) -> Run:

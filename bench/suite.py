@@ -1,6 +1,6 @@
 """Suite: what the runner must know about one suite, and the suite about its results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bench.results import Cells
@@ -17,7 +17,10 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """`measure(peer, repeat)` runs in the peer's own process; the rest runs in the runner's, and imports no peer."""
+    """`measure(peer, repeat)` runs in the peer's own process; the rest runs in the runner's, and imports no peer.
+
+    A suite that measures its peers with several numbers of tasks has a row for each (`rows.py`) in place of a peer.
+    """
 
     name: str
     peers: tuple[str, ...]
@@ -25,4 +28,6 @@ class Suite:
     tables: Callable[[Cells], list[Table]]
     promises: Callable[[Cells], list[Promise]]
     fewest_repeats: int = 1
+    most_repeats: Mapping[str, int] = field(default_factory=dict)  # for rows that take long
     seconds_allowed: float = 120.0
+    plot: Callable[[Cells], str] | None = None  # an SVG image beside the report, empty if there is nothing to draw

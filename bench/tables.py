@@ -41,6 +41,7 @@ class Promise:
     unit: str = ""
     at_most: bool = False
     spread: tuple[float, float] | None = None
+    limit: float | None = None  # what the least work of plain Python gave in the same run, where there is such a thing
 
     @property
     def verdict(self) -> str:
@@ -55,10 +56,11 @@ class Promise:
         spread = f"{number(self.spread[0])} to {number(self.spread[1])}" if self.spread else MISSING
         bound = f"{'at most' if self.at_most else 'at least'} {number(self.bound)}{self.unit}"
         measured = MISSING if self.measured is None else f"{number(self.measured)}{self.unit}"
-        return (self.text, bound, measured, spread, self.verdict)
+        limit = MISSING if self.limit is None else f"{number(self.limit)}{self.unit}"
+        return (self.text, bound, measured, spread, limit, self.verdict)
 
 
-PROMISE_HEADER = ("promise", "bound", "measured", "least to greatest", "verdict")
+PROMISE_HEADER = ("promise", "bound", "measured", "least to greatest", "physical limit", "verdict")
 
 
 def promise_table(promises: Sequence[Promise]) -> Table:

@@ -1,10 +1,11 @@
 """MemoryLedger: remembers as long as the process lives; for tests, and for tasks that owe nothing after a restart."""
 
+import asyncio
 from collections import deque
 from collections.abc import Mapping
 
 from kron.engine.ports import Batch
-from kron.errors import LedgerInUseError
+from kron.errors import LedgerInUseError, LedgerWriteError
 from kron.rules.history import RunRecord
 from kron.rules.record import TaskRecord
 
@@ -30,7 +31,10 @@ class MemoryLedger:
         return dict(self.records)
 
     async def append(self, batch: Batch) -> None:
-        """Remember the batch."""
+        """Remember the batch, and give others a turn."""
+        await asyncio.sleep(0)
+        if not self._is_open:
+            raise LedgerWriteError(path="in memory", reason="it is not open")
         for name in batch.forgotten:
             self.records.pop(name, None)
         for record in batch.records:

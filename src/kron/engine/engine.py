@@ -146,15 +146,17 @@ class Engine:
             self._wake.clear()
             async with self._turn:
                 written = await self._step()
-            if self._hushed and not self._running and (not written or not (self._ended or self._withdrawn)):
+            if self._hushed and not self._running and (written is None or not (self._ended or self._withdrawn)):
                 return
-            if written:
-                await self._wait()
-            else:
+            if written is None:
                 await self._back_off()
+            else:
+                await self._wait(others_had_a_turn=written > 0)
 
-    async def _wait(self) -> None:
+    async def _wait(self, *, others_had_a_turn: bool) -> None:
         deadline = self._deadline()
+        if others_had_a_turn and deadline is not None and deadline <= self._clock.now():
+            return  # there is more to do; what was started runs while the next records are written
         self._watch.expect(deadline)
         await self._clock.wait_until(deadline, self._wake)
 
@@ -185,21 +187,21 @@ class Engine:
 
     # --- one step -----------------------------------------------------------------------------------------------------
 
-    async def _step(self) -> bool:
-        """Take one step; return whether the ledger took its records."""
+    async def _step(self) -> int | None:
+        """Take one step; return how many records the ledger took, None if it failed."""
         now = self._clock.now()
         self._emitter.emit(self._watch.read(now))
         step = Step(Moment(now), self._agenda, self._contract, self._me)
-        if not self._emitter.wants(DEBUG):
+        if self._hushed or not self._emitter.wants(DEBUG):
             return await self._act(step)
         time, begun = format_instant(now), self._clock.monotonic()
         self._emitter.tell("PollStarted", pollTime=time, scheduledTaskCount=len(self._entries))
         written = await self._act(step)
-        counts = {"tasksEvaluated": step.evaluated, "tasksExecuted": len(step.owed) if written else 0}
+        counts = {"tasksEvaluated": step.evaluated, "tasksExecuted": 0 if written is None else len(step.owed)}
         self._emitter.tell("PollCompleted", pollTime=time, **counts, duration=self._clock.monotonic() - begun)
         return written
 
-    async def _act(self, step: Step) -> bool:
+    async def _act(self, step: Step) -> int | None:
         self._terminate_overdue()
         ended, self._ended = self._ended, []
         withdrawn, self._withdrawn = self._withdrawn, []
@@ -216,16 +218,16 @@ class Engine:
                 self._failures, self._failure = self._failures + 1, error
                 seconds = _back_off(self._failures)
                 self._emitter.tell("LedgerAppendFailed", error=error_text(error), retryInSeconds=seconds)
-                return False
+                return None
             self._note_success(len(batch.records))
         # A crash here: the starts are recorded and have not happened. The contract says whether they are owed again.
         tell_ends(self._emitter, step)
-        if self._hushed:
-            self._withdrawn += step.withdraw()  # a stop came meanwhile: without this an orphan would be invented
-            self._wake.set()
-        else:
+        if not self._hushed:
             self._start(step)
-        return True
+        elif step.owed:  # a stop came meanwhile: without this an orphan would be invented
+            self._withdrawn += step.withdraw()
+            self._wake.set()
+        return len(batch.records)
 
     def _note_success(self, records: int) -> None:
         if self._failures:

@@ -60,7 +60,7 @@ class Ledger(Protocol):
         """Return what is remembered of each task, or raise the TaskTryDeserializeError of the first that is damaged."""
 
     async def append(self, batch: Batch, /) -> None:
-        """Remember the whole batch durably, or nothing of it and raise LedgerError.
+        """Remember the whole batch durably, or nothing of it and raise LedgerError. Meanwhile others get a turn.
 
         It has returned: a power cut does not undo it. Writing the same again changes nothing.
         """

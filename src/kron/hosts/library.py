@@ -20,7 +20,6 @@ from kron.engine.ports import Clock, Ledger, Sink
 from kron.errors import (
     InvalidDefinitionError,
     KronError,
-    LedgerError,
     SchedulerAlreadyActiveError,
     SchedulerStepError,
     ScheduleTaskError,
@@ -161,7 +160,7 @@ class Scheduler:
     async def _declare_to(self, engine: Engine, tasks: list[Task]) -> tuple[int, int]:
         try:
             return await engine.declare(tasks)
-        except LedgerError as error:
+        except Exception as error:
             if not self._contract.wraps_step_errors:
                 step = "initialize scheduler: recording the registered tasks"
                 raise SchedulerStepError(step=step, cause=error) from error

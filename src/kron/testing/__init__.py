@@ -4,5 +4,6 @@ from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.testing.crash import crash
+from kron.testing.ledgers import LEDGER_SUITE
 
-__all__ = ["FaultyLedger", "MemoryLedger", "VirtualClock", "crash"]
+__all__ = ["LEDGER_SUITE", "FaultyLedger", "MemoryLedger", "VirtualClock", "crash"]

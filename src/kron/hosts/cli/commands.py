@@ -12,6 +12,7 @@ from kron.hosts.cli.describe import describe
 from kron.hosts.cli.explain import explain
 from kron.hosts.cli.lint import lint
 from kron.hosts.cli.next import next_
+from kron.hosts.cli.run import run
 
 
 class _Group(click.Group):
@@ -58,5 +59,5 @@ def kron(context: click.Context) -> None:
         context.color = False
 
 
-for _command in (next_, explain, describe, lint, completion):
+for _command in (next_, explain, describe, lint, run, completion):
     kron.add_command(_command)
