@@ -2,10 +2,11 @@
 
 from typing import Protocol
 
+from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
-from kron.instant import MICROSECOND, SECOND, Instant, format_instant
+from kron.instant import MICROSECOND, SECOND, Instant
 
 # A period without an allowed second costs a tenth of a millisecond, and constraints may rule out months of minutes.
 _AHEAD = 1_000  # periods that one search looks ahead; then it says when to ask again
@@ -13,13 +14,13 @@ _BACK = 20_000  # periods that one search looks back: two weeks of minutes
 
 
 class Due(Protocol):
-    """What a schedule and the chosen seconds of a timing have in common."""
+    """What the occurrences of a schedule and the chosen seconds of a timing have in common."""
 
-    def next(self, after: Instant, /) -> Instant:
-        """Return the first due instant strictly after, or one to ask again at; CronCalculationError if none is left."""
+    def next(self, after: Instant, /) -> Instant | None:
+        """Return the first due instant strictly after, or an earlier one to ask again at; None: there is none."""
 
-    def previous(self, at: Instant, /) -> Instant:
-        """Return the last due instant at or before; CronCalculationError if there is none."""
+    def latest(self, at: Instant, since: Instant, /) -> Instant | None:
+        """Return the last due instant at or before, None if there is none; before `since` nobody cares to look."""
 
 
 class Moment:
@@ -32,29 +33,46 @@ class Moment:
         self._latest: dict[int, Instant | None] = {}
         self._coming: dict[int, Instant | None] = {}
 
-    def latest(self, due: Due) -> Instant | None:
+    def latest(self, due: Due, since: Instant) -> Instant | None:
         """Return the last due instant not after now, None if there is none."""
         key = id(due)
         if key not in self._latest:
-            try:
-                self._latest[key] = due.previous(self.now)
-            except CronCalculationError:
-                self._latest[key] = None
+            self._latest[key] = due.latest(self.now, since)
         return self._latest[key]
 
     def coming(self, due: Due) -> Instant | None:
         """Return when to look again: no due instant lies between now and then. None: never."""
         key = id(due)
         if key not in self._coming:
-            try:
-                self._coming[key] = due.next(self.now)
-            except CronCalculationError:
-                self._coming[key] = None
+            self._coming[key] = due.next(self.now)
         return self._coming[key]
 
 
+class Occurrences:
+    """The instants of a schedule; one for all tasks that share it."""
+
+    __slots__ = ("_schedule",)
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+
+    def next(self, after: Instant) -> Instant | None:
+        """Return the first occurrence strictly after."""
+        try:
+            return self._schedule.next(after)
+        except CronCalculationError:
+            return None
+
+    def latest(self, at: Instant, _since: Instant) -> Instant | None:
+        """Return the last occurrence at or before; looking far back costs nothing here."""
+        try:
+            return self._schedule.previous(at)
+        except CronCalculationError:
+            return None
+
+
 class ChosenTimes:
-    """The chosen seconds of a timing; a period without one owes nothing.
+    """The chosen seconds of one task's timing; a period without one owes nothing.
 
     Windows may overlap, so chosen seconds need not come in the order of their nominal times; a window's bounds say
     which periods can hold the answer.
@@ -67,7 +85,7 @@ class ChosenTimes:
         first, last = timing.window.bounds
         self._first, self._last = SECOND * first, SECOND * last
 
-    def next(self, after: Instant) -> Instant:
+    def next(self, after: Instant) -> Instant | None:
         """Return the earliest chosen second strictly after, or when to ask again if it is many periods away."""
         best: Instant | None = None
         try:
@@ -80,13 +98,11 @@ class ChosenTimes:
                 if best is not None and nominal + self._first >= best:
                     return best
             return best or max(nominal + self._first, after + SECOND)
-        except (CronCalculationError, OutOfRangeError, OverflowError) as error:  # the calendar ends
-            if best is None:
-                raise self._nothing(after, error) from error
+        except (CronCalculationError, OutOfRangeError, OverflowError):  # the calendar ends
             return best
 
-    def previous(self, at: Instant) -> Instant:
-        """Return the latest chosen second at or before."""
+    def latest(self, at: Instant, since: Instant) -> Instant | None:
+        """Return the latest chosen second at or before, None if there is none since then."""
         best: Instant | None = None
         try:
             nominal = self._timing.schedule.previous(at - self._first)
@@ -95,15 +111,8 @@ class ChosenTimes:
                 if chosen is not None and chosen <= at and (best is None or chosen > best):
                     best = chosen
                 nominal = self._timing.schedule.previous(nominal - MICROSECOND)
-                if best is not None and nominal + self._last <= best:
+                if nominal + self._last <= (best or since):
                     return best
-        except (CronCalculationError, OutOfRangeError, OverflowError) as error:  # the calendar begins
-            if best is None:
-                raise self._nothing(at, error) from error
-        if best is None:
-            raise self._nothing(at, OutOfRangeError(what=f"a search of {_BACK} periods before {format_instant(at)}"))
+        except (CronCalculationError, OutOfRangeError, OverflowError):  # the calendar begins
+            return best
         return best
-
-    def _nothing(self, at: Instant, cause: Exception) -> CronCalculationError:
-        text = self._timing.schedule.expression.text
-        return CronCalculationError(expression=text, current_time=format_instant(at), cause=cause)

@@ -1,11 +1,14 @@
 """obligation(record, due, moment, me) -> why a run is owed now, and look_again(…) -> when one could be."""
 
+from datetime import timedelta
 from enum import Enum
 from typing import NamedTuple
 
 from kron.instant import Instant
 from kron.rules.due import Due, Moment
 from kron.rules.record import TaskRecord
+
+_MINUTE = timedelta(minutes=1)
 
 
 class Why(Enum):
@@ -29,9 +32,9 @@ def obligation(record: TaskRecord, due: Due, moment: Moment, me: str) -> Obligat
     if record.running_since is not None:
         if record.scheduler == me:
             return None  # it is running; what comes meanwhile is owed when it ends
-        latest = moment.latest(due)
+        latest = moment.latest(due, record.first_seen)
         return Obligation(Why.ORPHANED, moment.now if latest is None else latest, record.retry_until is not None)
-    latest = moment.latest(due)
+    latest = moment.latest(due, record.last_attempt or record.first_seen - _MINUTE)
     if latest is not None and _is_unserved(latest, record):
         return Obligation(Why.DUE, latest, record.retry_until is not None)
     if record.retry_until is not None and record.retry_until <= moment.now:

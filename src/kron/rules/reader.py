@@ -14,7 +14,7 @@ from kron.errors import (
     UnknownTimezoneError,
 )
 from kron.rules.contract import Contract
-from kron.rules.due import ChosenTimes, Due
+from kron.rules.due import ChosenTimes, Due, Occurrences
 
 
 class Reader:
@@ -24,7 +24,7 @@ class Reader:
         repeated = contract.repeated_minute or Repeated.BOTH
         self._defaults = {"timezone": timezone, "dialect": dialect, "repeated": repeated.value}
         self._blanks = {ord(blank): " " for blank in contract.cron_blanks}
-        self._known: dict[str, Schedule] = {}
+        self._known: dict[str, Occurrences] = {}
         self._schedule("* * * * *")  # a wrong dialect or zone is refused here, before any registration is looked at
 
     def __call__(self, text: str, name: str) -> Due:
@@ -38,13 +38,13 @@ class Reader:
             raise CronExpressionInvalidError(expression=text, field=error.field, reason=error.reason) from error
         except (InvalidDefinitionError, UnknownTimezoneError) as error:
             raise InvalidRegistrationError(field=_field(error), value=text, reason=error.message) from error
-        if isinstance(due, Schedule):
+        if isinstance(due, Occurrences):
             self._known[text] = due
         return due
 
     def _read(self, text: str, name: str) -> Due:
         if self._defaults["dialect"] == "posix" or "@" not in text[1:]:
-            return self._schedule(text)
+            return Occurrences(self._schedule(text))
         line = parse_line(text)
         if "policy" in line.modifiers:
             position = line.modifiers["policy"].position

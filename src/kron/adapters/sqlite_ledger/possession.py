@@ -7,6 +7,7 @@ it. Such locks do not tell schedulers of one process apart, so those are kept in
 import fcntl
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from kron.errors import LedgerInUseError, LedgerUnusableError
@@ -35,8 +36,9 @@ class Possession:
                 owner = os.read(descriptor, 20).decode("ascii", "replace").strip()
                 os.close(descriptor)
                 raise LedgerInUseError(path=str(ledger), owner=f"process {owner or 'unknown'}") from error
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()}\n".encode())
+            with suppress(OSError):  # on a full disk the lock holds all the same, only its owner is not named
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"{os.getpid()}\n".encode())
             _table[path] = os.getpid()
         self._path, self._descriptor = path, descriptor
 

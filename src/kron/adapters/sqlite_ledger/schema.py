@@ -61,8 +61,8 @@ def look(path: Path) -> None:
 def _create(path: Path) -> None:
     """Make the file elsewhere and move it to its place whole: a crash leaves no half of a ledger."""
     draft = path.with_name(f"{path.name}.new")
-    for left in (draft, path.with_name(f"{path.name}.new-journal")):
-        left.unlink(missing_ok=True)
+    for tail in ("", "-journal", "-wal", "-shm"):
+        path.with_name(f"{draft.name}{tail}").unlink(missing_ok=True)
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("BEGIN")
@@ -71,6 +71,7 @@ def _create(path: Path) -> None:
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode=WAL")
     draft.replace(path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:

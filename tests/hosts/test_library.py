@@ -1,0 +1,308 @@
+"""Scheduler and running(): the life of the two methods, as users meet it."""
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kron
+from kron import Registration, Scheduler
+from kron.errors import (
+    InvalidDefinitionError,
+    InvalidRegistrationError,
+    LedgerUnusableError,
+    SchedulerAlreadyActiveError,
+    SchedulerStepError,
+    UnknownTimezoneError,
+)
+from kron.testing import FaultyLedger, MemoryLedger
+from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, START, World
+
+
+class SlowToOpen(MemoryLedger):
+    """A ledger whose disk takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ready = asyncio.Event()
+
+    async def open(self) -> None:
+        await self.ready.wait()
+        await super().open()
+
+
+def run(body: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(body, 30))
+
+
+def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task()])
+
+        await world.clock.advance(3 * HOUR)
+
+        assert world.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_there_are_two_public_methods() -> None:
+    assert [name for name in dir(Scheduler) if not name.startswith("_")] == ["initialize", "stop"]
+
+
+def test_a_registration_may_be_a_named_tuple() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        _, cron, callback, delay = world.task()
+
+        await scheduler.initialize([Registration("named", cron, callback, delay)])
+        await world.clock.advance(MINUTE)
+
+        assert world.starts == [NOON]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(dialect="extended")
+        line = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
+
+        await scheduler.initialize([world.task("prod/db-backup", line)])
+        await world.clock.advance_to(NOON + 24 * HOUR)
+
+        chosen = kron.decide(kron.Timing.parse(line, identity="prod/db-backup"), NOON + 12 * HOUR).chosen_time
+        assert world.starts == [chosen]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(dialect="extended")
+
+        await scheduler.initialize(
+            [world.task("never", "* * * * * @win(after,30s) @only(date=2020-01-01)"), world.task("hourly")]
+        )
+        await world.clock.advance(2 * HOUR)
+
+        assert world.starts == [NOON, NOON + HOUR]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_policy_does_not_belong_in_a_task() -> None:
+    async def body() -> None:
+        world = World()
+
+        with pytest.raises(InvalidRegistrationError, match="policy"):
+            await world.scheduler(dialect="extended").initialize([world.task(cron="0 0 * * * @policy(suspend=true)")])
+
+    run(body())
+
+
+def test_a_stop_before_the_first_initialize_is_nothing() -> None:
+    async def body() -> None:
+        world = World()
+
+        await world.scheduler().stop()
+
+        assert world.events == []
+
+    run(body())
+
+
+def test_a_stop_during_initialize_lets_it_return_and_starts_nothing_at_all() -> None:
+    async def body() -> None:
+        world, ledger = World(NOON), SlowToOpen()
+        scheduler = world.scheduler(ledger=ledger)
+        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
+        await asyncio.wait([initializing], timeout=0)
+        stopping = asyncio.ensure_future(scheduler.stop())
+        await asyncio.wait([stopping], timeout=0)
+
+        ledger.ready.set()
+        await stopping
+        await world.clock.advance(3 * HOUR)
+
+        assert initializing.done()
+        assert initializing.exception() is None
+        assert world.starts == []
+
+    run(body())
+
+
+def test_two_stops_at_once_both_wait_for_the_run() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task(takes=10 * MINUTE)])
+        await world.clock.advance(MINUTE)
+        stops = [asyncio.ensure_future(scheduler.stop()) for _ in range(2)]
+
+        await world.clock.advance(5 * MINUTE)
+        early = [stop.done() for stop in stops]
+        await world.clock.advance(5 * MINUTE)
+
+        assert early == [False, False]
+        assert [stop.done() for stop in stops] == [True, True]
+        assert len(world.told("SchedulerStopped")) == 1
+
+    run(body())
+
+
+def test_a_stop_that_its_caller_gave_up_goes_on() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task(takes=HOUR)])
+        await world.clock.advance(MINUTE)
+        impatient = asyncio.ensure_future(scheduler.stop())
+        await world.clock.advance(timedelta(0))
+
+        impatient.cancel()
+        await world.clock.advance(2 * HOUR)
+
+        assert world.starts == [NOON]
+        assert world.told("SchedulerStopped")
+
+    run(body())
+
+
+def test_initialize_while_stopping_is_refused_with_that_state() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task(takes=HOUR)])
+        await world.clock.advance(MINUTE)
+        stopping = asyncio.ensure_future(scheduler.stop())
+        await world.clock.advance(timedelta(0))
+
+        with pytest.raises(SchedulerAlreadyActiveError) as caught:
+            await scheduler.initialize([])
+
+        assert caught.value.details == {"currentState": "stopping"}
+        await world.clock.advance(HOUR)
+        await stopping
+
+    run(body())
+
+
+def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> None:
+    async def body() -> None:
+        world, ledger = World(), SlowToOpen()
+        scheduler = world.scheduler(ledger=ledger)
+        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
+        await asyncio.wait([initializing], timeout=0)
+
+        initializing.cancel()
+        await asyncio.wait([initializing])
+        ledger.ready.set()
+        await scheduler.initialize([world.task()])
+        await world.clock.advance(MINUTE)
+
+        assert world.starts == [NOON]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_stop_whose_last_records_cannot_be_written_returns_with_an_error() -> None:
+    async def body() -> None:
+        world = World()
+        ledger = FaultyLedger(world.ledger)
+        scheduler = world.scheduler(ledger=ledger)
+        await scheduler.initialize([world.task(takes=MINUTE)])
+        await world.clock.advance(MINUTE)
+        ledger.fail_next(100)
+        stopping = asyncio.ensure_future(scheduler.stop())
+        await world.clock.advance(2 * MINUTE)
+
+        with pytest.raises(SchedulerStepError, match="no space left"):
+            await stopping
+
+    run(body())
+
+
+def test_running_begins_with_the_block_and_ends_with_it() -> None:
+    async def body() -> None:
+        world = World()
+        keywords: dict[str, Any] = {"clock": world.clock, "timezone": "UTC", "sink": world.events.append}
+
+        async with kron.running([world.task()], **keywords):
+            await world.clock.advance(HOUR)
+        await world.clock.advance(HOUR)
+
+        assert world.starts == [NOON]
+
+    run(body())
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error"),
+    [
+        ({"contract": "unheard of"}, InvalidDefinitionError),
+        ({"contract": "kron"}, InvalidDefinitionError),
+        ({"contract": 7}, InvalidDefinitionError),
+        ({"dialect": "quartz"}, InvalidDefinitionError),
+        ({"timezone": "Europe/Pariss"}, UnknownTimezoneError),
+        ({"ledger": 7}, InvalidDefinitionError),
+        ({"max_concurrent_runs": 0}, InvalidDefinitionError),
+        ({"max_concurrent_runs": True}, InvalidDefinitionError),
+        ({"run_timeout": timedelta(0)}, InvalidDefinitionError),
+        ({"run_timeout": 30}, InvalidDefinitionError),
+    ],
+    ids=str,
+)
+def test_a_wrong_keyword_is_refused_at_once(keywords: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        World().scheduler(**keywords)
+
+
+def test_an_unusable_ledger_is_named_and_the_scheduler_stays_usable(tmp_path: Path) -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(ledger=tmp_path)
+
+        with pytest.raises(LedgerUnusableError, match=tmp_path.name):
+            await scheduler.initialize([world.task()])
+        with pytest.raises(LedgerUnusableError):
+            await scheduler.initialize([world.task()])
+
+    run(body())
+
+
+def test_a_partial_and_a_bound_method_are_callbacks() -> None:
+    class Service:
+        def __init__(self) -> None:
+            self.calls: list[str] = []
+
+        async def work(self, what: str = "method") -> None:
+            self.calls.append(what)
+
+    async def body() -> None:
+        world, service = World(), Service()
+        scheduler = world.scheduler()
+
+        await scheduler.initialize(
+            [("m", "0 * * * *", service.work, SECOND), ("p", "0 * * * *", partial(service.work, "partial"), SECOND)]
+        )
+        await world.clock.advance_to(START + MINUTE)
+
+        assert sorted(service.calls) == ["method", "partial"]
+        await scheduler.stop()
+
+    run(body())

@@ -1,0 +1,51 @@
+"""World: a virtual clock, a ledger, what happened; for tests that live through something with a scheduler."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kron import Scheduler
+from kron.rules.event import Event
+from kron.testing import MemoryLedger, VirtualClock
+
+START = datetime(2026, 3, 1, 11, 59, 30, tzinfo=UTC)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+class World:
+    """Where a scheduler lives in a test."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self.clock = VirtualClock(start)
+        self.ledger = MemoryLedger()
+        self.events: list[Event] = []
+        self.starts: list[datetime] = []
+
+    def scheduler(self, **keywords: Any) -> Scheduler:
+        """Return a scheduler of this world."""
+        keywords = {"ledger": self.ledger, "timezone": "UTC", "sink": self.events.append, **keywords}
+        return Scheduler(clock=self.clock, **keywords)
+
+    def task(
+        self,
+        name: str = "task",
+        cron: str = "0 * * * *",
+        *,
+        takes: timedelta = timedelta(),
+        delay: timedelta = 5 * MINUTE,
+        then: Callable[[], Awaitable[Any]] | None = None,
+    ) -> tuple[Any, ...]:
+        """Return a registration whose callback notes its start, takes its time, and then does what it is told."""
+
+        async def callback() -> None:
+            self.starts.append(self.clock.now())
+            await self.clock.sleep(takes)
+            if then is not None:
+                await then()
+
+        return (name, cron, callback, delay)
+
+    def told(self, *names: str) -> list[Event]:
+        """Return the events of these names, in their order."""
+        return [event for event in self.events if event.name in names]
