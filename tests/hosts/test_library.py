@@ -1,7 +1,6 @@
 """Scheduler and running(): the life of the two methods, as users meet it."""
 
 import asyncio
-from collections.abc import Coroutine
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -15,28 +14,9 @@ from kron.errors import (
     InvalidDefinitionError,
     InvalidRegistrationError,
     LedgerUnusableError,
-    SchedulerAlreadyActiveError,
-    SchedulerStepError,
     UnknownTimezoneError,
 )
-from kron.testing import FaultyLedger, MemoryLedger
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, START, World
-
-
-class SlowToOpen(MemoryLedger):
-    """A ledger whose disk takes its time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ready = asyncio.Event()
-
-    async def open(self) -> None:
-        await self.ready.wait()
-        await super().open()
-
-
-def run(body: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(body, 30))
+from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, START, SlowToOpen, World, run
 
 
 def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:
@@ -114,93 +94,6 @@ def test_a_policy_does_not_belong_in_a_task() -> None:
     run(body())
 
 
-def test_a_stop_before_the_first_initialize_is_nothing() -> None:
-    async def body() -> None:
-        world = World()
-
-        await world.scheduler().stop()
-
-        assert world.events == []
-
-    run(body())
-
-
-def test_a_stop_during_initialize_lets_it_return_and_starts_nothing_at_all() -> None:
-    async def body() -> None:
-        world, ledger = World(NOON), SlowToOpen()
-        scheduler = world.scheduler(ledger=ledger)
-        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
-        await asyncio.wait([initializing], timeout=0)
-        stopping = asyncio.ensure_future(scheduler.stop())
-        await asyncio.wait([stopping], timeout=0)
-
-        ledger.ready.set()
-        await stopping
-        await world.clock.advance(3 * HOUR)
-
-        assert initializing.done()
-        assert initializing.exception() is None
-        assert world.starts == []
-
-    run(body())
-
-
-def test_two_stops_at_once_both_wait_for_the_run() -> None:
-    async def body() -> None:
-        world = World()
-        scheduler = world.scheduler()
-        await scheduler.initialize([world.task(takes=10 * MINUTE)])
-        await world.clock.advance(MINUTE)
-        stops = [asyncio.ensure_future(scheduler.stop()) for _ in range(2)]
-
-        await world.clock.advance(5 * MINUTE)
-        early = [stop.done() for stop in stops]
-        await world.clock.advance(5 * MINUTE)
-
-        assert early == [False, False]
-        assert [stop.done() for stop in stops] == [True, True]
-        assert len(world.told("SchedulerStopped")) == 1
-
-    run(body())
-
-
-def test_a_stop_that_its_caller_gave_up_goes_on() -> None:
-    async def body() -> None:
-        world = World()
-        scheduler = world.scheduler()
-        await scheduler.initialize([world.task(takes=HOUR)])
-        await world.clock.advance(MINUTE)
-        impatient = asyncio.ensure_future(scheduler.stop())
-        await world.clock.advance(timedelta(0))
-
-        impatient.cancel()
-        await world.clock.advance(2 * HOUR)
-
-        assert world.starts == [NOON]
-        assert world.told("SchedulerStopped")
-
-    run(body())
-
-
-def test_initialize_while_stopping_is_refused_with_that_state() -> None:
-    async def body() -> None:
-        world = World()
-        scheduler = world.scheduler()
-        await scheduler.initialize([world.task(takes=HOUR)])
-        await world.clock.advance(MINUTE)
-        stopping = asyncio.ensure_future(scheduler.stop())
-        await world.clock.advance(timedelta(0))
-
-        with pytest.raises(SchedulerAlreadyActiveError) as caught:
-            await scheduler.initialize([])
-
-        assert caught.value.details == {"currentState": "stopping"}
-        await world.clock.advance(HOUR)
-        await stopping
-
-    run(body())
-
-
 def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> None:
     async def body() -> None:
         world, ledger = World(), SlowToOpen()
@@ -216,23 +109,6 @@ def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> 
 
         assert world.starts == [NOON]
         await scheduler.stop()
-
-    run(body())
-
-
-def test_a_stop_whose_last_records_cannot_be_written_returns_with_an_error() -> None:
-    async def body() -> None:
-        world = World()
-        ledger = FaultyLedger(world.ledger)
-        scheduler = world.scheduler(ledger=ledger)
-        await scheduler.initialize([world.task(takes=MINUTE)])
-        await world.clock.advance(MINUTE)
-        ledger.fail_next(100)
-        stopping = asyncio.ensure_future(scheduler.stop())
-        await world.clock.advance(2 * MINUTE)
-
-        with pytest.raises(SchedulerStepError, match="no space left"):
-            await stopping
 
     run(body())
 

@@ -1,6 +1,7 @@
 """World: a virtual clock, a ledger, what happened; for tests that live through something with a scheduler."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -49,3 +50,20 @@ class World:
     def told(self, *names: str) -> list[Event]:
         """Return the events of these names, in their order."""
         return [event for event in self.events if event.name in names]
+
+
+class SlowToOpen(MemoryLedger):
+    """A ledger whose disk takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ready = asyncio.Event()
+
+    async def open(self) -> None:
+        await self.ready.wait()
+        await super().open()
+
+
+def run(body: Coroutine[Any, Any, None]) -> None:
+    """Run the body of a test; one that hangs fails."""
+    asyncio.run(asyncio.wait_for(body, 30))

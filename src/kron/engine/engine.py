@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kron.engine.agenda import Agenda, Entry
 from kron.engine.declaration import declare, place
 from kron.engine.emitter import Emitter
-from kron.engine.ports import Batch, Clock, Ledger, Run, Runner, Sink
+from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
 from kron.engine.reporting import lateness, tell_declaration, tell_ends
 from kron.engine.step import End, Step
 from kron.engine.watch import Watch
@@ -41,7 +41,7 @@ class Ports(NamedTuple):
     clock: Clock
     ledger: Ledger
     runner: Runner
-    sink: Sink
+    emitter: Emitter
 
 
 class Limits(NamedTuple):
@@ -55,9 +55,8 @@ class Engine:
     """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
 
     def __init__(self, ports: Ports, contract: Contract, me: str, limits: Limits) -> None:
-        self._clock, self._ledger, self._runner, sink = ports
+        self._clock, self._ledger, self._runner, self._emitter = ports
         self._contract, self._me, self._limits = contract, me, limits
-        self._emitter = Emitter(sink)
         self._agenda = Agenda()
         self._entries: dict[str, Entry] = {}
         self._stored: Mapping[str, TaskRecord] | None = None

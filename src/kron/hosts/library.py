@@ -58,10 +58,9 @@ class Scheduler:
         self._contract = _read_contract(contract)
         self._ledger = _read_ledger(ledger)
         self._clock: Clock = SystemClock() if clock is None else clock
-        self._sink: Sink = LoggingSink() if sink is None else sink
         self._limits = _read_limits(max_concurrent_runs, run_timeout)
         self._read = Reader(self._contract, dialect, system_timezone() if timezone is None else timezone)
-        self._emitter = Emitter(self._sink)
+        self._emitter = Emitter(LoggingSink() if sink is None else sink)
         self._machine = Machine(scheduler_table(self._contract), _S.UNINITIALIZED)
         self._turn = asyncio.Lock()  # initialisations and stops come one after the other
         self._engine: Engine | None = None
@@ -144,7 +143,7 @@ class Scheduler:
         if self._draining is not None:
             await self._draining
             self._draining = None
-        ports = Ports(self._clock, self._ledger, CallbackRunner(), self._sink)
+        ports = Ports(self._clock, self._ledger, CallbackRunner(), self._emitter)
         engine = Engine(ports, self._contract, secrets.token_hex(8), self._limits)
         try:
             await engine.open()
