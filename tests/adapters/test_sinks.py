@@ -1,0 +1,74 @@
+"""The sinks: events for people and for machines."""
+
+import io
+import json
+import logging
+
+import pytest
+
+from kron.adapters.json_lines_sink import JsonLinesSink
+from kron.adapters.logging_sink import LoggingSink
+from kron.rules.event import event
+from tests.hosts.world import NOON
+
+NASTY = "two\nlines \x1b[31m and red"
+
+
+def test_a_line_of_json_holds_the_event_and_its_time() -> None:
+    stream = io.StringIO()
+
+    JsonLinesSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
+
+    assert json.loads(stream.getvalue()) == {
+        "time": "2026-03-01T12:00:00Z", "level": "DEBUG", "event": "TaskPreserved", "taskName": NASTY,
+    }  # fmt: skip
+
+
+def test_an_event_is_one_line_of_json_whatever_a_name_holds() -> None:
+    stream = io.StringIO()
+
+    JsonLinesSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
+
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_a_log_line_has_no_character_that_a_terminal_would_obey(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kron"):
+        LoggingSink()(event("TaskPreserved", taskName=NASTY))
+
+    [record] = caplog.records
+    assert record.getMessage() == 'TaskPreserved taskName="two\\nlines \\x1b[31m and red"'
+
+
+def test_a_log_line_cuts_a_name_of_ten_thousand_characters(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kron"):
+        LoggingSink()(event("TaskPreserved", taskName="x" * 10_000))
+
+    assert len(caplog.records[0].getMessage()) < 300
+
+
+def test_a_log_record_carries_the_event_for_structured_handlers(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kron"):
+        LoggingSink()(event("TaskPreserved", taskName=NASTY))
+
+    assert vars(caplog.records[0])["fields"] == {"taskName": NASTY}
+
+
+def test_a_failed_run_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    failure = event(
+        "TaskRunFailed", ValueError("no"), taskName="a", duration=0.1, success=False, error="ValueError: no"
+    )
+
+    with caplog.at_level(logging.DEBUG, "kron"):
+        LoggingSink()(failure)
+
+    assert caplog.records[0].exc_info is not None
+
+
+def test_a_quiet_logger_wants_no_details() -> None:
+    logger = logging.getLogger("kron.test_a_quiet_logger")
+    logger.setLevel(logging.WARNING)
+
+    sink = LoggingSink(logger)
+
+    assert [level for level in ("DEBUG", "INFO", "WARNING") if sink.wants(level)] == ["WARNING"]

@@ -1,0 +1,68 @@
+"""SystemClock: the host's time, asked for and waited for."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from kron.adapters.system_clock import SystemClock
+from tests.hosts.world import run
+
+DAY = timedelta(days=1)
+
+
+def test_now_is_an_instant() -> None:
+    assert SystemClock().now().tzinfo is UTC
+
+
+def test_monotonic_time_does_not_go_back() -> None:
+    clock = SystemClock()
+
+    readings = [clock.monotonic() for _ in range(100)]
+
+    assert readings == sorted(readings)
+
+
+def test_a_deadline_that_has_passed_lets_others_have_a_turn() -> None:
+    async def body() -> None:
+        other = asyncio.ensure_future(asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0))
+
+        await SystemClock().wait_until(datetime(2000, 1, 1, tzinfo=UTC), asyncio.Event())
+
+        other.cancel()
+
+    run(body())
+
+
+def test_a_deadline_is_waited_for() -> None:
+    async def body() -> None:
+        clock = SystemClock()
+        deadline = clock.now() + timedelta(milliseconds=20)
+
+        await clock.wait_until(deadline, asyncio.Event())
+
+        assert clock.now() >= deadline - timedelta(milliseconds=5)
+
+    run(body())
+
+
+def test_a_wake_ends_a_wait_for_tomorrow() -> None:
+    async def body() -> None:
+        clock, wake = SystemClock(), asyncio.Event()
+        asyncio.get_running_loop().call_soon(wake.set)
+
+        await clock.wait_until(clock.now() + DAY, wake)
+
+        assert wake.is_set()
+
+    run(body())
+
+
+def test_a_wait_without_a_deadline_ends_with_a_wake() -> None:
+    async def body() -> None:
+        clock, wake = SystemClock(), asyncio.Event()
+        asyncio.get_running_loop().call_soon(wake.set)
+
+        await clock.wait_until(None, wake)
+
+        assert wake.is_set()
+
+    run(body())
