@@ -18,7 +18,7 @@ class CallbackRunner:
         """Begin the run at the next turn of the event loop."""
         if self._loop is None:
             self._loop = get_running_loop()
-        self._tasks[run] = self._loop.create_task(self._execute(run, ended))
+        self._tasks[run] = self._loop.create_task(self._execute(run, ended), name=run.name)
 
     def terminate(self, run: Run) -> None:
         """Cancel the run; it lasts until the callback has really ended."""

@@ -12,7 +12,7 @@ from kron.rules.contract import Contract
 from kron.rules.due import Moment
 from kron.rules.history import RunRecord, RunResult
 from kron.rules.obligation import Obligation
-from kron.rules.plan import Begin, Later, plan, settle
+from kron.rules.plan import Begin, plan, settle
 from kron.rules.record import TaskRecord
 from kron.rules.telling import error_text
 
@@ -70,12 +70,12 @@ class Step:
         """Record the start of each entry that owes a run, and put the others where they are looked at again."""
         for entry in entries:
             self.evaluated += 1
-            match plan(entry.record, entry.due, self.moment, self._me):
-                case Later(at):
-                    self._agenda.put(entry, None if entry.record.running_since is not None else at)
-                case Begin(owed, after):
-                    self.owed.append(owed)
-                    self._move(entry, after)
+            planned = plan(entry.record, entry.due, self.moment, self._me)
+            if isinstance(planned, Begin):
+                self.owed.append(planned.owed)
+                self._move(entry, planned.after)
+            else:
+                self._agenda.put(entry, None if entry.record.running_since is not None else planned.at)
 
     def _move(self, entry: Entry, after: TaskRecord) -> None:
         self._entries.append(entry)

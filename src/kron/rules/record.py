@@ -85,6 +85,7 @@ class TaskRecord(NamedTuple):
         return cls._make(values)
 
 
+@lru_cache(maxsize=1024)
 def milliseconds(duration: timedelta) -> int | float:
     """Return a duration as a number of milliseconds, whole where it is."""
     whole, rest = divmod(duration, _MILLISECOND)

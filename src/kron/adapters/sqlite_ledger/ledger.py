@@ -13,7 +13,7 @@ from kron.adapters.sqlite_ledger.worker import Worker
 from kron.engine.ports import Batch
 from kron.errors import LedgerUnusableError, LedgerWriteError, TaskMissingFieldError, TaskTryDeserializeError
 from kron.rules.history import RunRecord
-from kron.rules.record import FIELDS, TaskRecord, instant_text
+from kron.rules.record import FIELDS, TaskRecord, instant_text, milliseconds
 
 _FIRST = f"INSERT INTO task ({', '.join(FIELDS)}, id) VALUES ({', '.join('?' * len(FIELDS))}, ?)"
 # The name stays out of it: setting it, even to the same, would rewrite its index and take four times as long.
@@ -138,15 +138,30 @@ class SqliteLedger:
     def _remember(
         self, connection: sqlite3.Connection, records: Iterable[TaskRecord], moved: list[tuple[str, int | None]]
     ) -> None:
-        ids, known, new = self._ids, [], {}
-        for record in records:
-            if record.name in ids:
-                known.append(record)
-            else:
-                new[record.name] = record
-        connection.executemany(_AGAIN, ((*record.to_row()[1:], ids[record.name]) for record in known))
-        first = self._next_id
-        connection.executemany(_FIRST, ((*record.to_row(), first + n) for n, record in enumerate(new.values())))
+        ids, text, known, new = self._ids, instant_text, [], {}
+        for record in records:  # taken apart here, not by `to_row`: this is what every start and end waits for
+            name, cron, delay, first, attempt, success, failure, retry, count, running, scheduler = record
+            number = ids.get(name)
+            if number is None:
+                new[name] = record
+                continue
+            row = (
+                cron,
+                milliseconds(delay),
+                text(first),
+                attempt and text(attempt),
+                success and text(success),
+                failure and text(failure),
+                retry and text(retry),
+                count,
+                running and text(running),
+                scheduler,
+                number,
+            )
+            known.append(row)
+        connection.executemany(_AGAIN, known)
+        first_id = self._next_id
+        connection.executemany(_FIRST, ((*record.to_row(), first_id + n) for n, record in enumerate(new.values())))
         for name in new:
             ids[name] = self._next_id
             moved.append((name, None))
