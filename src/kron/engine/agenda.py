@@ -2,6 +2,7 @@
 
 from collections import deque
 from heapq import heappop, heappush
+from operator import itemgetter
 
 from kron.instant import Instant
 from kron.rules.due import Due
@@ -54,9 +55,8 @@ class Agenda:
 
     def next_instant(self) -> Instant | None:
         """Return the earliest instant that may concern anybody, None if there is none."""
-        if self._come:
-            return self._come[0][0]
-        return self._heap[0] if self._heap else None
+        firsts = [at for at, _ in self._come] + self._heap[:1]  # few have come: one for each instant, not for each task
+        return min(firsts, default=None)
 
     def take(self, now: Instant, most: int) -> list[Entry]:
         """Remove and return entries whose instant has come, the earliest first, at most so many."""
@@ -65,6 +65,8 @@ class Agenda:
             places = self._lists.pop(at)
             places.reverse()
             self._come.append((at, places))
+            if at < self._come[0][0]:  # the clock was set back, and what had come has not come yet
+                self._come = deque(sorted(self._come, key=itemgetter(0)))
         taken: list[Entry] = []
         while self._come and len(taken) < most:
             at, places = self._come[0]

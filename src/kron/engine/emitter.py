@@ -1,5 +1,6 @@
 """Emitter: hands events to a sink that may be slow to care or quick to fail, and never disturbs a run."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterable
 from logging import getLogger
 
@@ -7,6 +8,7 @@ from kron.engine.ports import Sink
 from kron.rules.event import EVENTS, Event, event
 
 _log = getLogger("kron")
+_FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or closes a call that does not wait
 
 
 class Emitter:
@@ -16,7 +18,8 @@ class Emitter:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._wants: Callable[[str], bool] | None = getattr(sink, "wants", None)
+        wants = getattr(sink, "wants", None)
+        self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
         self._complained = False
 
     def wants(self, level: str) -> bool:
@@ -25,7 +28,7 @@ class Emitter:
             return True
         try:
             return bool(self._wants(level))
-        except Exception:
+        except _FAILURES:
             self._complain()
             return False
 
@@ -34,7 +37,7 @@ class Emitter:
         for each in events:
             try:
                 self._sink(each)
-            except Exception:
+            except _FAILURES:
                 self._complain()
 
     def tell(self, name: str, **fields: object) -> None:

@@ -31,6 +31,7 @@ from kron.rules.telling import error_text, tell_start
 
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
+_LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
 _MINUTE = timedelta(minutes=1)
 
@@ -72,6 +73,7 @@ class Engine:
         self._armed_at: Instant | None = None
         self._failures = 0
         self._failure: Exception | None = None
+        self._last_tries = _LAST_TRIES
 
     # --- declaring ----------------------------------------------------------------------------------------------------
 
@@ -145,12 +147,19 @@ class Engine:
             self._wake.clear()
             async with self._turn:
                 written = await self._step()
-            if self._hushed and not self._running and (written is None or not (self._ended or self._withdrawn)):
+            if self._hushed and not self._running and self._is_done(written):
                 return
             if written is None:
                 await self._back_off()
             else:
                 await self._wait(others_had_a_turn=written > 0)
+
+    def _is_done(self, written: int | None) -> bool:
+        """Whether a stop that waits for no run may end: all is recorded, or was tried often enough."""
+        if written is None:
+            self._last_tries -= 1
+            return self._last_tries <= 0
+        return not (self._ended or self._withdrawn)
 
     async def _wait(self, *, others_had_a_turn: bool) -> None:
         deadline = self._deadline()
@@ -191,7 +200,7 @@ class Engine:
         now = self._clock.now()
         self._emitter.emit(self._watch.read(now))
         step = Step(Moment(now), self._agenda, self._contract, self._me)
-        if self._hushed or not self._emitter.wants(DEBUG):
+        if self._hushed or not self._entries or not self._emitter.wants(DEBUG):
             return await self._act(step)
         time, begun = format_instant(now), self._clock.monotonic()
         self._emitter.tell("PollStarted", pollTime=time, scheduledTaskCount=len(self._entries))

@@ -12,6 +12,7 @@ class FieldParseError(KronError):
     """
 
     def __init__(self, reason: str, *, field_name: str, field_value: str, position: int = 0, fix: str = "") -> None:
+        reason = shown(reason)
         super().__init__(f"{field_name} field {reason}", fieldValue=cut(field_value), fieldName=field_name)
         self.field = field_name
         self.reason = reason
@@ -26,6 +27,7 @@ class InvalidCronExpressionError(KronError):
     """
 
     def __init__(self, *, expression: str, field: str, reason: str, position: int = 0, fix: str = "") -> None:
+        reason = shown(reason)
         super().__init__(
             f'Invalid cron expression "{shown(expression)}": {field} field {reason}',
             expression=cut(expression),

@@ -1,16 +1,19 @@
 """Due: the instants at which a task owes a run; Moment: a `now`, with what lies next to it on each schedule."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
-from kron.instant import MICROSECOND, SECOND, Instant
+from kron.instant import MICROSECOND, SECOND, ZERO, Instant
 
-# A period without an allowed second costs a tenth of a millisecond, and constraints may rule out months of minutes.
-_AHEAD = 1_000  # periods that one search looks ahead; then it says when to ask again
-_BACK = 20_000  # periods that one search looks back: two weeks of minutes
+# Constraints may rule out months of minutes, and a second that is drawn in vain costs five microseconds.
+_AHEAD = 20_000  # draws that a search ahead may take in vain; then it says when to ask again
+_BACK = 200_000  # draws that a search back may take in vain: two days of minutes with a window, months without
+_FIRST = datetime.min.replace(tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC)
 
 
 class Due(Protocol):
@@ -87,32 +90,48 @@ class ChosenTimes:
 
     def next(self, after: Instant) -> Instant | None:
         """Return the earliest chosen second strictly after, or when to ask again if it is many periods away."""
-        best: Instant | None = None
+        best, patience = None, _AHEAD
         try:
-            nominal = self._timing.schedule.next(after - self._last - MICROSECOND)
-            for _ in range(_AHEAD):
-                chosen = decide(self._timing, nominal).chosen_time
+            nominal = self._timing.schedule.next(_before(after, self._last))
+            while best is None or nominal < _before(best, self._first):
+                chosen, draws = self._choose(nominal)
                 if chosen is not None and chosen > after and (best is None or chosen < best):
                     best = chosen
+                patience -= draws
                 nominal = self._timing.schedule.next(nominal)
-                if best is not None and nominal + self._first >= best:
-                    return best
-            return best or max(nominal + self._first, after + SECOND)
-        except (CronCalculationError, OutOfRangeError, OverflowError):  # the calendar ends
+                if best is None and patience < 0:
+                    return max(nominal + self._first, after + SECOND)
+        except (CronCalculationError, OverflowError):  # the calendar ends
             return best
+        return best
 
     def latest(self, at: Instant, since: Instant) -> Instant | None:
         """Return the latest chosen second at or before, None if there is none since then."""
-        best: Instant | None = None
+        best, patience = None, _BACK
         try:
-            nominal = self._timing.schedule.previous(at - self._first)
-            for _ in range(_BACK):
-                chosen = decide(self._timing, nominal).chosen_time
+            nominal = self._timing.schedule.previous(_before(at, self._first))
+            while nominal > _before(best or since, self._last) and (best is not None or patience >= 0):
+                chosen, draws = self._choose(nominal)
                 if chosen is not None and chosen <= at and (best is None or chosen > best):
                     best = chosen
+                patience -= draws
                 nominal = self._timing.schedule.previous(nominal - MICROSECOND)
-                if nominal + self._last <= (best or since):
-                    return best
-        except (CronCalculationError, OutOfRangeError, OverflowError):  # the calendar begins
+        except (CronCalculationError, OverflowError):  # the calendar begins
             return best
         return best
+
+    def _choose(self, nominal: Instant) -> tuple[Instant | None, int]:
+        """Return the chosen second of a period, and what finding it took."""
+        try:
+            decision = decide(self._timing, nominal)
+        except OutOfRangeError:
+            return None, 1
+        return decision.chosen_time, max(1, decision.attempts)
+
+
+def _before(at: Instant, duration: timedelta) -> Instant:
+    """Return an instant that much earlier, within the calendar."""
+    try:
+        return at - duration
+    except OverflowError:
+        return _FIRST if duration > ZERO else _LAST

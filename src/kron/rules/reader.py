@@ -10,7 +10,6 @@ from kron.errors import (
     InvalidCronExpressionError,
     InvalidDefinitionError,
     InvalidRegistrationError,
-    KronError,
     UnknownTimezoneError,
 )
 from kron.rules.contract import Contract
@@ -36,8 +35,12 @@ class Reader:
             due = self._read(text.translate(self._blanks), name)
         except InvalidCronExpressionError as error:
             raise CronExpressionInvalidError(expression=text, field=error.field, reason=error.reason) from error
-        except (InvalidDefinitionError, UnknownTimezoneError) as error:
-            raise InvalidRegistrationError(field=_field(error), value=text, reason=error.message) from error
+        except UnknownTimezoneError as error:
+            raise InvalidRegistrationError(field="timezone", value=text, reason=error.message) from error
+        except InvalidDefinitionError as error:
+            if error.field == "identity":  # that of a task is its name
+                raise InvalidRegistrationError(field="name", value=name, reason=error.reason) from error
+            raise InvalidRegistrationError(field=error.field, value=text, reason=error.reason) from error
         if isinstance(due, Occurrences):
             self._known[text] = due
         return due
@@ -54,7 +57,3 @@ class Reader:
 
     def _schedule(self, text: str) -> Schedule:
         return Schedule(text, **self._defaults)  # type: ignore[arg-type] # it checks each of them
-
-
-def _field(error: KronError) -> str:
-    return error.field if isinstance(error, InvalidDefinitionError) else "timezone"

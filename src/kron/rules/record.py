@@ -15,6 +15,7 @@ from kron.errors import (
 from kron.instant import Instant, format_instant, parse_instant
 
 _MILLISECOND = timedelta(milliseconds=1)
+_MOST = 2**53  # what every reader of JSON holds exactly
 
 # Many records carry the same instant (the step that wrote them), so its text is made and read once.
 instant_text = lru_cache(maxsize=4096)(format_instant)
@@ -116,6 +117,8 @@ def _count(field: str, value: object) -> int:
     number = _number(field, value)
     if not isinstance(number, int):
         raise TaskInvalidValueError(field=field, value=value, reason="must be a whole number")
+    if number > _MOST:
+        raise TaskInvalidValueError(field=field, value=value, reason="is larger than any count")
     return number
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from kron.rules.due import Due
 
 Callback = Callable[[], Awaitable[Any]]
 _MILLISECOND = timedelta(milliseconds=1)
+_FINE = timedelta(days=36500)
 
 
 class Registration(NamedTuple):
@@ -68,15 +70,24 @@ def check_registrations(registrations: object, read: Callable[[str, str], Due]) 
         due = read(cron, name)
         if not isinstance(retry_delay, timedelta):
             raise RegistrationShapeError(registration_index=index, received=item)
-        if retry_delay < ZERO:
-            raise NegativeRetryDelayError(retry_delay_ms=retry_delay // _MILLISECOND)
+        if retry_delay < ZERO or retry_delay > _FINE:
+            retry_delay = _check_delay(retry_delay)
         tasks.append(Task(name, cron, callback, retry_delay, due))
     return tasks
 
 
 def is_async_callable(value: object) -> bool:
     """Whether it is a coroutine function, a partial or a bound method of one, or an object with an async `__call__`."""
+    while isinstance(value, partial):
+        value = value.func
     return iscoroutinefunction(value) or (callable(value) and iscoroutinefunction(type(value).__call__))
+
+
+def _check_delay(delay: timedelta) -> timedelta:
+    if delay < ZERO:
+        raise NegativeRetryDelayError(retry_delay_ms=delay // _MILLISECOND)
+    # As a number of milliseconds it would not come back from a ledger to the microsecond.
+    return delay - delay % _MILLISECOND
 
 
 def _check_name(name: str) -> None:

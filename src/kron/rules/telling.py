@@ -72,11 +72,12 @@ def tell_end(name: str, duration: timedelta, error: BaseException | None, retry_
 
 def error_text(error: BaseException) -> str:
     """Return an exception in one line, whatever its author put into it."""
+    name = shown(type(error).__name__)
     try:
-        message = str(error)
-    except Exception:  # an exception whose text cannot be made still ended the run
+        message = shown(str(error))
+    except BaseException:  # an exception whose text cannot be made still ended the run
         message = ""
-    return f"{type(error).__name__}: {shown(message)}" if message else type(error).__name__
+    return f"{name}: {message}" if message else name
 
 
 def _orphaned(record: TaskRecord) -> Event:

@@ -117,7 +117,7 @@ class SqliteLedger:
                 oldest = min(oldest + 2 * _PRUNED, newest - self._history + 1)
                 connection.execute("DELETE FROM run WHERE id < ?", (oldest,))
             connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
+        except Exception as error:  # whatever it is, nothing of the batches may stay
             with suppress(sqlite3.Error):  # SQLite has already rolled back where it had to
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

@@ -34,7 +34,9 @@ def prepare(path: Path) -> sqlite3.Connection:
     except OSError as error:
         raise LedgerUnusableError(path=str(path), reason=error.strerror or str(error)) from error
     except sqlite3.Error as error:
-        raise LedgerUnusableError(path=str(path), reason=f"it is damaged or cannot be read ({error})") from error
+        is_damaged = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+        reason = f"it is damaged ({error})" if is_damaged else f"it cannot be opened ({error})"
+        raise LedgerUnusableError(path=str(path), reason=reason) from error
 
 
 def look(path: Path) -> None:
@@ -84,6 +86,8 @@ def _check(path: Path) -> None:
     """Refuse a damaged file and one of a later version, through a connection that cannot write."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version < 1:
+            raise LedgerUnusableError(path=str(path), reason=f"it is damaged (its schema has version {version})")
         if version > VERSION:
             reason = f"it was written by a later version of Kron (schema {version}; this one knows {VERSION})"
             raise LedgerUnusableError(path=str(path), reason=reason, fix="use that version")

@@ -1,0 +1,262 @@
+"""Concurrency and reentrancy: runs beside each other, and calls that come while another is at work."""
+
+import asyncio
+
+import pytest
+
+from kron import Scheduler
+from kron.errors import KronError, SchedulerAlreadyActiveError
+from kron.rules.contract import Contract
+from kron.testing import FaultyLedger, MemoryLedger
+from tests.conformance.citing import clause
+from tests.conformance.clause import BOTH_POLLING
+from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, at, disk_full, names_of, times
+
+INITIALIZATIONS = (
+    "SchedulerInitializationStarted",
+    "SchedulerReinitializationStarted",
+    "SchedulerInitializationCompleted",
+    "SchedulerInitializationFailed",
+)
+
+
+class Gate(MemoryLedger):
+    """A store that keeps everybody waiting until its door is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.door = asyncio.Event()
+
+    async def open(self) -> None:
+        await self.door.wait()
+        await super().open()
+
+
+class GatedWorld(World):
+    """A world in which an initialisation is at work until the gate is opened."""
+
+    def __init__(self, contract: Contract, now: str = "10:07:30") -> None:
+        super().__init__(contract, now)
+        self.store = self.gate = Gate()
+        self.disk = FaultyLedger(self.gate)
+
+    async def begin(self, scheduler: Scheduler, *tasks: Registered) -> "asyncio.Future[None]":
+        """Call initialize and let it come as far as it comes."""
+        return await self.call(asyncio.ensure_future(scheduler.initialize(list(tasks))))
+
+    async def call(self, call: "asyncio.Future[None]") -> "asyncio.Future[None]":
+        """Let a call come as far as it comes, while the clock stands still."""
+        for _ in range(20):
+            await asyncio.wait([call], timeout=0)
+        return call
+
+
+# --- runs
+
+
+@clause("concurrent.parallel")
+async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) -> None:
+    world = World(contract)
+    await world.start(*(world.task(name, takes=10 * MINUTE) for name in ("one", "two", "three")))
+
+    await world.until("11:05")
+
+    assert names_of(world.began) == ["one", "three", "two"]
+    assert world.ended == []
+    assert {moment for _, moment in world.began} == {at("11:00")}
+
+
+@clause("concurrent.parallel")
+async def test_a_task_that_becomes_due_while_another_runs_does_not_wait_for_it(contract: Contract) -> None:
+    world = World(contract)
+    await world.start(world.task("long", takes=50 * MINUTE), world.task("short", "5 * * * *"))
+
+    await world.until("11:30")
+
+    assert world.starts("short") == times("11:05")
+    assert names_of(world.ended) == ["short"]
+
+
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one")], ids=", ".join)
+@clause("concurrent.no-order")
+async def test_tasks_that_start_together_may_wait_for_each_other_in_any_order(
+    contract: Contract, order: tuple[str, str]
+) -> None:
+    world = World(contract)
+    arrived = {"one": asyncio.Event(), "two": asyncio.Event()}
+    met: list[str] = []
+
+    def meeting(me: str, other: str) -> Registered:
+        async def meet() -> None:
+            arrived[me].set()
+            await arrived[other].wait()
+            met.append(me)
+
+        return me, "0 * * * *", meet, MINUTE
+
+    tasks = {"one": meeting("one", "two"), "two": meeting("two", "one")}
+    await world.start(*(tasks[name] for name in order))
+
+    await world.until("11:00")
+
+    assert sorted(met) == ["one", "two"]
+
+
+@clause("concurrent.serial")
+async def test_an_occurrence_during_a_run_starts_a_run_when_that_has_ended(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(cron="* * * * *", takes=150 * SECOND))
+
+    await world.until("11:06")
+
+    assert world.starts() == times("11:00:00", "11:02:30", "11:05:00")
+    assert [moment for _, moment in world.ended] == times("11:02:30", "11:05:00")
+
+
+@clause("concurrent.serial", under=BOTH_POLLING)
+async def test_a_task_that_is_changed_while_it_runs_does_not_run_beside_itself(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=30 * MINUTE))
+    await world.until("11:09:30")
+
+    await scheduler.initialize([world.task(cron="* * * * *", takes=30 * MINUTE)])
+    await world.until("11:45")
+
+    assert world.starts() == times("11:00", "11:30")
+    assert [moment for _, moment in world.ended] == times("11:30")
+
+
+# --- initialize beside initialize
+
+
+@clause("concurrent.initialize-prevented")
+async def test_a_second_initialize_begins_when_the_first_has_ended(contract: Contract) -> None:
+    world = GatedWorld(contract)
+    scheduler = world.scheduler()
+    first = await world.begin(scheduler, world.task("one"))
+    second = await world.begin(scheduler, world.task("two"))
+    held = world.story(*INITIALIZATIONS)
+
+    world.gate.door.set()
+    await asyncio.gather(first, second)
+
+    started, again, completed, _ = INITIALIZATIONS
+    assert held == [started]
+    assert world.story(*INITIALIZATIONS) == [started, completed, again, completed]
+    assert set(world.store.records) == {"two"}
+
+
+@clause("concurrent.initialize-allowed")
+async def test_equal_lists_at_once_share_one_initialisation(contract: Contract) -> None:
+    world = GatedWorld(contract, "11:00:30")
+    scheduler, report = world.scheduler(), world.task()
+    calls = [await world.begin(scheduler, report) for _ in range(3)]
+
+    world.gate.door.set()
+    await asyncio.gather(*calls)
+    await world.settle()
+
+    started, _, completed, _ = INITIALIZATIONS
+    assert world.story(*INITIALIZATIONS) == [started, completed]
+    assert world.starts() == times("11:00:30")
+
+
+@clause("concurrent.initialize-allowed")
+async def test_equal_lists_at_once_share_one_failure(contract: Contract) -> None:
+    world = GatedWorld(contract)
+    world.disk.fail_next(error=disk_full())
+    scheduler, report = world.scheduler(), world.task()
+    calls = [await world.begin(scheduler, report) for _ in range(2)]
+
+    world.gate.door.set()
+    first, second = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert isinstance(first, KronError)
+    assert second is first
+
+
+@clause("concurrent.initialize-allowed")
+async def test_unequal_lists_at_once_follow_one_another(contract: Contract) -> None:
+    world = GatedWorld(contract)
+    scheduler = world.scheduler()
+    first = await world.begin(scheduler, world.task("one"))
+    second = await world.begin(scheduler, world.task("two"))
+
+    world.gate.door.set()
+    await asyncio.gather(first, second)
+
+    started, again, completed, _ = INITIALIZATIONS
+    assert world.story(*INITIALIZATIONS) == [started, completed, again, completed]
+    assert set(world.store.records) == {"two"}
+
+
+@clause("concurrent.initialize-first-wins")
+async def test_an_initialize_beside_another_is_refused_and_changes_nothing(contract: Contract) -> None:
+    world = GatedWorld(contract)
+    scheduler = world.scheduler()
+    first = await world.begin(scheduler, world.task("one"))
+
+    with pytest.raises(SchedulerAlreadyActiveError) as caught:
+        await scheduler.initialize([world.task("two")])
+
+    assert caught.value.message == "Cannot initialize scheduler: scheduler is already initializing"
+    assert caught.value.details == {"currentState": "initializing"}
+    world.gate.door.set()
+    await first
+    started, _, completed, _ = INITIALIZATIONS
+    assert world.story(*INITIALIZATIONS) == [started, completed]
+    assert set(world.store.records) == {"one"}
+
+
+# --- stop beside initialize
+
+
+@clause("concurrent.stop-during-initialize")
+async def test_a_stop_during_initialize_lets_both_return_and_nothing_start(contract: Contract) -> None:
+    world = GatedWorld(contract, "11:00:30")
+    scheduler = world.scheduler()
+    initializing = await world.begin(scheduler, world.task())
+    stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
+
+    world.gate.door.set()
+    await asyncio.gather(initializing, stopping)
+    await world.until("13:30")
+
+    assert world.began == []
+    assert world.story("SchedulerInitializationCompleted", "SchedulerStopped") == [
+        "SchedulerInitializationCompleted",
+        "SchedulerStopped",
+    ]
+
+
+@clause("concurrent.stop-waits-for-initialize")
+async def test_a_stop_returns_after_the_initialize_that_was_at_work(contract: Contract) -> None:
+    world = GatedWorld(contract)
+    scheduler = world.scheduler()
+    returned: list[str] = []
+    initializing = await world.begin(scheduler, world.task())
+    initializing.add_done_callback(lambda _: returned.append("initialize"))
+    stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
+    stopping.add_done_callback(lambda _: returned.append("stop"))
+    held = (initializing.done(), stopping.done())
+
+    world.gate.door.set()
+    await world.settle()
+
+    assert held == (False, False)
+    assert returned == ["initialize", "stop"]
+
+
+@clause("concurrent.stop-waits-for-initialize")
+async def test_a_stop_does_not_raise_the_error_of_the_initialize_that_it_waited_for(contract: Contract) -> None:
+    world = GatedWorld(contract)
+    world.disk.fail_next(error=disk_full())
+    scheduler = world.scheduler()
+    initializing = await world.begin(scheduler, world.task(takes=HOUR))
+    stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
+
+    world.gate.door.set()
+    failure, stopped = await asyncio.gather(initializing, stopping, return_exceptions=True)
+
+    assert isinstance(failure, KronError)
+    assert stopped is None

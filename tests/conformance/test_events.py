@@ -1,0 +1,299 @@
+"""What is told of the scheduler, of its polling and of its list, and what all events have in common."""
+
+import json
+from datetime import UTC, date, datetime
+
+from kron.rules.contract import Contract
+from kron.rules.event import Event
+from tests.conformance.citing import clause
+from tests.conformance.world import HOUR, MINUTE, World
+
+# Of every event: its level, and the kind of each value that it must have.
+TEXT, TRUTH, STATE = (str,), (bool,), (dict,)
+COUNT, SECONDS = (int,), (int, float)
+CONFIGURATION = {"cronExpression": TEXT, "retryDelayMs": SECONDS}
+DEMANDED: dict[str, tuple[str, dict[str, tuple[type, ...]]]] = {
+    "SchedulerInitializationStarted": ("DEBUG", {"totalRegistrations": COUNT}),
+    "SchedulerInitializationCompleted": (
+        "DEBUG",
+        {"totalRegistrations": COUNT, "scheduledCount": COUNT, "skippedCount": COUNT},
+    ),
+    "SchedulerReinitializationStarted": ("DEBUG", {}),
+    "SchedulerStopRequested": ("INFO", {}),
+    "SchedulerStopped": ("INFO", {}),
+    "TaskRunStarted": ("INFO", {"taskName": TEXT, "scheduledTime": TEXT, "actualTime": TEXT}),
+    "TaskRunCompleted": ("INFO", {"taskName": TEXT, "duration": SECONDS, "success": TRUTH}),
+    "TaskRunFailed": ("WARNING", {"taskName": TEXT, "duration": SECONDS, "success": TRUTH, "error": TEXT}),
+    "TaskRetryStarted": ("INFO", {"taskName": TEXT, "retryCount": COUNT}),
+    "TaskRetryPreempted": ("INFO", {"taskName": TEXT, "reason": TEXT}),
+    "PollStarted": ("DEBUG", {"pollTime": TEXT, "scheduledTaskCount": COUNT}),
+    "PollCompleted": (
+        "DEBUG",
+        {"pollTime": TEXT, "tasksEvaluated": COUNT, "tasksExecuted": COUNT, "duration": SECONDS},
+    ),
+    "PollingStarted": ("DEBUG", {}),
+    "PollingStopped": ("DEBUG", {}),
+    "PollingStopRequested": ("DEBUG", {}),
+    "TaskAdded": ("INFO", {"taskName": TEXT, **CONFIGURATION}),
+    "TaskPreserved": ("DEBUG", {"taskName": TEXT}),
+    "TaskOverridden": ("INFO", {"taskName": TEXT, "changeType": TEXT, "oldState": STATE, "newState": STATE}),
+    "TaskOrphaned": ("WARNING", {"taskName": TEXT, "lastExecutionTime": TEXT, "schedulerIdentifier": TEXT}),
+    "TaskScheduled": ("DEBUG", {"taskName": TEXT, **CONFIGURATION}),
+    "TaskSkipped": ("DEBUG", {"taskName": TEXT, "reason": TEXT}),
+}
+TIMES = {"scheduledTime", "actualTime", "nextRetryAt", "pollTime", "lastExecutionTime"}
+
+
+async def told_in_a_life(contract: Contract) -> list[Event]:
+    """Return what is told in a life in which everything happens of which there is an event."""
+    world = World(contract, "10:59:30")
+    report = world.task(fails=1)
+    kept = world.task("backup", fails=1, retry=2 * HOUR)
+    scheduler = await world.start(report, kept, world.task("mail"), world.task("old"))
+    await world.until("12:30")  # the report was tried again at 11:05, and 12:00 came before the retry of the backup
+    await scheduler.initialize([report, kept, world.task("mail", "15 * * * *")])
+    await world.until("13:30")
+    await scheduler.stop()
+    return world.events
+
+
+def only(world: World, name: str) -> tuple[str, dict[str, object]]:
+    """Return level and fields of the only event of that name."""
+    (event,) = world.told(name)
+    return event.level, dict(event.fields)
+
+
+# --- the scheduler ----------------------------------------------------------------------------------------------------
+
+
+@clause("events.initialization-started")
+async def test_an_initialisation_that_begins_tells_how_long_the_list_is(contract: Contract) -> None:
+    world = World(contract)
+
+    await world.start(world.task("report"), world.task("backup"))
+
+    assert only(world, "SchedulerInitializationStarted") == ("DEBUG", {"totalRegistrations": 2})
+
+
+@clause("events.initialization-completed")
+async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_skipped(contract: Contract) -> None:
+    world = World(contract)
+    kept = world.task("report")
+    scheduler = await world.start(kept, world.task("backup"))
+
+    await scheduler.initialize([kept, world.task("backup", "30 * * * *"), world.task("mail")])
+
+    completed = world.told("SchedulerInitializationCompleted")
+    assert [event.level for event in completed] == ["DEBUG", "DEBUG"]
+    assert [dict(event.fields) for event in completed] == [
+        {"totalRegistrations": 2, "scheduledCount": 2, "skippedCount": 0},
+        {"totalRegistrations": 3, "scheduledCount": 2, "skippedCount": 1},
+    ]
+
+
+@clause("events.reinitialization-started")
+async def test_an_initialisation_of_a_running_scheduler_is_told_as_such(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+    before = world.story("SchedulerReinitializationStarted")
+
+    await scheduler.initialize([world.task()])
+
+    assert before == []
+    assert only(world, "SchedulerReinitializationStarted") == ("DEBUG", {})
+
+
+@clause("events.stop-requested", "events.stopped")
+async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.stop()
+
+    assert world.story("SchedulerStopRequested", "SchedulerStopped") == ["SchedulerStopRequested", "SchedulerStopped"]
+    assert only(world, "SchedulerStopRequested") == ("INFO", {})
+    assert only(world, "SchedulerStopped") == ("INFO", {})
+
+
+# --- polling ----------------------------------------------------------------------------------------------------------
+
+
+@clause("events.poll-started")
+async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_scheduled(contract: Contract) -> None:
+    world = World(contract, "10:07:30")
+
+    await world.start(world.task("report"), world.task("backup"))
+
+    first = world.told("PollStarted")[0]
+    assert first.level == "DEBUG"
+    assert dict(first.fields) == {"pollTime": "2026-03-02T10:07:30Z", "scheduledTaskCount": 2}
+
+
+@clause("events.poll-completed")
+async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task("report"), world.task("backup"))
+
+    await world.until("11:00")
+
+    hour = next(event for event in world.told("PollCompleted") if event.fields["tasksExecuted"])
+    assert hour.level == "DEBUG"
+    assert dict(hour.fields) == {
+        "pollTime": "2026-03-02T11:00:00Z",
+        "tasksEvaluated": 2,
+        "tasksExecuted": 2,
+        "duration": 0.0,  # by the virtual clock
+    }
+
+
+@clause("events.polling-started")
+async def test_polling_that_begins_with_the_first_task_is_told(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start()
+    before = world.story("PollingStarted")
+
+    await scheduler.initialize([world.task()])
+
+    assert before == []
+    assert only(world, "PollingStarted") == ("DEBUG", {})
+
+
+@clause("events.polling-stopped")
+async def test_polling_that_ends_with_the_last_task_is_told(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+    before = world.story("PollingStopped")
+
+    await scheduler.initialize([])
+
+    assert before == []
+    assert only(world, "PollingStopped") == ("DEBUG", {})
+
+
+@clause("events.polling-stop-requested", "events.polling-stopped")
+async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.stop()
+
+    assert only(world, "PollingStopRequested") == ("DEBUG", {})
+    assert world.story("PollingStopRequested", "PollingStopped") == ["PollingStopRequested", "PollingStopped"]
+
+
+# --- the list ---------------------------------------------------------------------------------------------------------
+
+
+@clause("events.task-added", "events.task-scheduled")
+async def test_a_new_task_is_told_as_added_and_as_scheduled_with_its_configuration(contract: Contract) -> None:
+    world = World(contract)
+
+    await world.start(world.task("report", "0 9 * * 1-5", retry=5 * MINUTE))
+
+    configured = {"taskName": "report", "cronExpression": "0 9 * * 1-5", "retryDelayMs": 300_000}
+    assert only(world, "TaskAdded") == ("INFO", configured)
+    assert only(world, "TaskScheduled") == ("DEBUG", configured)
+
+
+@clause("events.task-preserved")
+async def test_a_task_that_a_restart_finds_unchanged_is_told_as_preserved(contract: Contract) -> None:
+    world = World(contract)
+    await (await world.start(world.task())).stop()
+    before = world.story("TaskPreserved")
+
+    await world.start(world.task())
+
+    assert before == []
+    assert only(world, "TaskPreserved") == ("DEBUG", {"taskName": "report"})
+
+
+@clause("events.task-overridden")
+async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: Contract) -> None:
+    world = World(contract)
+    await (await world.start(world.task(cron="0 * * * *"))).stop()
+
+    await world.start(world.task(cron="30 * * * *"))
+
+    level, fields = only(world, "TaskOverridden")
+    assert level == "INFO"
+    assert fields["taskName"] == "report"
+    assert fields["changeType"] == "cronExpression"
+    assert fields["oldState"] == {"cronExpression": "0 * * * *", "retryDelayMs": 300_000}
+    assert fields["newState"] == {"cronExpression": "30 * * * *", "retryDelayMs": 300_000}
+
+
+@clause("events.task-orphaned")
+async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_scheduler(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    scheduler = await world.start(world.task())
+    await world.until("11:30")
+    await scheduler.stop()
+    identifier = world.record().scheduler
+
+    await world.start()
+
+    assert identifier
+    assert only(world, "TaskOrphaned") == (
+        "WARNING",
+        {"taskName": "report", "lastExecutionTime": "2026-03-02T11:00:00Z", "schedulerIdentifier": identifier},
+    )
+
+
+@clause("events.task-skipped")
+async def test_a_task_that_is_scheduled_already_is_told_as_skipped_with_the_reason(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.initialize([world.task()])
+
+    reason = "already scheduled and unchanged"
+    assert only(world, "TaskSkipped") == ("DEBUG", {"taskName": "report", "reason": reason})
+
+
+# --- all together -----------------------------------------------------------------------------------------------------
+
+
+@clause("events.stable-names")
+async def test_a_whole_life_is_told_in_the_names_of_the_contract(contract: Contract) -> None:
+    told = await told_in_a_life(contract)
+
+    assert {event.name for event in told} == set(DEMANDED)
+
+
+@clause("events.levels")
+async def test_every_event_of_a_life_has_the_level_of_its_kind(contract: Contract) -> None:
+    told = await told_in_a_life(contract)
+
+    assert {(event.name, event.level) for event in told} == {(name, level) for name, (level, _) in DEMANDED.items()}
+
+
+@clause("events.required-fields")
+async def test_every_event_of_a_life_has_its_fields_in_their_form(contract: Contract) -> None:
+    told = await told_in_a_life(contract)
+
+    wrong = [
+        (event.name, field, event.fields.get(field))
+        for event in told
+        for field, kinds in DEMANDED[event.name][1].items()
+        if type(event.fields.get(field)) not in kinds
+    ]
+    assert len(told) > len(DEMANDED)
+    assert wrong == []
+
+
+@clause("events.machine-readable")
+async def test_every_event_of_a_life_is_a_name_with_values_that_survive_json(contract: Contract) -> None:
+    told = await told_in_a_life(contract)
+
+    assert all(word.isidentifier() for event in told for word in (event.name, *event.fields))
+    assert [json.loads(json.dumps(dict(event.fields))) for event in told] == [dict(event.fields) for event in told]
+
+
+@clause("events.iso-times")
+async def test_every_time_that_a_life_tells_is_an_instant_in_iso_8601(contract: Contract) -> None:
+    told = await told_in_a_life(contract)
+
+    found = [(field, str(value)) for event in told for field, value in event.fields.items() if field in TIMES]
+    assert {field for field, _ in found} == TIMES
+    assert {datetime.fromisoformat(value).astimezone(UTC).date() for _, value in found} == {date(2026, 3, 2)}
+    assert all(datetime.fromisoformat(value).utcoffset() is not None for _, value in found)

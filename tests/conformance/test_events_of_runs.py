@@ -1,0 +1,154 @@
+"""What is told of runs and retries, and in which order."""
+
+from kron.rules.contract import Contract
+from tests.conformance.citing import clause
+from tests.conformance.world import HOUR, MINUTE, SECOND, World
+
+_STARTS = ("TaskRunStarted", "TaskRetryStarted", "TaskRetryPreempted")
+_ENDS = ("TaskRunCompleted", "TaskRunFailed")
+_LIST = ("TaskAdded", "TaskScheduled", "TaskOverridden", "TaskPreserved", "TaskSkipped", "TaskOrphaned")
+
+
+@clause("events.run-started")
+async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    scheduler = await world.start(world.task())
+    await scheduler.stop()
+    await world.until("11:20:15")
+
+    await world.start(world.task())
+
+    (started,) = world.told("TaskRunStarted")
+    assert started.level == "INFO"
+    assert dict(started.fields) == {
+        "taskName": "report",
+        "scheduledTime": "2026-03-02T11:00:00Z",
+        "actualTime": "2026-03-02T11:20:15Z",
+        "isRetry": False,
+    }
+
+
+@clause("events.run-started")
+async def test_the_start_of_a_retry_says_that_it_is_one(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(fails=1, retry=5 * MINUTE))
+
+    await world.until("11:05")
+
+    first, second = world.told("TaskRunStarted")
+    assert [first.fields["isRetry"], second.fields["isRetry"]] == [False, True]
+    assert second.fields["actualTime"] == "2026-03-02T11:05:00Z"
+
+
+@clause("events.run-completed")
+async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(takes=90 * SECOND))
+
+    await world.until("11:02")
+
+    (completed,) = world.told("TaskRunCompleted")
+    assert completed.level == "INFO"
+    assert dict(completed.fields) == {"taskName": "report", "duration": 90.0, "success": True}
+
+
+@clause("events.run-failed")
+async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tried_again(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(takes=90 * SECOND, fails=1, retry=5 * MINUTE))
+
+    await world.until("11:02")
+
+    (failed,) = world.told("TaskRunFailed")
+    assert failed.level == "WARNING"
+    assert dict(failed.fields) == {
+        "taskName": "report",
+        "duration": 90.0,
+        "success": False,
+        "error": "BrokenError: report is broken",
+        "nextRetryAt": "2026-03-02T11:06:30Z",
+    }
+    assert world.told("TaskRunCompleted") == []
+
+
+@clause("events.retry-started")
+async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(fails=2, retry=5 * MINUTE))
+
+    await world.until("11:59")
+
+    retries = world.told("TaskRetryStarted")
+    assert [event.level for event in retries] == ["INFO", "INFO"]
+    assert [dict(event.fields) for event in retries] == [
+        {"taskName": "report", "retryCount": 1},
+        {"taskName": "report", "retryCount": 2},
+    ]
+
+
+@clause("events.retry-preempted")
+async def test_a_retry_that_an_occurrence_forestalls_is_told_as_preempted_with_the_reason(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(fails=1, retry=2 * HOUR))
+
+    await world.until("12:00")
+
+    (preempted,) = world.told("TaskRetryPreempted")
+    assert preempted.level == "INFO"
+    assert dict(preempted.fields) == {"taskName": "report", "reason": "a run is due"}
+
+
+@clause("events.causal-order")
+async def test_a_task_is_added_before_it_is_scheduled_and_scheduled_before_it_runs(contract: Contract) -> None:
+    world = World(contract, "11:00:30")
+
+    await world.start(world.task())
+
+    assert world.story(*_LIST, *_STARTS, *_ENDS) == [
+        "TaskAdded",
+        "TaskScheduled",
+        "TaskRunStarted",
+        "TaskRunCompleted",
+    ]
+
+
+@clause("events.causal-order")
+async def test_a_failure_comes_before_its_retry_and_a_retry_before_its_run(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(fails=1, retry=5 * MINUTE))
+
+    await world.until("11:05")
+
+    assert world.story(*_STARTS, *_ENDS) == [
+        "TaskRunStarted",
+        "TaskRunFailed",
+        "TaskRetryStarted",
+        "TaskRunStarted",
+        "TaskRunCompleted",
+    ]
+
+
+@clause("events.causal-order")
+async def test_a_preemption_comes_after_the_failure_and_before_the_run_that_preempts(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(fails=1, retry=2 * HOUR))
+
+    await world.until("12:00")
+
+    assert world.story(*_STARTS, *_ENDS) == [
+        "TaskRunStarted",
+        "TaskRunFailed",
+        "TaskRetryPreempted",
+        "TaskRunStarted",
+        "TaskRunCompleted",
+    ]
+
+
+@clause("events.causal-order")
+async def test_the_end_of_a_run_comes_before_the_start_of_the_run_that_waited_for_it(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(world.task(takes=90 * MINUTE))
+
+    await world.until("12:30")
+
+    assert world.story(*_STARTS, *_ENDS) == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]

@@ -1,0 +1,296 @@
+"""The invariants that the draft asks to be tested, each in the fewest steps in which it could break."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kron.errors import KronError
+from kron.rules.contract import Contract
+from tests.conformance.citing import clause
+from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, names_of, times
+
+
+async def nothing() -> None:
+    """Do nothing, as a callback."""
+
+
+_SHAPE = "Invalid registration shape: expected [string, string, function, Duration]"
+_SHORT = ("report", "0 * * * *", nothing)
+_MISTAKES: dict[str, tuple[tuple[Any, ...], str, str, dict[str, object]]] = {
+    "three elements": (_SHORT, "RegistrationShapeError", _SHAPE, {"registrationIndex": 1, "received": _SHORT}),
+    "an empty name": (
+        ("", "0 * * * *", nothing, MINUTE),
+        "InvalidRegistrationError",
+        "Invalid registration: name must not be empty",
+        {"field": "name", "value": "", "reason": "must not be empty"},
+    ),
+    "a name twice": (
+        ("good", "0 * * * *", nothing, MINUTE),
+        "ScheduleDuplicateTaskError",
+        'Task with name "good" is already scheduled',
+        {"taskName": "good"},
+    ),
+    "a delay below zero": (
+        ("report", "0 * * * *", nothing, -MINUTE),
+        "NegativeRetryDelayError",
+        "Retry delay must be non-negative",
+        {"retryDelayMs": -60_000},
+    ),
+    "a minute that is none": (
+        ("report", "60 * * * *", nothing, MINUTE),
+        "CronExpressionInvalidError",
+        'Invalid cron expression "60 * * * *": minute field value 60 is outside 0-59',
+        {"expression": "60 * * * *", "field": "minute", "reason": "value 60 is outside 0-59"},
+    ),
+}
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+
+@clause("invariant.empty-list")
+async def test_a_scheduler_of_no_tasks_starts_and_stops(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = world.scheduler()
+
+    await scheduler.initialize([])
+    await scheduler.stop()
+
+    assert [event.name for event in world.events if event.level == "INFO"] == [
+        "SchedulerStopRequested",
+        "SchedulerStopped",
+    ]
+    assert world.told("SchedulerInitializationFailed") == []
+
+
+@clause("invariant.idempotent")
+async def test_a_list_that_is_given_twice_leaves_the_records_that_it_left_once(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    tasks = [world.task(fails=1, retry=HOUR), world.task("backup", takes=10 * MINUTE)]
+    scheduler = await world.start(*tasks)
+    await world.until("11:05")  # one waits for its retry, one runs
+    before = dict(world.store.records)
+
+    await scheduler.initialize(tasks)
+    await world.settle()
+
+    assert world.store.records == before
+
+
+@clause("invariant.idempotent")
+async def test_a_list_that_is_given_twice_leads_to_the_starts_that_it_leads_to_once(contract: Contract) -> None:
+    world = World(contract, "11:00:10")
+    tasks = [world.task(fails=1, retry=5 * MINUTE), world.task("backup", "30 * * * *")]
+    scheduler = await world.start(*tasks)
+
+    await scheduler.initialize(tasks)
+    await world.until("12:00")
+
+    assert world.starts("report") == times("11:00:10", "11:05:10", "12:00")
+    assert world.starts("backup") == times("11:30")
+
+
+@clause("invariant.stop-first")
+async def test_a_scheduler_that_was_never_initialised_can_be_stopped(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    scheduler = world.scheduler()
+
+    await scheduler.stop()
+
+    assert world.events == []
+    await scheduler.initialize([world.task()])  # and it is as good as new
+    await world.until("11:00")
+    assert world.starts() == times("11:00")
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+@clause("invariant.on-time")
+async def test_a_task_of_the_present_minute_runs_at_once(contract: Contract) -> None:
+    world = World(contract, "11:00:59")
+
+    await world.start(world.task(cron="0 * * * *"))
+
+    assert world.starts() == times("11:00:59")
+
+
+@clause("invariant.on-time")
+async def test_a_task_runs_when_its_minute_begins(contract: Contract) -> None:
+    world = World(contract, "10:07:30")
+    await world.start(world.task(cron="0 * * * *"))
+
+    await world.until("11:00")
+
+    assert world.starts() == times("11:00")
+
+
+@clause("invariant.not-early")
+async def test_a_task_does_not_run_before_its_minute(contract: Contract) -> None:
+    world = World(contract, "10:07:30")
+    await world.start(world.task(cron="0 * * * *"), world.task("each minute", "* * * * *"))
+
+    await world.until("10:59:59.999999")
+
+    assert world.starts("report") == []
+    assert len(world.starts("each minute")) == 53  # the polls were there
+
+
+@clause("invariant.no-make-up")
+async def test_a_week_of_downtime_is_followed_by_one_run(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await (await world.start(world.task())).stop()
+    await world.until("2026-03-09T10:20:00Z")
+
+    await world.start(world.task())
+    await world.until("2026-03-09T11:00:00Z")
+
+    assert world.starts() == times("2026-03-09T10:20:00Z", "2026-03-09T11:00:00Z")
+
+
+# --- state ------------------------------------------------------------------------------------------------------------
+
+
+@clause("invariant.state-persists")
+async def test_what_a_task_has_done_and_still_owes_survives_a_restart(contract: Contract, tmp_path: Path) -> None:
+    world = World(contract, "10:59:30")
+    first = world.scheduler(tmp_path / "tasks.db")
+    await first.initialize([world.task(fails=1, retry=10 * MINUTE), world.task("backup")])
+    await world.until("11:00:20")
+    await first.stop()
+
+    second = world.scheduler(tmp_path / "tasks.db")
+    await second.initialize([world.task(retry=10 * MINUTE), world.task("backup")])
+    await world.until("11:59")
+    await second.stop()
+
+    assert world.starts("report") == times("11:00", "11:10")  # its retry is still owed
+    assert world.starts("backup") == times("11:00")  # although its minute was not over, it owes nothing
+
+
+@clause("invariant.changes-detected")
+@pytest.mark.parametrize(
+    ("cron", "retry", "change"),
+    [
+        ("30 * * * *", 5 * MINUTE, "cronExpression"),
+        ("0  * * * *", 5 * MINUTE, "cronExpression"),
+        ("0 * * * *", timedelta(minutes=5, milliseconds=1), "retryDelayMs"),
+        ("30 * * * *", MINUTE, "cronExpression,retryDelayMs"),
+    ],
+    ids=["another expression", "the same expression in another text", "another delay", "both"],
+)
+async def test_a_change_of_configuration_is_recognised_and_recorded(
+    contract: Contract, cron: str, retry: timedelta, change: str
+) -> None:
+    world = World(contract)
+    await (await world.start(world.task(cron="0 * * * *", retry=5 * MINUTE), world.task("backup"))).stop()
+
+    await world.start(world.task(cron=cron, retry=retry), world.task("backup"))
+
+    changes = [(event.fields["taskName"], event.fields["changeType"]) for event in world.told("TaskOverridden")]
+    assert changes == [("report", change)]
+    assert [event.fields["taskName"] for event in world.told("TaskPreserved")] == ["backup"]
+    assert (world.record().cron, world.record().retry_delay) == (cron, retry)
+
+
+@clause("invariant.orphans-removed")
+async def test_nothing_is_left_of_a_task_that_is_not_in_the_list(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    scheduler = await world.start(world.task("old", fails=1), world.task("kept"))
+    await world.until("11:01")
+
+    await scheduler.initialize([world.task("kept")])
+    await world.until("12:30")
+
+    assert set(world.store.records) == {"kept"}
+    assert world.starts("old") == times("11:00")
+    assert [event.fields["taskName"] for event in world.told("TaskOrphaned")] == ["old"]
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+@clause("invariant.right-error")
+@pytest.mark.parametrize(("wrong", "name"), [row[:2] for row in _MISTAKES.values()], ids=_MISTAKES)
+async def test_each_mistake_in_a_registration_raises_its_own_error(
+    contract: Contract, wrong: Registered, name: str
+) -> None:
+    world = World(contract)
+
+    with pytest.raises(KronError) as raised:
+        await world.start(world.task("good"), wrong)
+
+    assert raised.value.name == name
+
+
+@clause("invariant.error-details")
+@pytest.mark.parametrize(
+    ("wrong", "message", "details"), [(row[0], *row[2:]) for row in _MISTAKES.values()], ids=_MISTAKES
+)
+async def test_an_error_says_what_is_wrong_in_words_and_in_fields(
+    contract: Contract, wrong: Registered, message: str, details: dict[str, object]
+) -> None:
+    world = World(contract)
+
+    with pytest.raises(KronError) as raised:
+        await world.start(world.task("good"), wrong)
+
+    assert str(raised.value) == message
+    assert dict(raised.value.details) == details
+
+
+@clause("invariant.error-first")
+@pytest.mark.parametrize("wrong", [row[0] for row in _MISTAKES.values()], ids=_MISTAKES)
+async def test_a_list_with_a_mistake_at_its_end_does_nothing(contract: Contract, wrong: Registered) -> None:
+    world = World(contract, "11:00:30")  # the good task would run at once
+
+    with pytest.raises(KronError):
+        await world.start(world.task("good"), wrong)
+    await world.until("12:30")
+
+    assert world.store.records == {}
+    assert world.began == []
+    assert world.told("TaskAdded") == []
+
+
+# --- side by side -----------------------------------------------------------------------------------------------------
+
+
+@clause("invariant.simultaneous")
+async def test_tasks_of_the_same_minute_run_side_by_side(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    await world.start(*(world.task(name, takes=10 * MINUTE) for name in ("a", "b", "c")))
+
+    await world.until("11:00")
+
+    assert names_of(world.began) == ["a", "b", "c"]
+    assert world.ended == []
+
+
+@clause("invariant.never-with-itself")
+async def test_a_task_never_runs_beside_itself(contract: Contract) -> None:
+    world = World(contract, "11:00:00")
+    await world.start(world.task(cron="* * * * *", takes=150 * SECOND))
+
+    await world.until("11:07:29")
+
+    assert world.starts() == times("11:00", "11:02:30", "11:05")
+    assert [moment for _, moment in world.ended] == times("11:02:30", "11:05")
+
+
+@clause("invariant.stop-waits")
+async def test_a_stop_waits_for_every_run_in_flight(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    scheduler = await world.start(world.task("short", takes=MINUTE), world.task("long", takes=HOUR))
+    await world.until("11:00")
+
+    stopping = asyncio.create_task(scheduler.stop())
+    await world.until("11:59:59")
+    waited = not stopping.done()
+    await world.until("12:00")
+
+    assert waited
+    assert stopping.done()
+    assert names_of(world.ended) == ["long", "short"]

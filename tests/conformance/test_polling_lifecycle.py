@@ -1,0 +1,164 @@
+"""The states of the loop that evaluates tasks: it begins with the first task and ends with the last or with a stop."""
+
+import asyncio
+
+from kron.adapters.callback_runner import CallbackRunner
+from kron.engine.emitter import Emitter
+from kron.engine.engine import Engine, Limits, Ports
+from kron.rules.contract import Contract
+from kron.rules.reader import Reader
+from kron.rules.registration import check_registrations
+from tests.conformance.citing import clause
+from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
+from tests.conformance.world import HOUR, MINUTE, World, at, times
+
+BEGAN, ENDED, REQUESTED = "PollingStarted", "PollingStopped", "PollingStopRequested"
+LOOP = (BEGAN, ENDED, REQUESTED)
+
+
+@clause("polling.begins")
+async def test_the_first_list_with_a_task_begins_the_loop_once(contract: Contract) -> None:
+    world = World(contract)
+
+    await world.start(world.task(), world.task("other"))
+    await world.until("11:00")
+
+    assert world.story(*LOOP) == [BEGAN]
+    assert world.story("PollStarted", BEGAN)[:2] == [BEGAN, "PollStarted"]
+    assert world.starts() == times("11:00")
+
+
+@clause("polling.begins", under=BOTH_POLLING)
+async def test_a_second_list_with_the_first_task_begins_the_loop(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start()
+    before = world.story(*LOOP)
+
+    await scheduler.initialize([world.task()])
+    await world.until("11:00")
+
+    assert before == []
+    assert world.story(*LOOP) == [BEGAN]
+    assert world.starts() == times("11:00")
+
+
+@clause("polling.begins")
+async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+    await scheduler.stop()
+
+    await scheduler.initialize([world.task()])
+
+    assert world.story(*LOOP) == [BEGAN, REQUESTED, ENDED, BEGAN]
+
+
+@clause("polling.last-task-cancelled")
+async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract) -> None:
+    world = World(contract)
+    engine = Engine(Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append)), contract, "me", Limits())
+    tasks = check_registrations([world.task(), world.task("other")], Reader(contract, "posix", "UTC"))
+    await engine.open()
+    engine.arm()
+    await engine.declare(tasks)
+    await engine.declare(tasks[:1])
+    before = world.story(*LOOP)
+
+    await engine.declare([])
+    await world.until("13:00")
+
+    assert (before, world.story(*LOOP)) == ([BEGAN], [BEGAN, ENDED])
+    assert world.began == []
+    await engine.drain()
+
+
+@clause("polling.last-task-cancelled", under=BOTH_POLLING)
+async def test_an_empty_second_list_ends_the_loop_and_not_the_scheduler(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.initialize([])
+    await world.settle()
+
+    assert world.story(*LOOP, "SchedulerStopped") == [BEGAN, ENDED]
+    world.events.clear()
+    await world.until("13:00")
+    assert (world.told("PollStarted"), world.began) == ([], [])
+
+
+@clause("polling.last-task-cancelled", under=(DECLARATIVE,))
+async def test_an_empty_list_after_a_stop_leaves_the_loop_inactive(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+    await scheduler.stop()
+
+    await scheduler.initialize([])
+    await world.until("13:00")
+
+    assert world.story(*LOOP) == [BEGAN, REQUESTED, ENDED]
+    assert (world.store.records, world.began) == ({}, [])
+
+
+@clause("polling.stop-requested")
+async def test_a_stop_asks_the_loop_to_stop_and_it_evaluates_nothing_any_more(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", "5 * * * *"))
+    await world.until("11:01")
+
+    stopping = asyncio.create_task(scheduler.stop())
+    await world.settle()
+
+    assert world.story(*LOOP) == [BEGAN, REQUESTED]
+    world.events.clear()
+    await world.until("11:09")
+    assert (world.told("PollStarted"), world.starts("other"), stopping.done()) == ([], [], False)
+
+
+@clause("polling.ends")
+async def test_the_loop_ends_when_all_that_runs_has_ended(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", takes=2 * MINUTE))
+    await world.until("11:01")
+    stopping = asyncio.create_task(scheduler.stop())
+
+    await world.until("11:09:59")
+    early = world.told(ENDED)
+    await world.until("11:10")
+
+    assert early == []
+    assert world.story(*LOOP, "TaskRunCompleted") == [BEGAN, REQUESTED, "TaskRunCompleted", "TaskRunCompleted", ENDED]
+    assert stopping.done()
+
+
+@clause("polling.ends")
+async def test_a_loop_without_runs_ends_at_once(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.stop()
+
+    assert world.story(*LOOP) == [BEGAN, REQUESTED, ENDED]
+    assert world.clock.now() == at("10:07:30")
+
+
+@clause("polling.inactive-without-tasks")
+async def test_without_tasks_no_loop_runs(contract: Contract) -> None:
+    world = World(contract)
+
+    await world.start()
+    await world.clock.advance(3 * HOUR)
+
+    assert world.story(*LOOP, "PollStarted", "PollCompleted") == []
+
+
+@clause("polling.inactive-without-tasks")
+async def test_without_tasks_the_scheduler_runs_until_it_is_stopped(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start()
+
+    await scheduler.stop()
+
+    assert world.story("SchedulerInitializationCompleted", "SchedulerStopRequested", "SchedulerStopped") == [
+        "SchedulerInitializationCompleted", "SchedulerStopRequested", "SchedulerStopped",
+    ]  # fmt: skip
+    assert world.story(*LOOP) == []

@@ -1,0 +1,104 @@
+"""Concurrency and reentrancy: what stop waits for and gives back, and failures that concern nobody else."""
+
+import asyncio
+
+from kron.rules.contract import Contract
+from tests.conformance.citing import clause
+from tests.conformance.world import HOUR, MINUTE, World, at, names_of, times
+
+
+@clause("resources.stop-waits-for-runs")
+async def test_stop_returns_when_the_last_run_has_ended(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task("short", takes=5 * MINUTE), world.task("long", takes=30 * MINUTE))
+    await world.until("11:01")
+    stopping = asyncio.ensure_future(scheduler.stop())
+
+    await world.until("11:29:59")
+    early = stopping.done()
+    await world.until("11:30")
+
+    assert not early
+    assert stopping.done()
+    assert names_of(world.ended) == ["long", "short"]
+
+
+@clause("resources.stop-waits-for-runs")
+async def test_the_ends_of_the_runs_that_stop_waited_for_are_recorded(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task("good", takes=MINUTE), world.task("bad", takes=MINUTE, fails=1))
+    await world.until("11:00:30")
+    stopping = asyncio.ensure_future(scheduler.stop())
+
+    await world.until("11:01")
+    await stopping
+
+    assert world.record("good").last_success == at("11:01")
+    assert world.record("bad").last_failure == at("11:01")
+    assert [record.running_since for record in world.store.records.values()] == [None, None]
+
+
+@clause("resources.polling-cleaned-up")
+async def test_after_a_stop_whose_runs_failed_nothing_is_left_of_the_loop(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=10 * MINUTE, fails=10, retry=MINUTE))
+    await world.until("11:01")
+    stopping = asyncio.ensure_future(scheduler.stop())
+    await world.until("11:10")
+
+    await stopping
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert len(world.told("TaskRunFailed")) == 1
+    assert world.story("PollingStopRequested", "PollingStopped", "SchedulerStopped") == [
+        "PollingStopRequested",
+        "PollingStopped",
+        "SchedulerStopped",
+    ]
+
+
+@clause("resources.polling-cleaned-up")
+async def test_after_a_stop_whose_runs_failed_nothing_runs_and_the_store_is_free(contract: Contract) -> None:
+    world = World(contract)
+    report = world.task(takes=10 * MINUTE, fails=1, retry=MINUTE)
+    scheduler = await world.start(report)
+    await world.until("11:01")
+    stopping = asyncio.ensure_future(scheduler.stop())
+    await world.until("13:30")
+    await stopping
+
+    await world.start(report)
+
+    assert world.starts() == times("11:00", "13:30")
+
+
+@clause("resources.failures-stay-apart")
+async def test_the_failure_of_one_run_leaves_runs_beside_it_and_after_it_alone(contract: Contract) -> None:
+    world = World(contract)
+    await world.start(
+        world.task("bad", takes=MINUTE, fails=1, retry=HOUR),
+        world.task("beside", takes=10 * MINUTE),
+        world.task("after", "5 * * * *"),
+    )
+
+    await world.until("11:30")
+
+    assert [event.fields["taskName"] for event in world.told("TaskRunFailed")] == ["bad"]
+    assert world.record("beside").last_success == at("11:10")
+    assert world.record("after").last_success == at("11:05")
+    assert world.record("bad").last_failure == at("11:01")
+
+
+@clause("resources.failures-stay-apart")
+async def test_a_run_that_is_cancelled_from_within_leaves_others_and_the_loop_alone(contract: Contract) -> None:
+    world = World(contract)
+
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    await world.start(("bad", "0 * * * *", give_up, 2 * HOUR), world.task("beside", takes=10 * MINUTE))
+
+    await world.until("12:30")
+
+    assert [event.fields["taskName"] for event in world.told("TaskRunFailed")] == ["bad", "bad"]
+    assert world.starts("beside") == times("11:00", "12:00")

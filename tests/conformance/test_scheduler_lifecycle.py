@@ -1,0 +1,258 @@
+"""The states of a scheduler: from its first list to its stop, and to the next list after that."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kron import KronError, Scheduler
+from kron.rules.contract import Contract
+from kron.rules.lifecycle import scheduler_table
+from tests.conformance.citing import clause
+from tests.conformance.world import MINUTE, SECOND, World, at, disk_full, times
+
+STARTED, COMPLETED = "SchedulerInitializationStarted", "SchedulerInitializationCompleted"
+FAILED, AGAIN = "SchedulerInitializationFailed", "SchedulerReinitializationStarted"
+REQUESTED, STOPPED = "SchedulerStopRequested", "SchedulerStopped"
+LIFE = (STARTED, COMPLETED, FAILED, AGAIN, REQUESTED, STOPPED)
+
+
+async def refused(scheduler: Scheduler, registrations: Any) -> None:
+    """Initialise in vain."""
+    with pytest.raises(KronError):
+        await scheduler.initialize(registrations)
+
+
+def states(contract: Contract) -> set[str]:
+    """Return the names of all states that a scheduler of this contract can come from or get to."""
+    return {str(state.value) for row in scheduler_table(contract) for state in (row.source, row.target)}
+
+
+# --- the states -------------------------------------------------------------------------------------------------------
+
+
+@clause("scheduler.six-states")
+def test_the_table_of_a_polling_scheduler_has_six_states(contract: Contract) -> None:
+    assert states(contract) == {"Uninitialized", "Initializing", "Running", "Reinitializing", "Stopping", "Stopped"}
+
+
+@clause("scheduler.six-states")
+async def test_a_life_with_a_second_list_passes_through_all_six_states_in_their_order(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.initialize([world.task("other")])
+    await scheduler.stop()
+
+    assert world.story(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, REQUESTED, STOPPED]
+
+
+@clause("scheduler.five-states")
+def test_the_table_of_a_declarative_scheduler_has_five_states(contract: Contract) -> None:
+    assert states(contract) == {"Uninitialized", "Initializing", "Running", "Stopping", "Stopped"}
+
+
+@clause("scheduler.five-states")
+async def test_a_life_with_a_second_list_knows_no_reinitialisation(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await refused(scheduler, [world.task("other")])
+    await scheduler.stop()
+
+    assert world.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
+
+
+# --- initialising -----------------------------------------------------------------------------------------------------
+
+
+@clause("scheduler.begins-to-initialize")
+async def test_the_first_thing_that_a_first_list_tells_is_that_it_has_begun(contract: Contract) -> None:
+    world = World(contract)
+
+    await world.scheduler().initialize([world.task(), world.task("other")])
+
+    assert world.events[0].name == STARTED
+    assert world.events[0].fields["totalRegistrations"] == 2
+    assert len(world.told(STARTED)) == 1
+
+
+@clause("scheduler.begins-to-initialize")
+async def test_an_initialisation_begins_before_anything_is_recorded(contract: Contract) -> None:
+    world = World(contract)
+    world.disk.fail_next(error=disk_full())
+
+    await refused(world.scheduler(), [world.task()])
+
+    assert world.events[0].name == STARTED
+
+
+@clause("scheduler.initialized")
+async def test_when_all_tasks_are_scheduled_that_is_told_after_the_tasks(contract: Contract) -> None:
+    world = World(contract)
+
+    await world.scheduler().initialize([world.task(), world.task("other")])
+
+    assert world.story("TaskScheduled", "PollingStarted", *LIFE) == [
+        STARTED, "TaskScheduled", "TaskScheduled", "PollingStarted", COMPLETED,
+    ]  # fmt: skip
+
+
+@clause("scheduler.initialized")
+async def test_an_initialised_scheduler_starts_what_comes(contract: Contract) -> None:
+    world = World(contract)
+    await world.scheduler().initialize([world.task()])
+
+    await world.until("12:30")
+
+    assert world.starts() == times("11:00", "12:00")
+
+
+@clause("scheduler.invalid-list")
+async def test_an_invalid_first_list_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
+    world = World(contract, "11:00:30")
+
+    await refused(world.scheduler(), [world.task(), world.task("other", "61 * * * *")])
+    await world.until("13:00")
+
+    assert [event.name for event in world.events] == [STARTED, FAILED]
+    assert (world.starts(), world.store.records) == ([], {})
+
+
+@clause("scheduler.invalid-list")
+async def test_after_an_invalid_list_a_valid_one_is_a_first_one(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = world.scheduler()
+    await refused(scheduler, [world.task(cron="61 * * * *")])
+
+    await scheduler.initialize([world.task()])
+    await world.until("11:00")
+
+    assert world.story(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
+    assert world.starts() == times("11:00")
+
+
+@clause("scheduler.cannot-schedule")
+async def test_a_first_list_that_cannot_be_recorded_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
+    world = World(contract, "11:00:30")
+    world.disk.fail_next(error=disk_full())
+
+    await refused(world.scheduler(), [world.task()])
+    await world.until("13:00")
+
+    assert [event.name for event in world.events] == [STARTED, FAILED]
+    assert (world.starts(), world.store.records) == ([], {})
+
+
+@clause("scheduler.cannot-schedule")
+async def test_after_a_list_that_could_not_be_recorded_the_next_is_a_first_one(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = world.scheduler()
+    world.disk.fail_next(error=disk_full())
+    await refused(scheduler, [world.task()])
+
+    await scheduler.initialize([world.task()])
+    await world.until("11:00")
+
+    assert world.story(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
+    assert world.starts() == times("11:00")
+
+
+@clause("scheduler.cannot-schedule")
+async def test_a_list_that_could_not_be_recorded_leaves_the_store_to_another_scheduler(contract: Contract) -> None:
+    world = World(contract)
+    world.disk.fail_next(error=disk_full())
+    await refused(world.scheduler(), [world.task()])
+
+    await world.start(world.task())
+
+    assert world.record().first_seen == at("10:07:30")
+
+
+# --- stopping ---------------------------------------------------------------------------------------------------------
+
+
+@clause("scheduler.stop-requested")
+async def test_a_stop_is_told_at_once_and_waits_for_what_runs(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=10 * MINUTE))
+    await world.until("11:01")
+
+    stopping = asyncio.create_task(scheduler.stop())
+    await world.until("11:09:59")
+
+    assert not stopping.done()
+    assert world.story(*LIFE) == [STARTED, COMPLETED, REQUESTED]
+    await world.until("11:10")
+    assert stopping.done()
+    assert world.ended == [("report", at("11:10"))]
+
+
+@clause("scheduler.stop-requested")
+async def test_from_a_stop_on_nothing_starts_although_something_still_runs(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", "5 * * * *"))
+    await world.until("11:01")
+
+    stopping = asyncio.create_task(scheduler.stop())
+    await world.until("13:00")
+
+    assert stopping.done()
+    assert world.began == [("report", at("11:00"))]
+
+
+@clause("scheduler.stopped")
+async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(takes=2 * MINUTE), world.task("other", takes=5 * MINUTE))
+    await world.until("11:01")
+    stopping = asyncio.create_task(scheduler.stop())
+
+    await world.until("11:04:59")
+    early = world.told(STOPPED)
+    await world.until("11:05")
+
+    assert early == []
+    assert world.story(REQUESTED, STOPPED, "TaskRunCompleted") == [
+        REQUESTED, "TaskRunCompleted", "TaskRunCompleted", STOPPED,
+    ]  # fmt: skip
+    assert stopping.done()
+
+
+@clause("scheduler.stopped")
+async def test_without_runs_a_stop_has_stopped_when_it_returns(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+
+    await scheduler.stop()
+
+    assert world.events[-1].name == STOPPED
+    assert world.clock.now() == at("10:07:30")
+
+
+@clause("scheduler.restartable")
+async def test_a_scheduler_that_has_stopped_takes_a_list_again_as_its_first(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+    await world.until("11:00")
+    await scheduler.stop()
+
+    await scheduler.initialize([world.task()])
+    await world.until("12:00")
+
+    assert world.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED, STARTED, COMPLETED]
+    assert world.starts() == times("11:00", "12:00")
+
+
+@clause("scheduler.restartable")
+async def test_a_restarted_scheduler_stops_again(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task())
+    await scheduler.stop()
+    await scheduler.initialize([world.task()])
+
+    await scheduler.stop()
+    await world.clock.advance(90 * MINUTE + SECOND)
+
+    assert len(world.told(STOPPED)) == 2
+    assert world.starts() == []

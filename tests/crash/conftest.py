@@ -1,0 +1,30 @@
+"""What the crash tests share: a nursery for processes, and a folder on a disk that is quick to sync."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crash.nursery import Nursery
+
+_MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """A process that forks children."""
+    with Nursery() as nursery:
+        yield nursery
+
+
+@pytest.fixture
+def quick_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: SIGKILL does not touch what a disk would still have to write."""
+    if not _MEMORY.is_dir():
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(prefix="kron-", dir=_MEMORY))
+    yield folder
+    shutil.rmtree(folder)

@@ -1,0 +1,28 @@
+"""Disk: what can be done to the file system below a ledger, whichever layer does it."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Protocol
+
+
+class Fault(Enum):
+    """What becomes of a step that does not go well."""
+
+    NO_SPACE = "no space left"
+    IO_ERROR = "input-output error"
+    READ_ONLY = "read-only file system"
+    KILL = "the process dies"
+
+
+class Disk(Protocol):
+    """A layer that counts the steps by which files are changed."""
+
+    def arm(self, step: int, fault: Fault, *, for_good: bool = False) -> None:
+        """Let that step from now on fail; `for_good`: and all after it, until `repair`."""
+
+    def repair(self) -> None:
+        """Let nothing fail any more."""
+
+    @property
+    def failed(self) -> Sequence[str]:
+        """The steps that failed since it was armed, as "write ledger-wal"; perhaps only the first."""

@@ -1,0 +1,151 @@
+"""Emitter: hands events to a sink, and lets nothing of the sink through to a run."""
+
+from asyncio import CancelledError
+from logging import ERROR
+
+import pytest
+
+from kron.engine.emitter import Emitter
+from kron.rules.event import DEBUG, INFO, WARNING, Event, event
+
+STOPPED = event("SchedulerStopped")
+SKIPPED = event("TaskSkipped", taskName="report", reason="unchanged")
+
+
+class Broken:
+    """A sink that takes note of what it is given, and raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        self.told: list[str] = []
+
+    def __call__(self, told: Event) -> None:
+        self.told.append(told.name)
+        raise self.error
+
+
+class Picky:
+    """A sink that wants some levels only."""
+
+    def __init__(self, *levels: str) -> None:
+        self.levels = levels
+        self.told: list[str] = []
+
+    def wants(self, level: str) -> bool:
+        return level in self.levels
+
+    def __call__(self, told: Event) -> None:
+        self.told.append(told.name)
+
+
+# --- handing over -----------------------------------------------------------------------------------------------------
+
+
+def test_events_are_handed_over_in_their_order() -> None:
+    told: list[Event] = []
+
+    Emitter(told.append).emit(iter([STOPPED, SKIPPED, STOPPED]))
+
+    assert told == [STOPPED, SKIPPED, STOPPED]
+
+
+def test_an_event_is_made_and_handed_over() -> None:
+    told: list[Event] = []
+
+    Emitter(told.append).tell("TaskSkipped", taskName="report", reason="unchanged")
+
+    assert [(each.name, dict(each.fields)) for each in told] == [(SKIPPED.name, dict(SKIPPED.fields))]
+
+
+# --- what is wanted ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [DEBUG, INFO, WARNING])
+def test_a_sink_that_does_not_say_wants_everything(level: str) -> None:
+    assert Emitter(lambda _: None).wants(level)
+
+
+def test_a_sink_is_asked_what_it_wants() -> None:
+    emitter = Emitter(Picky(WARNING))
+
+    assert [emitter.wants(level) for level in (DEBUG, INFO, WARNING)] == [False, False, True]
+
+
+def test_an_event_that_nobody_wants_is_not_made() -> None:
+    sink = Picky(INFO)
+
+    Emitter(sink).tell("TaskSkipped", nonsense="would be a bug if it were made")
+
+    assert sink.told == []
+
+
+def test_an_event_of_a_level_that_is_wanted_is_told() -> None:
+    sink = Picky(INFO)
+
+    Emitter(sink).tell("SchedulerStopped")
+
+    assert sink.told == ["SchedulerStopped"]
+
+
+def test_a_sink_may_change_its_mind() -> None:
+    sink = Picky()
+    emitter = Emitter(sink)
+
+    sink.levels = (INFO,)
+
+    assert emitter.wants(INFO)
+
+
+# --- a sink that raises -----------------------------------------------------------------------------------------------
+
+
+def test_a_sink_that_raises_is_reported_once_to_logging(caplog: pytest.LogCaptureFixture) -> None:
+    emitter = Emitter(Broken(ValueError("full")))
+
+    emitter.emit([STOPPED, STOPPED])
+    emitter.tell("SchedulerStopped")
+
+    assert [(each.name, each.levelno) for each in caplog.records] == [("kron", ERROR)]
+    assert caplog.records[0].exc_info is not None
+    assert isinstance(caplog.records[0].exc_info[1], ValueError)
+
+
+def test_a_sink_that_raises_is_given_the_other_events_all_the_same() -> None:
+    sink = Broken(ValueError("full"))
+
+    Emitter(sink).emit([STOPPED, SKIPPED])
+
+    assert sink.told == ["SchedulerStopped", "TaskSkipped"]
+
+
+def test_each_sink_has_its_own_report(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        Emitter(Broken(ValueError("full"))).emit([STOPPED])
+
+    assert len(caplog.records) == 2
+
+
+class Undecided(Picky):
+    """A sink that fails when it is asked."""
+
+    def wants(self, level: str) -> bool:
+        raise RuntimeError(level)
+
+
+def test_a_sink_that_fails_when_asked_wants_nothing_and_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
+    emitter = Emitter(Undecided())
+
+    assert [emitter.wants(level) for level in (DEBUG, INFO, WARNING)] == [False, False, False]
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("error", [CancelledError(), GeneratorExit()], ids=repr)
+def test_a_sink_that_raises_what_is_no_exception_disturbs_nobody_either(error: BaseException) -> None:
+    Emitter(Broken(error)).emit([STOPPED])
+
+
+def test_an_event_that_cannot_be_made_is_a_bug_and_not_the_fault_of_the_sink(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(AssertionError):
+        Emitter(lambda _: None).tell("TaskSkipped", colour="red")
+
+    assert caplog.records == []

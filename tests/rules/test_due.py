@@ -1,0 +1,276 @@
+"""Due: the chosen seconds of a timing in the order of time; Moment: what lies next to a `now`."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kron.cron.schedule import Schedule
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.instant import MICROSECOND, SECOND, Instant, parse_instant
+from kron.rules.due import ChosenTimes, Moment, Occurrences
+
+NOON = parse_instant("2026-03-02T12:00:00Z")
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+LONG_AGO = NOON - 30 * DAY
+THE_END = datetime.max.replace(tzinfo=UTC)
+THE_BEGINNING = datetime.min.replace(tzinfo=UTC)
+ONE_SEARCH = 1_000  # periods that are looked at before next says when to ask again
+
+LINES = [
+    "* * * * * @win(after,30m)",
+    "* * * * * @win(around,1h)",
+    "*/7 * * * * @win(around,90m) @dist(normal)",
+    "0 * * * * @win(after,3h) @avoid(hours=9-17)",
+    "*/30 * * * * @win(after,2h) @only(hours=3,4)",
+    "0 3 * * * @tz(Europe/Paris) @win(after,20m)",
+    "*/20 * * * * @win(after,1h) @seed(daily)",
+    "*/20 * * * *",
+]
+
+
+def timing(line: str) -> Timing:
+    return Timing.parse(line, identity="report")
+
+
+def chosen_times(line: str) -> ChosenTimes:
+    return ChosenTimes(timing(line))
+
+
+@cache
+def by_brute_force(line: str) -> list[Instant]:
+    """Return every chosen second from three days before noon to three days after, by asking every period."""
+    each = timing(line)
+    first, last = NOON - 3 * DAY, NOON + 3 * DAY
+    periods = each.schedule.between(first - each.window.duration - SECOND, last + each.window.duration)
+    chosen = {decide(each, nominal).chosen_time for nominal in periods}
+    return sorted(second for second in chosen if second is not None and first <= second <= last)
+
+
+def walk(step: Callable[[Instant], Instant | None], start: Instant, *, most: int) -> list[Instant]:
+    """Return what a step leads to, again and again, until there is nothing more, or so many."""
+    found: list[Instant] = []
+    at = step(start)
+    while at is not None and len(found) < most:
+        found.append(at)
+        at = step(at)
+    return found
+
+
+lines = st.sampled_from(LINES)
+near_noon = st.timedeltas(-DAY, DAY).map(lambda away: NOON + away) | st.integers(-86_400, 86_400).map(
+    lambda seconds: NOON + seconds * SECOND
+)
+
+
+# --- chosen seconds ---------------------------------------------------------------------------------------------------
+
+
+@given(lines, near_noon)
+def test_next_is_the_earliest_chosen_second_after(line: str, after: Instant) -> None:
+    found = chosen_times(line).next(after)
+
+    assert found == min(second for second in by_brute_force(line) if second > after)
+
+
+@given(lines, near_noon)
+def test_latest_is_the_last_chosen_second_at_or_before(line: str, at: Instant) -> None:
+    found = chosen_times(line).latest(at, LONG_AGO)
+
+    assert found == max(second for second in by_brute_force(line) if second <= at)
+
+
+@given(lines, near_noon)
+def test_the_next_is_the_latest_when_it_comes_and_nothing_lies_between(line: str, moment: Instant) -> None:
+    due = chosen_times(line)
+
+    found = due.next(moment)
+
+    assert found is not None
+    assert due.latest(found, LONG_AGO) == found
+    assert due.latest(found - MICROSECOND, LONG_AGO) == due.latest(moment, LONG_AGO)
+
+
+@given(lines, near_noon)
+def test_from_just_before_the_latest_the_next_is_the_latest(line: str, moment: Instant) -> None:
+    due = chosen_times(line)
+
+    found = due.latest(moment, LONG_AGO)
+
+    assert found is not None
+    assert due.next(found - MICROSECOND) == found
+    assert due.next(found) == due.next(moment)
+
+
+@given(lines, near_noon, near_noon)
+def test_before_the_instant_that_matters_nothing_needs_to_be_found(line: str, at: Instant, since: Instant) -> None:
+    found = chosen_times(line).latest(at, since)
+
+    later = [second for second in by_brute_force(line) if since < second <= at]
+    assert found == later[-1] if later else found is None or found <= since
+
+
+@given(near_noon)
+def test_without_modifiers_the_chosen_seconds_are_the_occurrences(moment: Instant) -> None:
+    due, schedule = chosen_times("*/20 * * * *"), Schedule("*/20 * * * *")
+
+    assert due.next(moment) == schedule.next(moment)
+    assert due.latest(moment, LONG_AGO) == schedule.previous(moment)
+
+
+@pytest.mark.parametrize("line", LINES[:3])
+def test_windows_that_overlap_give_their_seconds_in_the_order_of_time(line: str) -> None:
+    found = walk(chosen_times(line).next, NOON, most=100)
+
+    assert found == [second for second in by_brute_force(line) if second > NOON][:100]
+
+
+@pytest.mark.parametrize("line", ["* * * * * @win(after,30h)", "* * * * * @win(around,40h)"])
+def test_a_window_over_more_periods_than_a_search_holds_loses_no_second(line: str) -> None:
+    found = walk(chosen_times(line).next, NOON, most=20)
+
+    assert found == [second for second in by_brute_force(line) if second > NOON][:20]
+
+
+# --- seconds that are ruled out ---------------------------------------------------------------------------------------
+
+
+def test_where_many_periods_are_ruled_out_next_says_when_to_ask_again() -> None:
+    due, four = chosen_times("* * * * * @win(after,5m) @only(hours=3)"), NOON.replace(hour=4)
+
+    again = due.next(four)
+
+    assert again is not None
+    assert four < again < NOON.replace(hour=3) + DAY
+
+
+@settings(max_examples=10)  # each is thousands of periods
+@given(st.sampled_from(["* * * * * @only(hours=3)", "* * * * * @win(after,5m) @only(hours=3)"]), near_noon)
+def test_whoever_asks_again_when_told_misses_nothing(line: str, after: Instant) -> None:
+    due, expected = chosen_times(line), min(second for second in by_brute_force(line) if second > after)
+
+    asked = walk(due.next, after, most=9)
+
+    assert expected in asked
+    assert all(at in by_brute_force(line) or at < expected for at in asked[: asked.index(expected)])
+
+
+@pytest.mark.parametrize("since", [LONG_AGO, THE_BEGINNING, NOON + DAY], ids=str)
+def test_a_timing_that_never_allows_a_second_has_no_latest_one(since: Instant) -> None:
+    assert chosen_times("0 0 * * * @only(hours=12)").latest(NOON, since) is None
+
+
+def test_a_timing_that_never_allows_a_second_is_asked_for_again_and_again() -> None:
+    first, second = walk(chosen_times("0 0 * * * @only(hours=12)").next, NOON, most=2)
+
+    assert NOON + 900 * DAY < first < second - 900 * DAY
+
+
+# --- where the calendar ends ------------------------------------------------------------------------------------------
+
+
+def test_the_last_seconds_of_the_calendar_are_found() -> None:
+    found = walk(chosen_times("* * * * * @win(after,30m)").next, THE_END - 90 * MINUTE, most=100)
+
+    assert found[-1] > THE_END - 30 * MINUTE
+    assert all(one < other for one, other in pairwise(found))
+
+
+def test_the_first_seconds_of_the_calendar_are_found() -> None:
+    due = chosen_times("* * * * * @win(after,30m)")
+
+    found = walk(lambda at: due.latest(at - MICROSECOND, THE_BEGINNING), THE_BEGINNING + 90 * MINUTE, most=100)
+
+    assert found[-1] < THE_BEGINNING + 10 * MINUTE
+    assert all(one > other for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize("line", ["0 0 * * *", "* * * * * @win(after,30m)", "* * * * * @win(around,30m)"])
+def test_after_the_end_of_the_calendar_nothing_comes(line: str) -> None:
+    assert chosen_times(line).next(THE_END) is None
+
+
+def test_before_the_first_occurrence_of_the_calendar_nothing_came() -> None:
+    assert chosen_times("5 0 * * *").latest(THE_BEGINNING, THE_BEGINNING) is None
+
+
+@pytest.mark.parametrize("line", ["* * * * * @win(after,30m)", "* * * * * @win(around,30m)"])
+def test_in_the_last_minutes_of_the_calendar_the_latest_second_is_found(line: str) -> None:
+    assert chosen_times(line).latest(THE_END, THE_END - DAY) is not None
+
+
+# --- occurrences ------------------------------------------------------------------------------------------------------
+
+
+@given(near_noon, near_noon)
+def test_occurrences_are_those_of_the_schedule_however_long_ago(moment: Instant, since: Instant) -> None:
+    schedule = Schedule("0 3 * * *", "Europe/Paris")
+    due = Occurrences(schedule)
+
+    assert due.next(moment) == schedule.next(moment)
+    assert due.latest(moment, since) == schedule.previous(moment)
+
+
+def test_occurrences_end_with_the_calendar() -> None:
+    due = Occurrences(Schedule("5 0 * * *"))
+
+    assert due.next(THE_END) is None
+    assert due.latest(THE_BEGINNING, THE_BEGINNING) is None
+
+
+# --- a moment ---------------------------------------------------------------------------------------------------------
+
+
+class Asked:
+    """Due instants of a schedule that note the questions about them."""
+
+    def __init__(self, text: str = "0 * * * *") -> None:
+        self.questions: list[Instant] = []
+        self._due = Occurrences(Schedule(text))
+
+    def next(self, after: Instant, /) -> Instant | None:
+        self.questions.append(after)
+        return self._due.next(after)
+
+    def latest(self, at: Instant, since: Instant, /) -> Instant | None:
+        self.questions.append(at)
+        return self._due.latest(at, since)
+
+
+@pytest.mark.parametrize("now", [NOON, NOON + MINUTE], ids=["at an occurrence", "after it"])
+def test_a_moment_knows_what_lies_before_and_after_it(now: Instant) -> None:
+    moment, hourly = Moment(now), Asked()
+
+    assert moment.now == now
+    assert moment.latest(hourly, LONG_AGO) == NOON
+    assert moment.coming(hourly) == NOON + HOUR
+
+
+def test_a_schedule_is_asked_once_in_each_direction() -> None:
+    moment, hourly = Moment(NOON), Asked()
+
+    answers = {(moment.latest(hourly, LONG_AGO), moment.coming(hourly)) for _ in range(3)}
+
+    assert answers == {(NOON, NOON + HOUR)}
+    assert hourly.questions == [NOON, NOON]
+
+
+def test_each_schedule_has_its_own_answers() -> None:
+    moment, hourly, daily = Moment(NOON), Asked(), Asked("0 3 * * *")
+
+    assert [moment.latest(due, LONG_AGO) for due in (hourly, daily)] == [NOON, NOON.replace(hour=3)]
+    assert [moment.coming(due) for due in (hourly, daily)] == [NOON + HOUR, NOON.replace(hour=3) + DAY]
+
+
+def test_where_the_calendar_ends_a_moment_says_none_and_asks_no_more() -> None:
+    moment, hourly = Moment(THE_END), Asked()
+
+    assert [moment.coming(hourly), moment.coming(hourly)] == [None, None]
+    assert hourly.questions == [THE_END]
