@@ -135,7 +135,9 @@ ERRORS = (
         _ERRORS,
         "An invalid list is refused by the awaited call before anything is scheduled or stored.",
     ),
-    Clause("errors.wrapped", EVERY, _ERRORS, "An unexpected error is raised again inside one that tells where it happened."),
+    Clause(
+        "errors.wrapped", EVERY, _ERRORS, "An unexpected error is raised again inside one that tells where it happened."
+    ),
     Clause("errors.cause-kept", EVERY, _ERRORS, "A wrapped error is kept as it was, as detail `cause`."),
     Clause("errors.stable-names", EVERY, _ERRORS, "The names of errors and the form of their messages are stable."),
     Clause(

@@ -63,7 +63,10 @@ EVENTS = (
         "TaskOrphaned is WARNING and has taskName, lastExecutionTime and schedulerIdentifier.",
     ),
     Clause(
-        "events.task-scheduled", _ONLY, _EVENTS, "TaskScheduled is DEBUG and has taskName, cronExpression and retryDelayMs."
+        "events.task-scheduled",
+        _ONLY,
+        _EVENTS,
+        "TaskScheduled is DEBUG and has taskName, cronExpression and retryDelayMs.",
     ),
     Clause("events.task-skipped", _ONLY, _EVENTS, "TaskSkipped is DEBUG and has taskName and reason."),
     # --- all together
@@ -76,6 +79,8 @@ EVENTS = (
         "INFO is for what is normal, WARNING for what deserves attention, DEBUG for detail.",
     ),
     Clause("events.causal-order", _ONLY, _EVENTS, "The events of one task come in the order of cause and effect."),
-    Clause("events.machine-readable", _ONLY, _EVENTS, "An event is a name with named values, not a sentence to be parsed."),
+    Clause(
+        "events.machine-readable", _ONLY, _EVENTS, "An event is a name with named values, not a sentence to be parsed."
+    ),
     Clause("events.iso-times", _ONLY, _EVENTS, "All times in events are written in ISO 8601."),
 )

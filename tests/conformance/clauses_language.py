@@ -33,7 +33,9 @@ LANGUAGE = (
     Clause("cron.in-range", EVERY, _CRON, "A value outside the range of its field is rejected."),
     Clause("cron.decimal-only", EVERY, _CRON, "Numbers with a sign, an exponent or in hexadecimal are rejected."),
     Clause("cron.never-matching", EVERY, _CRON, "An expression that no date can match is rejected."),
-    Clause("cron.day-or-weekday", EVERY, _CRON, "Where day and weekday are both restricted, a match of either suffices."),
+    Clause(
+        "cron.day-or-weekday", EVERY, _CRON, "Where day and weekday are both restricted, a match of either suffices."
+    ),
     Clause("cron.both-stars", EVERY, _CRON, "Where neither day nor weekday is restricted, every day matches."),
     Clause("cron.weekday-alone", EVERY, _CRON, "Where only the weekday is restricted, it alone decides."),
     Clause("cron.day-alone", EVERY, _CRON, "Where only the day of the month is restricted, it alone decides."),

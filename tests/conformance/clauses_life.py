@@ -55,7 +55,12 @@ LIFE = (
     ),
     Clause("scheduler.reinitialized", BOTH_POLLING, _SCHEDULER, "A re-initialisation that succeeds leads to Running."),
     Clause("scheduler.failed-again-stops", (DRAFT,), _SCHEDULER, "A re-initialisation that fails leads to Stopping."),
-    Clause("scheduler.failed-again-resets", (POLLING,), _SCHEDULER, "A re-initialisation that fails leads to Uninitialized."),
+    Clause(
+        "scheduler.failed-again-resets",
+        (POLLING,),
+        _SCHEDULER,
+        "A re-initialisation that fails leads to Uninitialized.",
+    ),
     Clause(
         "scheduler.rejects-while-running",
         (DECLARATIVE,),
@@ -91,7 +96,10 @@ LIFE = (
     Clause("scheduler.restartable", EVERY, _SCHEDULER, "A scheduler that has stopped can be initialised again."),
     # --- task
     Clause(
-        "task.three-states", EVERY, _TASK, "A task is in exactly one of three states: AwaitingRun, Running, AwaitingRetry."
+        "task.three-states",
+        EVERY,
+        _TASK,
+        "A task is in exactly one of three states: AwaitingRun, Running, AwaitingRetry.",
     ),
     Clause(
         "task.due",
@@ -141,12 +149,20 @@ LIFE = (
         "told, then TaskRunStarted.",
     ),
     # --- times
-    Clause("stamps.last-attempt", EVERY, _STAMPS, "The start of the latest attempt is kept, whether it succeeds or fails."),
-    Clause("stamps.last-success", EVERY, _STAMPS, "The end of the latest success is kept, also through later failures."),
+    Clause(
+        "stamps.last-attempt", EVERY, _STAMPS, "The start of the latest attempt is kept, whether it succeeds or fails."
+    ),
+    Clause(
+        "stamps.last-success", EVERY, _STAMPS, "The end of the latest success is kept, also through later failures."
+    ),
     Clause("stamps.last-failure", EVERY, _STAMPS, "The end of the latest failure is kept."),
-    Clause("stamps.retry-until", EVERY, _STAMPS, "The time from which a retry is allowed is kept while one is awaited."),
+    Clause(
+        "stamps.retry-until", EVERY, _STAMPS, "The time from which a retry is allowed is kept while one is awaited."
+    ),
     # --- polling
-    Clause("polling.begins", EVERY, _POLLING, "The first scheduled task makes the loop Active and tells PollingStarted."),
+    Clause(
+        "polling.begins", EVERY, _POLLING, "The first scheduled task makes the loop Active and tells PollingStarted."
+    ),
     Clause(
         "polling.last-task-cancelled",
         EVERY,
@@ -154,7 +170,10 @@ LIFE = (
         "The cancellation of the last task makes the loop Inactive and tells PollingStopped.",
     ),
     Clause(
-        "polling.stop-requested", EVERY, _POLLING, "A stop makes an Active loop Stopping and tells PollingStopRequested."
+        "polling.stop-requested",
+        EVERY,
+        _POLLING,
+        "A stop makes an Active loop Stopping and tells PollingStopRequested.",
     ),
     Clause(
         "polling.ends",

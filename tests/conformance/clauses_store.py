@@ -14,7 +14,12 @@ STORE = (
         _RECORDS,
         "initialize compares its list with the records and sorts every task into exactly one class.",
     ),
-    Clause("override.new", EVERY, _RECORDS, "A task without a record is new: it gets a record and the rule of the first start."),
+    Clause(
+        "override.new",
+        EVERY,
+        _RECORDS,
+        "A task without a record is new: it gets a record and the rule of the first start.",
+    ),
     Clause(
         "override.preserved",
         EVERY,
@@ -138,7 +143,12 @@ STORE = (
         _AGAIN,
         "initialize again with the same list is refused and changes nothing.",
     ),
-    Clause("again.no-duplicates", EVERY, _AGAIN, "Later calls of initialize never make a task run twice for one occurrence."),
+    Clause(
+        "again.no-duplicates",
+        EVERY,
+        _AGAIN,
+        "Later calls of initialize never make a task run twice for one occurrence.",
+    ),
     Clause("again.overrides-detected", EVERY, _AGAIN, "Every later list is compared anew: what changed is overridden."),
     Clause("again.same-state-written", EVERY, _AGAIN, "Recording the same state again is harmless."),
     Clause("again.partial-failure", EVERY, _AGAIN, "A write that fails leaves no half of itself behind."),
@@ -149,5 +159,7 @@ STORE = (
     Clause("input.names-in-logs", (DRAFT,), _INPUT, "The name of a task cannot forge or break a line of the log."),
     Clause("failures.no-internals", (DRAFT,), _INPUT, "Messages of errors tell nothing of the inside of the program."),
     Clause("failures.refusals-logged", (DRAFT,), _INPUT, "What is refused is logged."),
-    Clause("failures.exhaustion", (DRAFT,), _INPUT, "When a resource runs out nothing is lost and the scheduler goes on."),
+    Clause(
+        "failures.exhaustion", (DRAFT,), _INPUT, "When a resource runs out nothing is lost and the scheduler goes on."
+    ),
 )

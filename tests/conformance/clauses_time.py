@@ -8,7 +8,9 @@ _MAKE_UP = "No make-up runs"
 _START = "Start"
 
 TIME = (
-    Clause("api.two-methods", EVERY, _API, "A scheduler has exactly two public methods, both awaited: initialize and stop."),
+    Clause(
+        "api.two-methods", EVERY, _API, "A scheduler has exactly two public methods, both awaited: initialize and stop."
+    ),
     Clause(
         "api.registration-is-four",
         EVERY,
@@ -22,9 +24,18 @@ TIME = (
     Clause("api.delay-not-negative", EVERY, _API, "The retry delay is a duration of zero or more."),
     # --- time
     Clause("time.host-clock", EVERY, _TIME, "The clock of the host alone says what time it is, also after it was set."),
-    Clause("time.minute-granularity", EVERY, _TIME, "Schedules are read in whole minutes: one occurrence a minute at most."),
-    Clause("time.every-boundary", EVERY, _TIME, "The schedules are evaluated at every minute boundary; none is left out."),
-    Clause("time.boundary-is-second-zero", EVERY, _TIME, "A minute begins at its second zero, and no task starts before it."),
+    Clause(
+        "time.minute-granularity", EVERY, _TIME, "Schedules are read in whole minutes: one occurrence a minute at most."
+    ),
+    Clause(
+        "time.every-boundary", EVERY, _TIME, "The schedules are evaluated at every minute boundary; none is left out."
+    ),
+    Clause(
+        "time.boundary-is-second-zero",
+        EVERY,
+        _TIME,
+        "A minute begins at its second zero, and no task starts before it.",
+    ),
     Clause("time.due-together", EVERY, _TIME, "Tasks that are due together run side by side, in no promised order."),
     Clause(
         "time.polls-regularly",

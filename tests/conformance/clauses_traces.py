@@ -63,7 +63,9 @@ TRACES = (
     Clause("invariant.stop-first", _D, _INVARIANTS, "stop before any initialize ends without an error."),
     Clause("invariant.on-time", _D, _INVARIANTS, "A task of the present minute runs in a reasonable time."),
     Clause("invariant.not-early", _D, _INVARIANTS, "A task of a later minute does not run early."),
-    Clause("invariant.no-make-up", _D, _INVARIANTS, "After a long downtime missed runs are not made up for one by one."),
+    Clause(
+        "invariant.no-make-up", _D, _INVARIANTS, "After a long downtime missed runs are not made up for one by one."
+    ),
     Clause("invariant.state-persists", _D, _INVARIANTS, "The state of a task survives a restart."),
     Clause("invariant.changes-detected", _D, _INVARIANTS, "A changed configuration is recognised as changed."),
     Clause("invariant.orphans-removed", _D, _INVARIANTS, "Nothing is left of orphaned tasks."),

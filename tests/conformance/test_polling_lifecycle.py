@@ -56,7 +56,8 @@ async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> 
 @clause("polling.last-task-cancelled")
 async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract) -> None:
     world = World(contract)
-    engine = Engine(Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append)), contract, "me", Limits())
+    ports = Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append))
+    engine = Engine(ports, contract, "me", Limits())
     tasks = check_registrations([world.task(), world.task("other")], Reader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()

@@ -156,3 +156,15 @@ async def test_a_scheduler_of_a_later_process_goes_by_its_own_list(contract: Con
     await world.until("11:30")
 
     assert sorted(world.began) == [("kept", *times("11:00")), ("new", *times("11:00"))]
+
+
+@clause("invariant.never-with-itself")
+async def test_a_list_that_changes_a_running_task_does_not_start_it_beside_itself(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    scheduler = await world.start(world.task(takes=10 * MINUTE))
+    await world.until("11:05")
+
+    await scheduler.initialize([world.task(cron="* * * * *", takes=10 * MINUTE)])
+    await world.until("11:10")
+
+    assert world.starts() == times("11:00", "11:10")

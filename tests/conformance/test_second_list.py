@@ -196,7 +196,7 @@ async def test_a_list_while_another_is_being_recorded_is_refused(contract: Contr
     world.disk = FaultyLedger(slow)
     scheduler = world.scheduler()
     initializing = asyncio.create_task(scheduler.initialize([world.task()]))
-    await world.settle()
+    await asyncio.wait([initializing], timeout=0)
 
     state = await state_told_by(scheduler, [world.task("other")])
 

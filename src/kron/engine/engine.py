@@ -128,8 +128,11 @@ class Engine:
             await self._loop
         if self._entries:
             self._emitter.tell("PollingStopped")
-        with self._clock.working():
-            await self._ledger.close()
+        try:
+            with self._clock.working():
+                await self._ledger.close()
+        except Exception as error:
+            self._failure = self._failure or error
         return self._failure
 
     async def abandon(self) -> None:

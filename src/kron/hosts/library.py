@@ -93,7 +93,8 @@ class Scheduler:
         if (failure := await asyncio.shield(self._stopping)) is not None:
             if self._contract.wraps_step_errors:
                 raise StopSchedulerError(cause=failure) from failure
-            raise SchedulerStepError(step="stop scheduler: recording how the last runs ended", cause=failure)
+            step = "stop scheduler: recording how the last runs ended"
+            raise SchedulerStepError(step=step, cause=failure) from failure
 
     # --- initialising -------------------------------------------------------------------------------------------------
 
@@ -146,8 +147,7 @@ class Scheduler:
         ports = Ports(self._clock, self._ledger, CallbackRunner(), self._emitter)
         engine = Engine(ports, self._contract, secrets.token_hex(8), self._limits)
         try:
-            await engine.open()
-            counts = await self._declare_to(engine, tasks)
+            counts = await self._declare_to(engine, tasks, opening=True)
         except BaseException:
             await engine.abandon()
             raise
@@ -156,13 +156,18 @@ class Scheduler:
             engine.arm()
         return counts
 
-    async def _declare_to(self, engine: Engine, tasks: list[Task]) -> tuple[int, int]:
+    async def _declare_to(self, engine: Engine, tasks: list[Task], *, opening: bool = False) -> tuple[int, int]:
+        step = "opening the ledger"
         try:
+            if opening:
+                await engine.open()
+            step = "recording the registered tasks"
             return await engine.declare(tasks)
         except Exception as error:
+            if step.startswith("opening") and isinstance(error, KronError):
+                raise  # it says itself what is wrong with the ledger, or with which record
             if not self._contract.wraps_step_errors:
-                step = "initialize scheduler: recording the registered tasks"
-                raise SchedulerStepError(step=step, cause=error) from error
+                raise SchedulerStepError(step=f"initialize scheduler: {step}", cause=error) from error
             name, cron = tasks[0][:2] if tasks else ("", "")
             raise ScheduleTaskError(name=name, cron_expression=cron, cause=error) from error
 

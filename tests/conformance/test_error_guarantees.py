@@ -1,0 +1,250 @@
+"""How errors are raised: before anything has happened, with their cause, in a stable form, without what is secret."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kron import KronError, Scheduler, errors
+from kron.rules.contract import Contract
+from kron.testing import FaultyLedger, MemoryLedger
+from tests.conformance.citing import clause
+from tests.conformance.clause import DECLARATIVE, DRAFT, POLLING
+from tests.conformance.world import ALWAYS, MINUTE, World, disk_full
+
+COMMON = {
+    "RegistrationsNotArrayError", "RegistrationShapeError", "InvalidRegistrationError", "ScheduleDuplicateTaskError",
+    "CronExpressionInvalidError", "NegativeRetryDelayError", "InvalidCronExpressionError", "FieldParseError",
+    "CronCalculationError", "TaskTryDeserializeError", "TaskMissingFieldError", "TaskInvalidTypeError",
+    "TaskInvalidValueError", "TaskInvalidStructureError",
+}  # fmt: skip
+OF_POLLING = {"ScheduleTaskError", "StopSchedulerError", "TaskListMismatchError"}
+NAMES = {
+    DRAFT: COMMON | OF_POLLING,
+    POLLING: COMMON | OF_POLLING,
+    DECLARATIVE: COMMON | {"SchedulerAlreadyActiveError"},
+}
+SECRET = "hunter2"
+
+
+class Unreliable(MemoryLedger):
+    """A store of somebody's own that fails with an error of its own when it is opened, or when it is closed."""
+
+    def __init__(self, failing: str, error: Exception) -> None:
+        super().__init__()
+        self.failing, self.error = failing, error
+
+    async def open(self) -> None:
+        if self.failing == "open":
+            raise self.error
+        await super().open()
+
+    async def close(self) -> None:
+        await super().close()
+        if self.failing == "close":
+            raise self.error
+
+
+async def work() -> None:
+    """A callback."""
+
+
+async def refusal(scheduler: Scheduler, registrations: Any) -> KronError:
+    """Return the error with which the list is refused."""
+    with pytest.raises(KronError) as caught:
+        await scheduler.initialize(registrations)
+    return caught.value
+
+
+async def failed_initialize(world: World, cause: Exception) -> KronError:
+    """Return the error of a list that cannot be recorded."""
+    world.disk.fail_next(error=cause)
+    return await refusal(world.scheduler(), [world.task()])
+
+
+async def failed_stop(world: World, cause: Exception) -> KronError:
+    """Return the error of a stop whose last run cannot be recorded."""
+    scheduler = await world.start(world.task(takes=10 * MINUTE))
+    await world.until("11:01")
+    world.disk.fail_next(ALWAYS, error=cause)
+    stopping: asyncio.Task[None] = asyncio.create_task(scheduler.stop())
+    await world.until("11:20")
+    failure = stopping.exception()
+    assert isinstance(failure, KronError)
+    return failure
+
+
+# --- before anything has happened -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        ("other", "0 * * * *", work),
+        ("", "0 * * * *", work, MINUTE),
+        ("report", "0 * * * *", work, MINUTE),
+        ("other", "*/5 * * * *", work, MINUTE),
+        ("other", "0 * * * *", work, -MINUTE),
+    ],
+    ids=["shape", "name", "duplicate", "cron", "delay"],
+)
+@clause("errors.before-scheduling")
+async def test_one_mistake_at_the_end_of_a_list_and_nothing_of_it_happens(
+    contract: Contract, last: tuple[Any, ...]
+) -> None:
+    world = World(contract, "11:00:30")
+
+    await refusal(world.scheduler(), [world.task(), last])
+    await world.until("13:00")
+
+    assert (world.disk.appends, world.store.records, world.began) == (0, {}, [])
+    assert world.story("TaskAdded", "TaskScheduled", "PollingStarted", "TaskRunStarted") == []
+
+
+# --- wrapped ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cause", [disk_full(), RuntimeError("out of order")], ids=["OSError", "RuntimeError"])
+@clause("errors.wrapped", "errors.cause-kept")
+async def test_an_error_while_a_list_is_recorded_is_raised_inside_one_that_says_so(
+    contract: Contract, cause: Exception
+) -> None:
+    error = await failed_initialize(World(contract), cause)
+
+    where = "Failed to initialize scheduler: " if contract.name == DECLARATIVE else "Failed to schedule task 'report': "
+    assert error.message.startswith(where)
+    assert error.message.endswith(str(cause))
+    assert error.details["cause"] is cause
+
+
+@pytest.mark.parametrize("cause", [disk_full(), RuntimeError("out of order")], ids=["OSError", "RuntimeError"])
+@clause("errors.wrapped", "errors.cause-kept")
+async def test_an_error_while_the_last_end_is_recorded_is_raised_inside_one_that_says_so(
+    contract: Contract, cause: Exception
+) -> None:
+    error = await failed_stop(World(contract), cause)
+
+    assert error.message.startswith("Failed to stop scheduler: ")
+    assert error.message.endswith(str(cause))
+    assert error.details["cause"] is cause
+
+
+@clause("errors.wrapped", "errors.cause-kept")
+async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says_so(contract: Contract) -> None:
+    world, cause = World(contract), RuntimeError("out of order")
+    world.disk = FaultyLedger(Unreliable("open", cause))
+
+    error = await refusal(world.scheduler(), [world.task()])
+
+    assert error.message.startswith("Failed to ")
+    assert error.details["cause"] is cause
+
+
+@clause("errors.wrapped", "errors.cause-kept")
+async def test_an_error_while_the_store_is_closed_is_raised_inside_one_that_says_so(contract: Contract) -> None:
+    world, cause = World(contract), RuntimeError("out of order")
+    world.disk = FaultyLedger(Unreliable("close", cause))
+    scheduler = await world.start(world.task())
+
+    with pytest.raises(KronError) as caught:
+        await scheduler.stop()
+
+    assert caught.value.message.startswith("Failed to stop scheduler: ")
+    assert caught.value.details["cause"] is cause
+
+
+@clause("errors.cause-kept")
+async def test_the_cause_of_a_wrapped_error_keeps_what_it_carried(contract: Contract) -> None:
+    error = await failed_initialize(World(contract), disk_full())
+
+    cause = error.details["cause"]
+    assert isinstance(cause, OSError)
+    assert (cause.errno, cause.strerror) == (28, "No space left on device")
+
+
+# --- stable -----------------------------------------------------------------------------------------------------------
+
+
+@clause("errors.stable-names")
+def test_every_error_of_the_contract_has_its_name(contract: Contract) -> None:
+    kinds = {name: getattr(errors, name, None) for name in NAMES[contract.name]}
+
+    assert all(isinstance(kind, type) and issubclass(kind, KronError) for kind in kinds.values()), kinds
+    assert {name: getattr(kind, "__name__", None) for name, kind in kinds.items()} == {name: name for name in kinds}
+
+
+@pytest.mark.parametrize(
+    ("registrations", "name", "message"),
+    [
+        (None, "RegistrationsNotArrayError", "Registrations must be an array"),
+        (
+            [("a", "0 * * * *")],
+            "RegistrationShapeError",
+            "Invalid registration shape: expected [string, string, function, Duration]",
+        ),
+        (
+            [("a", "0 * * * *", work, MINUTE)] * 2,
+            "ScheduleDuplicateTaskError",
+            'Task with name "a" is already scheduled',
+        ),
+        (
+            [("a", "60 * * * *", work, MINUTE)],
+            "CronExpressionInvalidError",
+            'Invalid cron expression "60 * * * *": minute field value 60 is outside 0-59',
+        ),
+        ([("a", "0 * * * *", work, -MINUTE)], "NegativeRetryDelayError", "Retry delay must be non-negative"),
+    ],
+    ids=["no list", "shape", "duplicate", "cron", "delay"],
+)
+@clause("errors.stable-names")
+async def test_a_mistake_in_a_list_is_told_by_its_name_and_its_form_of_words(
+    contract: Contract, registrations: object, name: str, message: str
+) -> None:
+    error = await refusal(World(contract).scheduler(), registrations)
+
+    assert (error.name, error.message, str(error)) == (name, message, message)
+
+
+# --- enough, and no more ----------------------------------------------------------------------------------------------
+
+
+@clause("errors.enough-and-no-more")
+async def test_the_error_of_an_expression_says_which_field_of_which_text_is_wrong_and_why(contract: Contract) -> None:
+    world = World(contract)
+
+    error = await refusal(world.scheduler(), [world.task(), world.task("other", "0 0 32 * *")])
+
+    assert error.message == 'Invalid cron expression "0 0 32 * *": day field value 32 is outside 1-31'
+
+
+@clause("errors.enough-and-no-more")
+async def test_the_error_of_a_shape_says_where_and_repeats_nothing_of_it(contract: Contract) -> None:
+    world = World(contract)
+
+    error = await refusal(world.scheduler(), [world.task(), ("other", "0 * * * *", work, SECRET)])
+
+    assert error.details["registrationIndex"] == 1
+    assert SECRET not in error.message
+    assert all(SECRET not in str(event.fields) for event in world.events)
+
+
+@clause("errors.enough-and-no-more")
+async def test_the_error_of_a_list_tells_nothing_of_the_other_tasks(contract: Contract) -> None:
+    world = World(contract)
+
+    error = await refusal(world.scheduler(), [world.task(SECRET), world.task(retry=timedelta(seconds=-1))])
+
+    assert SECRET not in error.message
+    assert all(SECRET not in str(event.fields) for event in world.events)
+
+
+@clause("errors.enough-and-no-more")
+async def test_a_name_of_any_length_is_repeated_as_far_as_it_is_needed_to_know_it(contract: Contract) -> None:
+    world, name = World(contract), "report\n" * 1000
+
+    error = await refusal(world.scheduler(), [world.task(name), world.task(name)])
+
+    assert error.message.startswith('Task with name "report\\nreport')
+    assert len(error.message) < 500
+    assert "\n" not in error.message

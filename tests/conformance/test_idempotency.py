@@ -1,0 +1,265 @@
+"""Determinism and idempotency: the same again, once more, and what a second time must not do."""
+
+from contextlib import suppress
+
+import pytest
+
+from kron import Scheduler
+from kron.engine.ports import Batch
+from kron.errors import LedgerWriteError, SchedulerAlreadyActiveError
+from kron.rules.contract import Contract
+from kron.rules.record import TaskRecord
+from kron.testing import FaultyLedger, MemoryLedger
+from tests.conformance.citing import clause
+from tests.conformance.clause import BOTH_POLLING
+from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, at, names_of, times
+
+
+class Unsure(FaultyLedger):
+    """A disk that writes and then says that it has not, from now on as often as told."""
+
+    doubts = 0
+
+    async def append(self, batch: Batch) -> None:
+        await super().append(batch)
+        if self.doubts:
+            self.doubts -= 1
+            raise LedgerWriteError(path="unsure", reason="connection lost")
+
+
+class Twice(MemoryLedger):
+    """A store that records everything two times."""
+
+    async def append(self, batch: Batch) -> None:
+        await super().append(batch)
+        await super().append(batch)
+
+
+async def give(scheduler: Scheduler, *tasks: Registered) -> None:
+    """Initialise once more; some contracts refuse that."""
+    with suppress(SchedulerAlreadyActiveError):
+        await scheduler.initialize(list(tasks))
+
+
+def anonymous(records: dict[str, TaskRecord]) -> dict[str, TaskRecord]:
+    """Return the records without the identifiers, which no two schedulers share."""
+    return {name: record._replace(scheduler="") for name, record in records.items()}
+
+
+# --- deterministic
+
+
+@clause("again.selection-is-deterministic")
+async def test_the_same_list_records_and_time_select_the_same_tasks_every_time(contract: Contract) -> None:
+    crons = {"missed": "30 11 * * *", "served": "0 * * * *", "retried": "5 11 * * *", "never": "0 0 * * *"}
+    first = World(contract)
+    tasks = [first.task(name, cron, fails=int(name == "retried"), retry=HOUR) for name, cron in crons.items()]
+    scheduler = await first.start(*tasks)
+    await first.until("11:10")
+    await scheduler.stop()
+    selected = []
+
+    for _ in range(5):
+        world = World(contract, "12:05:20")
+        world.store.records.update(first.store.records)
+        again = [world.task(name, cron, retry=HOUR) for name, cron in crons.items()]
+        await world.start(*again, world.task("new", "5 * * * *"))
+        selected.append(names_of(world.began))
+
+    assert selected == [["missed", "new", "retried", "served"]] * 5
+
+
+@clause("again.selection-is-deterministic")
+async def test_the_order_of_the_list_does_not_change_what_is_selected(contract: Contract) -> None:
+    crons = {"hourly": "0 * * * *", "daily": "0 0 * * *", "every minute": "* * * * *", "other": "1 * * * *"}
+    selected = []
+
+    for names in (list(crons), sorted(crons), sorted(crons, reverse=True)):
+        world = World(contract, "11:00:10")
+        await world.start(*(world.task(name, crons[name]) for name in names))
+        selected.append(names_of(world.began))
+
+    assert selected == [["every minute", "hourly"]] * 3
+
+
+# --- the same list
+
+
+@clause("again.same-list")
+async def test_the_same_list_again_writes_nothing_and_schedules_nothing_anew(contract: Contract) -> None:
+    world = World(contract)
+    tasks = [world.task("done"), world.task("busy", takes=HOUR), world.task("failed", fails=1, retry=HOUR)]
+    scheduler = await world.start(*tasks)
+    await world.until("11:10")
+    records, appends = dict(world.store.records), world.disk.appends
+    world.events.clear()
+
+    await scheduler.initialize(tasks)
+    await world.settle()
+
+    assert world.store.records == records
+    assert world.disk.appends == appends
+    assert world.story("TaskAdded", "TaskOverridden", "TaskOrphaned", "TaskScheduled", "TaskRunStarted") == []
+    (completed,) = world.told("SchedulerInitializationCompleted")
+    assert dict(completed.fields) == {"totalRegistrations": 3, "scheduledCount": 0, "skippedCount": 3}
+
+
+@clause("again.same-list")
+async def test_the_same_list_again_and_again_changes_no_start(contract: Contract) -> None:
+    world = World(contract)
+    report = world.task(fails=1, retry=5 * MINUTE)
+    scheduler = await world.start(report)
+
+    for _ in range(40):
+        await world.clock.advance(3 * MINUTE)
+        await scheduler.initialize([report])
+
+    assert world.starts() == times("11:00", "11:05", "12:00")
+
+
+@clause("again.refused-list")
+async def test_the_same_list_again_is_refused_and_changes_nothing(contract: Contract) -> None:
+    world = World(contract)
+    report = world.task(takes=30 * MINUTE)
+    scheduler = await world.start(report)
+    await world.until("11:10")
+    records, appends, told = dict(world.store.records), world.disk.appends, len(world.events)
+
+    with pytest.raises(SchedulerAlreadyActiveError) as caught:
+        await scheduler.initialize([report])
+
+    assert caught.value.message == "Cannot initialize scheduler: scheduler is already running"
+    assert caught.value.details == {"currentState": "running"}
+    assert (world.store.records, world.disk.appends, len(world.events)) == (records, appends, told)
+    await world.until("12:10")
+    assert world.starts() == times("11:00", "12:00")
+
+
+# --- no duplicates
+
+
+@clause("again.no-duplicates")
+async def test_lists_given_again_in_the_due_minute_start_no_second_run(contract: Contract) -> None:
+    world = World(contract, "11:00:05")
+    report = world.task()
+    scheduler = await world.start(report)
+
+    for _ in range(5):
+        await world.clock.advance(5 * SECOND)
+        await give(scheduler, report)
+    await world.until("11:30")
+
+    assert world.starts() == times("11:00:05")
+
+
+@clause("again.no-duplicates")
+async def test_schedulers_that_follow_one_another_in_the_due_minute_start_one_run(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    report = world.task()
+
+    for moment in ("11:00:10", "11:00:20", "11:00:30", "11:00:40"):
+        scheduler = await world.start(report)
+        await world.until(moment)
+        await scheduler.stop()
+
+    assert world.starts() == times("11:00")
+
+
+@clause("again.no-duplicates")
+async def test_lists_given_again_before_the_due_minute_start_one_run_in_it(contract: Contract) -> None:
+    world = World(contract, "10:59:00")
+    report = world.task()
+    scheduler = await world.start(report)
+
+    for _ in range(5):
+        await world.clock.advance(5 * SECOND)
+        await give(scheduler, report)
+    await world.until("11:30")
+
+    assert world.starts() == times("11:00")
+
+
+# --- overrides
+
+
+@clause("again.overrides-detected")
+async def test_every_later_life_of_a_scheduler_finds_what_changed(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(cron="0 * * * *"))
+    found = []
+
+    for cron in ("30 * * * *", "30 * * * *", "0 * * * *"):
+        await scheduler.stop()
+        world.events.clear()
+        await scheduler.initialize([world.task(cron=cron)])
+        found += world.story("TaskAdded", "TaskPreserved", "TaskOverridden")
+
+    assert found == ["TaskOverridden", "TaskPreserved", "TaskOverridden"]
+    assert world.record().cron == "0 * * * *"
+
+
+@clause("again.overrides-detected", under=BOTH_POLLING)
+async def test_every_later_list_of_a_running_scheduler_finds_what_changed(contract: Contract) -> None:
+    world = World(contract)
+    scheduler = await world.start(world.task(cron="0 * * * *"))
+    world.events.clear()
+
+    for cron in ("30 * * * *", "30 * * * *", "15 * * * *"):
+        await scheduler.initialize([world.task(cron=cron)])
+    await world.until("12:10")
+
+    told = world.story("TaskAdded", "TaskPreserved", "TaskOverridden")
+    assert told == ["TaskOverridden", "TaskPreserved", "TaskOverridden"]
+    assert world.starts() == times("10:15", "11:15")
+
+
+# --- the same state
+
+
+@clause("again.same-state-written")
+async def test_a_store_that_records_everything_twice_ends_with_the_same_records(contract: Contract) -> None:
+    ends = []
+
+    for store in (MemoryLedger(), Twice()):
+        world = World(contract)
+        world.store, world.disk = store, FaultyLedger(store)
+        scheduler = await world.start(world.task("good", takes=MINUTE), world.task("bad", fails=1))
+        await world.until("11:02")
+        await scheduler.stop()
+        await world.start(world.task("good", "30 * * * *"), world.task("new"))
+        await world.until("12:05")
+        ends.append((anonymous(store.records), sorted(world.began)))
+
+    assert ends[0] == ends[1]
+    assert set(ends[0][0]) == {"good", "new"}
+
+
+@clause("again.same-state-written")
+async def test_a_start_whose_record_is_written_again_happens_once(contract: Contract) -> None:
+    world = World(contract)
+    world.disk = disk = Unsure(world.store)
+    await world.start(world.task())
+    disk.doubts = 3
+
+    await world.until("11:30")
+
+    assert world.starts() == times("11:00:07")
+    assert world.record().last_attempt == world.record().last_success == at("11:00:07")
+    assert len(world.told("LedgerAppendFailed")) == 3
+
+
+@clause("again.same-state-written")
+async def test_an_end_whose_record_is_written_again_is_the_same_end(contract: Contract) -> None:
+    world = World(contract)
+    world.disk = disk = Unsure(world.store)
+    await world.start(world.task(takes=MINUTE, fails=1, retry=5 * MINUTE))
+    await world.until("11:00:30")
+    disk.doubts = 3
+
+    await world.until("11:04")
+
+    assert (world.record().last_failure, world.record().retry_until) == (at("11:01"), at("11:06"))
+    assert len(world.told("TaskRunFailed")) == 1
+    await world.until("11:30")
+    assert world.starts() == times("11:00", "11:06")
+    assert [event.fields["retryCount"] for event in world.told("TaskRetryStarted")] == [1]
