@@ -92,7 +92,11 @@ async def test_a_registration_of_another_length_is_refused(contract: Contract, l
 
 
 @clause("api.registration-is-four")
-@pytest.mark.parametrize("wrong", [None, 4, "four", {"name", "cron", "callback", "delay"}], ids=repr)
+@pytest.mark.parametrize(
+    "wrong",
+    [None, 4, "four", {"name", "cron", "callback", "delay"}],
+    ids=["none", "a number", "a text", "a set of four"],
+)
 async def test_what_is_no_sequence_is_refused_as_a_registration(contract: Contract, wrong: object) -> None:
     error = await refusal(World(contract), wrong)
 
