@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, Entry
+from kron.engine.collector import collector_paused
 from kron.engine.declaration import declare, place
 from kron.engine.emitter import Emitter
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
@@ -93,13 +94,15 @@ class Engine:
             stored = self._stored
             if stored is None:
                 stored = {name: entry.record for name, entry in self._entries.items()}
-            made = declare(tasks, stored, self._entries, self._running, (self._contract, moment, self._me))
+            with collector_paused():
+                made = declare(tasks, stored, self._entries, self._running, (self._contract, moment, self._me))
             if made.batch:
                 with self._clock.working():
                     await self._ledger.append(made.batch)
             was_polling = bool(self._entries)
             self._entries, self._stored, self._agenda = made.entries, None, Agenda()
-            owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, moment, self._me)}
+            with collector_paused():
+                owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, moment, self._me)}
             tell_declaration(self._emitter, made, self._contract, owing)
             if was_polling != bool(made.entries):
                 self._emitter.tell("PollingStarted" if made.entries else "PollingStopped")
@@ -216,9 +219,10 @@ class Engine:
         self._terminate_overdue()
         ended, self._ended = self._ended, []
         withdrawn, self._withdrawn = self._withdrawn, []
-        for end in ended:
-            step.settle(end, self._entries.get(end.run.name))
-        step.plan(self._agenda.take(step.moment.now, self._room()))
+        with collector_paused():
+            for end in ended:
+                step.settle(end, self._entries.get(end.run.name))
+            step.plan(self._agenda.take(step.moment.now, self._room()))
         if batch := Batch((), withdrawn + step.records, step.runs):
             try:
                 with self._clock.working():
@@ -234,7 +238,8 @@ class Engine:
         # A crash here: the starts are recorded and have not happened. The contract says whether they are owed again.
         tell_ends(self._emitter, step)
         if not self._hushed:
-            self._start(step)
+            with collector_paused():
+                self._start(step)
         elif step.owed:  # a stop came meanwhile: without this an orphan would be invented
             self._withdrawn += step.withdraw()
             self._wake.set()

@@ -14,6 +14,7 @@ from kron.adapters.memory_ledger import MemoryLedger
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.system_timezone import system_timezone
+from kron.engine.collector import collector_paused
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine, Limits, Ports
 from kron.engine.ports import Clock, Ledger, Sink
@@ -77,7 +78,8 @@ class Scheduler:
             await asyncio.shield(self._joinable[1])
             return
         try:
-            checked: list[Task] | KronError = check_registrations(registrations, self._read)
+            with collector_paused():
+                checked: list[Task] | KronError = check_registrations(registrations, self._read)
         except KronError as error:
             checked = error
         async with self._turn:

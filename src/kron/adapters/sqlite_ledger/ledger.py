@@ -10,6 +10,7 @@ from pathlib import Path
 from kron.adapters.sqlite_ledger.possession import Possession
 from kron.adapters.sqlite_ledger.schema import look, prepare
 from kron.adapters.sqlite_ledger.worker import Worker
+from kron.engine.collector import collector_paused
 from kron.engine.ports import Batch
 from kron.errors import LedgerUnusableError, LedgerWriteError, TaskMissingFieldError, TaskTryDeserializeError
 from kron.rules.history import RunRecord
@@ -51,7 +52,8 @@ class SqliteLedger:
 
     async def load(self) -> Mapping[str, TaskRecord]:
         """Return what is remembered of each task."""
-        return await self._worker_now().call(self._load)
+        with collector_paused():
+            return await self._worker_now().call(self._load)
 
     async def append(self, batch: Batch) -> None:
         """Remember the batch, or nothing of it."""
