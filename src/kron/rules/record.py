@@ -1,6 +1,7 @@
 """TaskRecord: what is remembered of a task of the library, and its persisted fields in both directions."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -79,6 +80,30 @@ class TaskRecord(NamedTuple):
     @classmethod
     def from_row(cls, row: tuple[object, ...]) -> "TaskRecord":
         """Return the record whose persisted values are given in the order of `FIELDS`."""
+        name, cron, delay, first, attempt, success, failure, retry, count, running, scheduler = row
+        if (  # the common case, a million times at a start: nothing is wrong
+            type(name) is type(cron) is type(scheduler) is str
+            and type(delay) is type(count) is int
+            and name
+            and cron
+            and delay >= 0
+            and 0 <= count <= _MOST
+        ):
+            with suppress(InvalidInstantError, OverflowError, TypeError):
+                read = _text_instant
+                return cls(
+                    name,
+                    cron,
+                    _duration(delay),
+                    read(first),  # what is no text is refused by it
+                    None if attempt is None else read(attempt),
+                    None if success is None else read(success),
+                    None if failure is None else read(failure),
+                    None if retry is None else read(retry),
+                    count,
+                    None if running is None else read(running),
+                    scheduler,
+                )
         values = [
             None if value is None and read is _instant_or_none else read(name, value)
             for (name, read), value in zip(_READERS, row, strict=True)

@@ -12,7 +12,13 @@ from kron.adapters.sqlite_ledger.schema import look, prepare
 from kron.adapters.sqlite_ledger.worker import Worker
 from kron.engine.collector import collector_paused
 from kron.engine.ports import Batch
-from kron.errors import LedgerUnusableError, LedgerWriteError, TaskMissingFieldError, TaskTryDeserializeError
+from kron.errors import (
+    LedgerUnusableError,
+    LedgerWriteError,
+    TaskInvalidValueError,
+    TaskMissingFieldError,
+    TaskTryDeserializeError,
+)
 from kron.rules.history import RunRecord
 from kron.rules.record import FIELDS, TaskRecord, instant_text, milliseconds
 
@@ -91,14 +97,16 @@ class SqliteLedger:
             columns = {column for _, column, *_ in self._connection.execute("PRAGMA table_info(task)")}
             for missing in (field for field in FIELDS if field not in columns):
                 raise TaskMissingFieldError(field=missing)
-            for *row, number in self._connection.execute(f"SELECT {', '.join(FIELDS)}, id FROM task"):
+            for row in self._connection.execute(f"SELECT {', '.join(FIELDS)}, id FROM task"):
                 try:
-                    record = TaskRecord.from_row(tuple(row))
+                    record = TaskRecord.from_row(row[:-1])
+                    if record.name in records:
+                        raise TaskInvalidValueError(field="name", value=record.name, reason="is there twice")
                 except TaskTryDeserializeError as error:
                     error.add_note(f"task {row[0]!r} in {self.path}")
                     raise
                 records[record.name] = record
-                self._ids[record.name] = number
+                self._ids[record.name] = row[-1]
         except sqlite3.Error as error:
             raise LedgerUnusableError(path=str(self.path), reason=f"it cannot be read ({error})") from error
         self._next_id = max(self._ids.values(), default=0) + 1
