@@ -40,6 +40,13 @@ def test_a_log_line_has_no_character_that_a_terminal_would_obey(caplog: pytest.L
     assert record.getMessage() == 'TaskPreserved taskName="two\\nlines \\x1b[31m and red"'
 
 
+def test_a_quote_inside_quotes_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kron"):
+        LoggingSink()(event("TaskPreserved", taskName='say "hello" twice'))
+
+    assert caplog.records[0].getMessage() == 'TaskPreserved taskName="say \\"hello\\" twice"'
+
+
 def test_a_log_line_cuts_a_name_of_ten_thousand_characters(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kron"):
         LoggingSink()(event("TaskPreserved", taskName="x" * 10_000))

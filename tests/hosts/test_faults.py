@@ -245,3 +245,17 @@ def test_a_cancelled_run_lasts_until_its_callback_has_really_ended() -> None:
         await crash(scheduler)
 
     run(body())
+
+
+def test_a_limit_longer_than_the_calendar_is_no_limit() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(run_timeout=timedelta.max)
+        await scheduler.initialize([world.task(takes=30 * MINUTE)])
+
+        await world.clock.advance(3 * HOUR)
+
+        assert world.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
+        await scheduler.stop()
+
+    run(body())

@@ -115,3 +115,22 @@ def test_a_stop_whose_last_records_cannot_be_written_returns_with_an_error() -> 
             await stopping
 
     run(body())
+
+
+def test_a_stop_whose_last_records_are_written_at_the_third_try_is_a_good_one() -> None:
+    async def body() -> None:
+        world = World()
+        ledger = FaultyLedger(world.ledger)
+        scheduler = world.scheduler(ledger=ledger)
+        await scheduler.initialize([world.task(takes=MINUTE)])
+        await world.clock.advance(MINUTE)
+        stopping = asyncio.ensure_future(scheduler.stop())
+        await world.clock.advance(timedelta(0))
+        ledger.fail_next(2)
+
+        await world.clock.advance(2 * MINUTE)
+        await stopping
+
+        assert world.ledger.records["task"].last_success == NOON + MINUTE
+
+    run(body())

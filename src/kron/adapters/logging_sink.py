@@ -29,4 +29,4 @@ class LoggingSink:
 
 def _text(value: object) -> str:
     text = shown(str(value))
-    return f'"{text}"' if " " in text else text
+    return '"' + text.replace('"', '\\"') + '"' if " " in text else text

@@ -1,7 +1,7 @@
 """collector_paused(): Python's garbage collector waits while many objects are made that are all kept or soon gone.
 
-It would visit every object of the program again and again in between, and find nothing. Only around code that calls no
-callback of a user, so that nobody's garbage has to wait for long.
+It would visit every object of the program again and again in between, and find nothing. Only around code that runs no
+callback, so that nobody's garbage has to wait for long.
 """
 
 import gc

@@ -34,7 +34,7 @@ _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousan
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
-_MINUTE = timedelta(minutes=1)
+_MINUTE, _DAY = timedelta(minutes=1), 86_400.0
 
 
 class Ports(NamedTuple):
@@ -180,7 +180,8 @@ class Engine:
         waits = [self._clock.longest_wait, self._contract.poll_interval if self._entries else None]
         deadlines = [now + wait for wait in waits if wait is not None]
         if self._timeouts:
-            deadlines.append(now + SECOND * max(0.0, self._timeouts[0][0] - self._clock.monotonic()))
+            left = self._timeouts[0][0] - self._clock.monotonic()
+            deadlines.append(now + SECOND * min(max(0.0, left), _DAY))  # a limit may be longer than the calendar
         if self._room() and (coming := self._agenda.next_instant()) is not None:
             deadlines.append(coming)
         return min(deadlines, default=None)

@@ -23,7 +23,6 @@ from kron.rules.history import RunRecord
 from kron.rules.record import FIELDS, TaskRecord, instant_text, milliseconds
 
 _FIRST = f"INSERT INTO task ({', '.join(FIELDS)}, id) VALUES ({', '.join('?' * len(FIELDS))}, ?)"
-# The name stays out of it: setting it, even to the same, would rewrite its index and take four times as long.
 _AGAIN = f"UPDATE task SET {', '.join(f'{field} = ?' for field in FIELDS[1:])} WHERE id = ?"
 _FORGET = "DELETE FROM task WHERE id = ?"
 _LOG = "INSERT INTO run (id, task, scheduledAt, startedAt, endedAt, result, error) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -40,7 +39,7 @@ class SqliteLedger:
         self._worker: Worker[Batch] | None = None
         self._possession: Possession | None = None
         self._connection: sqlite3.Connection | None = None
-        self._ids: dict[str, int] = {}  # of each task's row: finding it by its name would take twice as long
+        self._ids: dict[str, int] = {}  # of each task's row: names have no index
         self._next_id = 1
         self._oldest = self._newest = 0  # numbers of the runs in the history
 

@@ -16,7 +16,7 @@ _BUSY = 5.0  # seconds to wait for a reader's lock, for instance that of a backu
 
 _TYPES = {"retryDelayMs": "NUMERIC", "retryCount": "INTEGER"}
 _COLUMNS = ", ".join(f"{field} {_TYPES.get(field, 'TEXT')}" for field in FIELDS[1:])
-# No index on the name: all rows are loaded and then found by number, and an index doubles the time of registering.
+# No index on the name: all rows are loaded and then found by number; `load` refuses a name that is there twice.
 _TASK = f"CREATE TABLE task (id INTEGER PRIMARY KEY, name TEXT NOT NULL, {_COLUMNS})"
 _RUN = """CREATE TABLE run (
     id INTEGER PRIMARY KEY, task TEXT NOT NULL, scheduledAt TEXT, startedAt TEXT NOT NULL, endedAt TEXT,
