@@ -200,7 +200,8 @@ async def test_a_refused_list_is_logged_with_the_mistake(
 
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert record.getMessage() == f'SchedulerInitializationFailed error="{error.__name__}: {caught.value.message}"'
+    message = caught.value.message.replace('"', '\\"')
+    assert record.getMessage() == f'SchedulerInitializationFailed error="{error.__name__}: {message}"'
 
 
 # --- exhaustion

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kron.engine.agenda import Agenda, Entry
 from kron.engine.collector import collector_paused
 from kron.engine.declaration import declare, place
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
 from kron.engine.reporting import lateness, tell_declaration, tell_ends
 from kron.engine.step import End, Step
@@ -115,12 +115,12 @@ class Engine:
         """Begin to start runs, from the next turn of the event loop on."""
         self._armed_at = self._clock.now()
         self._loop = create_task(self._run(), name="kron engine")
+        self._loop.add_done_callback(report_death)
 
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
-        if not self._hushed:
-            self._hushed = True
-            self._wake.set()
+        self._hushed = True
+        self._wake.set()
 
     async def drain(self) -> Exception | None:
         """Wait until nothing runs, close the ledger, and return what could not be recorded, if anything."""
