@@ -56,7 +56,7 @@ class FatefulLedger:
 
     async def append(self, batch: Batch) -> None:
         """Remember the batch; the trace says what is tried, and that it is done."""
-        records = [record.to_row() for record in batch.records]
+        records = [record.to_row() for record in (*batch.records, *batch.begun)]
         self._trace.write("appending", forgotten=list(batch.forgotten), records=records, runs=len(batch.runs))
         self._fate.reach(Point.APPEND_BEGINS)
         try:

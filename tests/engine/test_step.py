@@ -10,10 +10,10 @@ from kron.cron.schedule import Schedule
 from kron.engine.agenda import Agenda, Entry
 from kron.engine.declaration import place
 from kron.engine.ports import Run
-from kron.engine.step import End, Step
+from kron.engine.step import Step
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract
-from kron.rules.due import Moment, Occurrences
+from kron.rules.due import Occurrences
 from kron.rules.history import RunRecord, RunResult
 from kron.rules.obligation import Why
 from kron.rules.plan import Begin, plan
@@ -37,8 +37,10 @@ def running(name: str = "report", since: Instant = NOON) -> TaskRecord:
     return task(name, since)._replace(running_since=since, scheduler=ME)
 
 
-def end(name: str = "report", error: BaseException | None = None, at: Instant = NOON + MINUTE) -> End:
-    return End(Run(name, work, NOON, NOON, 0.0), error, at, at - NOON)
+def end(name: str = "report", error: BaseException | None = None, at: Instant = NOON + MINUTE) -> Run:
+    run = Run(name, work, NOON, NOON, 0.0)
+    run.ended, run.error = at, error
+    return run
 
 
 class World:
@@ -48,13 +50,12 @@ class World:
         self.now, self.contract, self.agenda = now, contract, Agenda()
         self.entries = {record.name: Entry(work, HOURLY, record) for record in records}
         for entry in self.entries.values():
-            place(self.agenda, entry, Moment(now), ME)
-        self.step = Step(Moment(now), self.agenda, contract, ME)
+            place(self.agenda, entry, now, ME)
+        self.step = Step(now, self.agenda, contract, ME)
 
-    def act(self, *ends: End) -> Step:
+    def act(self, *ends: Run) -> Step:
         """Settle what ended, then plan what is due, as the engine does."""
-        for each in ends:
-            self.step.settle(each, self.entries.get(each.run.name))
+        self.step.settle(ends, self.entries)
         self.step.plan(self.agenda.take(self.now, ALL))
         return self.step
 
@@ -72,14 +73,14 @@ class World:
 
 def test_what_is_due_begins_with_the_record_of_its_start() -> None:
     world = World(task(), now=NOON)
-    planned = plan(task(), HOURLY, Moment(NOON), ME)
+    planned = plan(task(), HOURLY, NOON, ME)
     assert isinstance(planned, Begin)
 
     step = world.act()
 
-    assert step.records == [planned.after]
+    assert step.begun == [planned.after]
     assert world.records == {"report": planned.after}
-    assert [(entry.record, before, owed) for entry, before, owed in step.begun] == [
+    assert [(entry.record, before, owed) for entry, before, owed in step.starts] == [
         (planned.after, task(), planned.owed)
     ]
 
@@ -88,7 +89,7 @@ def test_what_is_not_due_is_not_evaluated() -> None:
     step = World(task("due"), task("not due", NOON), now=NOON).act()
 
     assert step.evaluated == 1
-    assert [record.name for record in step.records] == ["due"]
+    assert [record.name for record in step.begun] == ["due"]
 
 
 def test_an_entry_that_owes_nothing_after_all_is_put_where_it_will() -> None:
@@ -96,7 +97,7 @@ def test_an_entry_that_owes_nothing_after_all_is_put_where_it_will() -> None:
 
     world.step.plan(world.entries.values())
 
-    assert (world.step.evaluated, world.step.records) == (1, [])
+    assert (world.step.evaluated, world.step.begun) == (1, [])
     assert world.places == {"report": NOON + HOUR}
 
 
@@ -116,7 +117,7 @@ def test_a_success_is_recorded_with_its_run() -> None:
 
     step = world.act(end())
 
-    assert step.records == [task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)]
+    assert step.settled == [task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)]
     assert step.runs == [RunRecord("report", NOON, NOON, NOON + MINUTE, RunResult.SUCCESS, None)]
     assert step.retries == [None]
     assert world.places == {"report": NOON + HOUR}
@@ -136,7 +137,7 @@ def test_a_failure_is_recorded_with_its_run_and_its_retry() -> None:
 def test_the_end_of_a_task_that_is_gone_is_history_and_nothing_else() -> None:
     step = World(now=NOON + MINUTE).act(end(error=ValueError("late")))
 
-    assert step.records == []
+    assert step.settled == []
     assert [run.result for run in step.runs] == [RunResult.FAILURE]
     assert (len(step.ended), step.retries) == (1, [None])
 
@@ -145,7 +146,7 @@ def test_the_end_of_a_task_that_is_gone_is_history_and_nothing_else() -> None:
 def test_a_record_keeps_its_owner_after_an_end_only_where_it_always_does(contract: Contract) -> None:
     step = World(running(), now=NOON + MINUTE, contract=contract).act(end())
 
-    assert step.records[0].scheduler == (ME if contract is POLLING else "")
+    assert step.settled[0].scheduler == (ME if contract is POLLING else "")
 
 
 def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> None:
@@ -153,8 +154,8 @@ def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> Non
 
     step = world.act(end(at=NOON + HOUR + MINUTE))
 
-    assert [record.running_since for record in step.records] == [None, NOON + HOUR + MINUTE]
-    assert [(before.last_success, owed.scheduled) for _, before, owed in step.begun] == [
+    assert [record.running_since for record in step.settled + step.begun] == [None, NOON + HOUR + MINUTE]
+    assert [(before.last_success, owed.scheduled) for _, before, owed in step.starts] == [
         (NOON + HOUR + MINUTE, NOON + HOUR)
     ]
 
@@ -164,8 +165,8 @@ def test_those_that_begin_are_told_from_those_that_ended() -> None:
 
     step = world.act(end("one"), end("gone"), end("three"))
 
-    assert [before.name for _, before, _ in step.begun] == ["two"]
-    assert [each.run.name for each in step.ended] == ["one", "gone", "three"]
+    assert [before.name for _, before, _ in step.starts] == ["two"]
+    assert [each.name for each in step.ended] == ["one", "gone", "three"]
     assert [owed.why for owed in step.owed] == [Why.DUE]
 
 
@@ -226,7 +227,7 @@ maybe = st.none() | instants
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[World, list[End]]:
+def worlds(draw: st.DrawFn) -> tuple[World, list[Run]]:
     """Draw tasks at rest, running here or cut off, and ends of some of those that run here."""
     records = [
         task(name, draw(instants))._replace(
@@ -241,7 +242,7 @@ def worlds(draw: st.DrawFn) -> tuple[World, list[End]]:
 
 
 @given(worlds())
-def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[World, list[End]]) -> None:
+def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[World, list[Run]]) -> None:
     world, ends = drawn
     records, places = world.records, world.places
 
@@ -252,23 +253,33 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[World
 
 
 @given(worlds())
-def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[World, list[End]]) -> None:
+def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[World, list[Run]]) -> None:
     world, ends = drawn
     first = world.act(*ends)
     first.undo()
 
-    world.step = Step(Moment(world.now), world.agenda, world.contract, ME)
+    world.step = Step(world.now, world.agenda, world.contract, ME)
     second = world.act(*ends)
 
-    assert {*second.records} == {*first.records}
+    assert {*second.settled, *second.begun} == {*first.settled, *first.begun}
     assert {*second.runs} == {*first.runs}
 
 
 @given(worlds())
-def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tuple[World, list[End]]) -> None:
+def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(drawn: tuple[World, list[Run]]) -> None:
     world, ends = drawn
     step = world.act(*ends)
-    begun = [before for _, before, _ in step.begun]
+
+    for (_, before, _), after in zip(step.starts, step.begun, strict=True):
+        begun = before._replace(last_attempt=world.now, running_since=world.now, scheduler=ME, retry_until=None)
+        assert after == begun._replace(retry_count=after.retry_count)
+
+
+@given(worlds())
+def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tuple[World, list[Run]]) -> None:
+    world, ends = drawn
+    step = world.act(*ends)
+    begun = [before for _, before, _ in step.starts]
 
     withdrawn = step.withdraw()
 

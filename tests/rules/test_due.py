@@ -1,9 +1,10 @@
-"""Due: the chosen seconds of a timing in the order of time; Moment: what lies next to a `now`."""
+"""Due: the occurrences of a schedule, and the chosen seconds of a timing in the order of time."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.instant import MICROSECOND, SECOND, Instant, parse_instant
-from kron.rules.due import ChosenTimes, Moment, Occurrences
+from kron.rules.due import ChosenTimes, Occurrences
 
 NOON = parse_instant("2026-03-02T12:00:00Z")
 MINUTE = timedelta(minutes=1)
@@ -225,52 +226,48 @@ def test_occurrences_end_with_the_calendar() -> None:
     assert due.latest(THE_BEGINNING, THE_BEGINNING) is None
 
 
-# --- a moment ---------------------------------------------------------------------------------------------------------
+@given(st.lists(near_noon, min_size=2))
+def test_what_was_asked_before_never_changes_an_answer(questions: list[Instant]) -> None:
+    schedule = Schedule("0 3,12 * * *", "Europe/Paris")
+    due = Occurrences(schedule)
+
+    answers = [(due.latest(at, LONG_AGO), due.next(at)) for at in questions]
+
+    assert answers == [(schedule.previous(at), schedule.next(at)) for at in questions]
 
 
 class Asked:
-    """Due instants of a schedule that note the questions about them."""
+    """A schedule that notes the questions it is asked."""
 
-    def __init__(self, text: str = "0 * * * *") -> None:
+    def __init__(self) -> None:
         self.questions: list[Instant] = []
-        self._due = Occurrences(Schedule(text))
+        self._schedule = Schedule("0 * * * *")
 
-    def next(self, after: Instant, /) -> Instant | None:
+    def next(self, after: Instant) -> Instant:
         self.questions.append(after)
-        return self._due.next(after)
+        return self._schedule.next(after)
 
-    def latest(self, at: Instant, since: Instant, /) -> Instant | None:
+    def previous(self, at: Instant) -> Instant:
         self.questions.append(at)
-        return self._due.latest(at, since)
+        return self._schedule.previous(at)
 
 
-@pytest.mark.parametrize("now", [NOON, NOON + MINUTE], ids=["at an occurrence", "after it"])
-def test_a_moment_knows_what_lies_before_and_after_it(now: Instant) -> None:
-    moment, hourly = Moment(now), Asked()
+def test_between_two_occurrences_the_schedule_is_asked_once_in_each_direction() -> None:
+    hourly = Asked()
+    due = Occurrences(cast(Schedule, hourly))
 
-    assert moment.now == now
-    assert moment.latest(hourly, LONG_AGO) == NOON
-    assert moment.coming(hourly) == NOON + HOUR
-
-
-def test_a_schedule_is_asked_once_in_each_direction() -> None:
-    moment, hourly = Moment(NOON), Asked()
-
-    answers = {(moment.latest(hourly, LONG_AGO), moment.coming(hourly)) for _ in range(3)}
+    answers = {(due.latest(at, LONG_AGO), due.next(at)) for at in (NOON, NOON + MINUTE, NOON + HOUR - MICROSECOND)}
 
     assert answers == {(NOON, NOON + HOUR)}
     assert hourly.questions == [NOON, NOON]
 
 
-def test_each_schedule_has_its_own_answers() -> None:
-    moment, hourly, daily = Moment(NOON), Asked(), Asked("0 3 * * *")
+@pytest.mark.parametrize("at", [NOON + HOUR, NOON - MICROSECOND], ids=["later", "earlier"])
+def test_beyond_them_it_is_asked_again(at: Instant) -> None:
+    hourly = Asked()
+    due = Occurrences(cast(Schedule, hourly))
 
-    assert [moment.latest(due, LONG_AGO) for due in (hourly, daily)] == [NOON, NOON.replace(hour=3)]
-    assert [moment.coming(due) for due in (hourly, daily)] == [NOON + HOUR, NOON.replace(hour=3) + DAY]
+    due.next(NOON)
+    due.next(at)
 
-
-def test_where_the_calendar_ends_a_moment_says_none_and_asks_no_more() -> None:
-    moment, hourly = Moment(THE_END), Asked()
-
-    assert [moment.coming(hourly), moment.coming(hourly)] == [None, None]
-    assert hourly.questions == [THE_END]
+    assert set(hourly.questions) == {NOON, at}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.instant import MICROSECOND, Instant, parse_instant
-from kron.rules.due import Moment, Occurrences
+from kron.rules.due import Occurrences
 from kron.rules.obligation import Obligation, Why, look_again, obligation
 from kron.rules.plan import Begin, plan
 from kron.rules.record import TaskRecord
@@ -33,7 +33,7 @@ def task(
 
 
 def owed(record: TaskRecord, now: Instant) -> Obligation | None:
-    return obligation(record, HOURLY, Moment(now), ME)
+    return obligation(record, HOURLY, now, ME)
 
 
 def due(scheduled: Instant, *, preempts_retry: bool = False) -> Obligation:
@@ -77,7 +77,7 @@ def test_however_many_occurrences_were_missed_one_run_is_owed_for_the_latest() -
 def test_one_start_makes_up_for_all_that_was_missed() -> None:
     late = NOON + 7 * DAY + 20 * MINUTE
 
-    begun = plan(SERVED_AT_ELEVEN, HOURLY, Moment(late), ME)
+    begun = plan(SERVED_AT_ELEVEN, HOURLY, late, ME)
 
     assert isinstance(begun, Begin)
     assert owed(begun.after._replace(running_since=None), late) is None
@@ -174,7 +174,7 @@ def test_a_cut_off_run_without_any_occurrence_is_owed_for_now() -> None:
     first_moments = parse_instant("0001-01-01T00:01:00Z")
     cut_off = task(first_moments, running_since=first_moments, scheduler=ANOTHER)
 
-    found = obligation(cut_off, Occurrences(Schedule("0 3 * * *")), Moment(first_moments), ME)
+    found = obligation(cut_off, Occurrences(Schedule("0 3 * * *")), first_moments, ME)
 
     assert found == Obligation(Why.ORPHANED, first_moments, preempts_retry=False)
 
@@ -199,7 +199,7 @@ moments = st.timedeltas(-DAY, DAY).map(lambda away: NOON + away)
 def test_however_the_clock_is_set_no_occurrence_is_served_twice(nows: list[Instant], first_seen: Instant) -> None:
     record, served = task(first_seen=first_seen), []
     for now in nows:
-        match plan(record, HOURLY, Moment(now), ME):
+        match plan(record, HOURLY, now, ME):
             case Begin(owed_now, after):
                 served.append(owed_now.scheduled)
                 record = after._replace(running_since=None)
@@ -237,7 +237,7 @@ def test_nothing_is_owed_for_an_instant_that_has_not_come(record: TaskRecord, no
 
 @given(records, moments)
 def test_looking_again_when_told_misses_nothing(record: TaskRecord, now: Instant) -> None:
-    at = look_again(record, HOURLY, Moment(now))
+    at = look_again(record, HOURLY, now)
 
     assert at is not None
     if owed(record, now) is None:
@@ -260,11 +260,11 @@ def test_looking_again_when_told_misses_nothing(record: TaskRecord, now: Instant
     ids=["no retry", "retry first", "both at once", "occurrence first", "running"],
 )
 def test_the_next_look_is_at_the_next_occurrence_or_the_retry(record: TaskRecord, expected: Instant) -> None:
-    assert look_again(record, HOURLY, Moment(NOON)) == expected
+    assert look_again(record, HOURLY, NOON) == expected
 
 
 def test_where_the_calendar_ends_only_a_retry_is_left() -> None:
     last = parse_instant("9999-12-31T23:30:00Z")
 
-    assert look_again(task(last_attempt=last), HOURLY, Moment(last)) is None
-    assert look_again(task(last_attempt=last, retry_until=last + MINUTE), HOURLY, Moment(last)) == last + MINUTE
+    assert look_again(task(last_attempt=last), HOURLY, last) is None
+    assert look_again(task(last_attempt=last, retry_until=last + MINUTE), HOURLY, last) == last + MINUTE

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kron.cron.schedule import Schedule
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, POLLING_DRAFT, Contract, Identifier
-from kron.rules.due import Moment, Occurrences
+from kron.rules.due import Occurrences
 from kron.rules.obligation import Obligation, Why
 from kron.rules.plan import Begin, Later, plan, settle
 from kron.rules.record import TaskRecord
@@ -27,7 +27,7 @@ however_it_ended = pytest.mark.parametrize("succeeded", [True, False], ids=["suc
 
 def begin(record: TaskRecord, now: Instant) -> Begin:
     """Return what begins, given that something does."""
-    found = plan(record, HOURLY, Moment(now), ME)
+    found = plan(record, HOURLY, now, ME)
     assert isinstance(found, Begin)
     return found
 
@@ -44,19 +44,19 @@ def succeed(record: TaskRecord, ended: Instant) -> TaskRecord:
 
 
 def test_nothing_begins_where_nothing_is_owed() -> None:
-    assert plan(REPORT, HOURLY, Moment(NOON - MINUTE), ME) == Later(NOON)
+    assert plan(REPORT, HOURLY, NOON - MINUTE, ME) == Later(NOON)
 
 
 def test_a_task_that_runs_is_looked_at_again_with_its_next_occurrence() -> None:
     running = REPORT._replace(running_since=NOON, scheduler=ME)
 
-    assert plan(running, HOURLY, Moment(NOON), ME) == Later(NOON + HOUR)
+    assert plan(running, HOURLY, NOON, ME) == Later(NOON + HOUR)
 
 
 def test_where_nothing_comes_any_more_there_is_no_later() -> None:
     last = parse_instant("9999-12-31T23:30:00Z")
 
-    assert plan(REPORT._replace(last_attempt=last), HOURLY, Moment(last), ME) == Later(None)
+    assert plan(REPORT._replace(last_attempt=last), HOURLY, last, ME) == Later(None)
 
 
 def test_a_start_is_remembered_as_attempt_and_as_running_here() -> None:
@@ -152,7 +152,7 @@ def test_a_delay_that_leaves_the_calendar_waits_until_its_last_moment(delay: tim
     failed = fail(RUNNING._replace(retry_delay=delay), NOON + MINUTE)
 
     assert failed.retry_until == datetime.max.replace(tzinfo=UTC)
-    assert plan(failed, HOURLY, Moment(NOON + MINUTE), ME) == Later(NOON + HOUR)
+    assert plan(failed, HOURLY, NOON + MINUTE, ME) == Later(NOON + HOUR)
 
 
 def test_the_last_moment_of_the_calendar_can_be_persisted() -> None:
@@ -204,16 +204,16 @@ records = st.builds(
 
 @given(records, moments)
 def test_after_a_start_and_a_success_nothing_is_owed_at_that_instant(record: TaskRecord, now: Instant) -> None:
-    planned = plan(record, HOURLY, Moment(now), ME)
+    planned = plan(record, HOURLY, now, ME)
 
     if isinstance(planned, Begin):
-        assert isinstance(plan(planned.after, HOURLY, Moment(now), ME), Later)
-        assert isinstance(plan(succeed(planned.after, now), HOURLY, Moment(now), ME), Later)
+        assert isinstance(plan(planned.after, HOURLY, now, ME), Later)
+        assert isinstance(plan(succeed(planned.after, now), HOURLY, now, ME), Later)
 
 
 @given(records, moments)
 def test_a_plan_is_later_than_now_or_begins_now(record: TaskRecord, now: Instant) -> None:
-    match plan(record, HOURLY, Moment(now), ME):
+    match plan(record, HOURLY, now, ME):
         case Begin(_, after):
             assert (after.last_attempt, after.running_since, after.scheduler) == (now, now, ME)
         case Later(at):

@@ -37,8 +37,8 @@ class MemoryLedger:
             raise LedgerWriteError(path="in memory", reason="it is not open")
         for name in batch.forgotten:
             self.records.pop(name, None)
-        for record in batch.records:
-            self.records[record.name] = record
+        for records in (batch.records, batch.begun):
+            self.records.update((record.name, record) for record in records)
         self.history.extend(batch.runs)
 
     async def close(self) -> None:

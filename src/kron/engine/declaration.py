@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, Entry
 from kron.engine.ports import Batch, Run
+from kron.instant import Instant
 from kron.rules.contract import Contract
-from kron.rules.due import Moment
 from kron.rules.history import RunRecord, RunResult
 from kron.rules.obligation import look_again, obligation
 from kron.rules.override import Kind, Override, reconcile
@@ -28,11 +28,11 @@ def declare(
     stored: Mapping[str, TaskRecord],
     declared: Mapping[str, Entry],
     running: Mapping[str, Run],
-    terms: tuple[Contract, Moment, str],
+    terms: tuple[Contract, Instant, str],
 ) -> Declaration:
-    """Return the declaration; nothing is changed by it yet. `terms` are contract, moment and the scheduler's name."""
-    contract, moment, me = terms
-    overrides = reconcile(tasks, stored, contract, moment.now, me)
+    """Return the declaration; nothing is changed by it yet. `terms` are contract, now and the scheduler's name."""
+    contract, now, me = terms
+    overrides = reconcile(tasks, stored, contract, now, me)
     records: list[TaskRecord] = []
     entries: dict[str, Entry] = {}
     for index, task in enumerate(tasks):
@@ -48,18 +48,18 @@ def declare(
         entries[record.name] = Entry(task.callback, task.due, record)
     forgotten = [gone.before.name for gone in overrides[len(tasks) :] if gone.before is not None]
     skipped = (o.before.name for o in overrides if o.kind is Kind.PRESERVED and o.before and o.before.name in declared)
-    batch = Batch(forgotten, records, list(_interruptions(overrides, me)))
+    batch = Batch(forgotten, records, runs=list(_interruptions(overrides, me)))
     return Declaration(batch, entries, overrides, frozenset(skipped))
 
 
-def place(agenda: Agenda, entry: Entry, moment: Moment, me: str) -> bool:
+def place(agenda: Agenda, entry: Entry, now: Instant, me: str) -> bool:
     """Put an entry where it belongs in the agenda, and return whether it owes a run now."""
     record, due = entry.record, entry.due
-    if obligation(record, due, moment, me) is not None:
-        agenda.put(entry, moment.now)
+    if obligation(record, due, now, me) is not None:
+        agenda.put(entry, now)
         return True
     # While it runs, its end brings it back.
-    agenda.put(entry, None if record.running_since is not None else look_again(record, due, moment))
+    agenda.put(entry, None if record.running_since is not None else look_again(record, due, now))
     return False
 
 

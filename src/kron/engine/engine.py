@@ -18,13 +18,12 @@ from kron.engine.declaration import declare, place
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
 from kron.engine.reporting import lateness, tell_declaration, tell_ends
-from kron.engine.step import End, Step
+from kron.engine.step import Step
 from kron.engine.watch import Watch
 from kron.errors import RunTimeoutError
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
 from kron.rules.contract import Contract
-from kron.rules.due import Moment
 from kron.rules.event import DEBUG, INFO
 from kron.rules.obligation import Obligation
 from kron.rules.record import TaskRecord
@@ -63,7 +62,7 @@ class Engine:
         self._entries: dict[str, Entry] = {}
         self._stored: Mapping[str, TaskRecord] | None = None
         self._running: dict[str, Run] = {}
-        self._ended: list[End] = []  # ends that the ledger does not know yet
+        self._ended: list[Run] = []  # ends that the ledger does not know yet
         self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
         self._timeouts: deque[tuple[float, Run]] = deque()
         self._wake = Wake()
@@ -90,19 +89,19 @@ class Engine:
         All or nothing: if the ledger refuses, its error is raised and everything is as before.
         """
         async with self._turn:
-            moment = Moment(self._clock.now())
+            now = self._clock.now()
             stored = self._stored
             if stored is None:
                 stored = {name: entry.record for name, entry in self._entries.items()}
             with collector_paused():
-                made = declare(tasks, stored, self._entries, self._running, (self._contract, moment, self._me))
+                made = declare(tasks, stored, self._entries, self._running, (self._contract, now, self._me))
             if made.batch:
                 with self._clock.working():
                     await self._ledger.append(made.batch)
             was_polling = bool(self._entries)
             self._entries, self._stored, self._agenda = made.entries, None, Agenda()
             with collector_paused():
-                owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, moment, self._me)}
+                owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, now, self._me)}
             tell_declaration(self._emitter, made, self._contract, owing)
             if was_polling != bool(made.entries):
                 self._emitter.tell("PollingStarted" if made.entries else "PollingStopped")
@@ -153,14 +152,14 @@ class Engine:
             self._wake.clear()
             async with self._turn:
                 written = await self._step()
-            if self._hushed and not self._running and self._is_done(written):
+            if self._hushed and not self._running and self._is_done(written=written):
                 return
             if written is None:
                 await self._back_off()
             else:
-                await self._wait(others_had_a_turn=written > 0)
+                await self._wait(others_had_a_turn=written)
 
-    def _is_done(self, written: int | None) -> bool:
+    def _is_done(self, *, written: bool | None) -> bool:
         """Whether a stop that waits for no run may end: all is recorded, or was tried often enough."""
         if written is None:
             self._last_tries -= 1
@@ -202,11 +201,11 @@ class Engine:
 
     # --- one step -----------------------------------------------------------------------------------------------------
 
-    async def _step(self) -> int | None:
-        """Take one step; return how many records the ledger took, None if it failed."""
+    async def _step(self) -> bool | None:
+        """Take one step; return whether anything was written, None if the ledger failed."""
         now = self._clock.now()
         self._emitter.emit(self._watch.read(now))
-        step = Step(Moment(now), self._agenda, self._contract, self._me)
+        step = Step(now, self._agenda, self._contract, self._me)
         if self._hushed or not self._entries or not self._emitter.wants(DEBUG):
             return await self._act(step)
         time, begun = format_instant(now), self._clock.monotonic()
@@ -216,15 +215,14 @@ class Engine:
         self._emitter.tell("PollCompleted", pollTime=time, **counts, duration=self._clock.monotonic() - begun)
         return written
 
-    async def _act(self, step: Step) -> int | None:
+    async def _act(self, step: Step) -> bool | None:
         self._terminate_overdue()
         ended, self._ended = self._ended, []
         withdrawn, self._withdrawn = self._withdrawn, []
         with collector_paused():
-            for end in ended:
-                step.settle(end, self._entries.get(end.run.name))
-            step.plan(self._agenda.take(step.moment.now, self._room()))
-        if batch := Batch((), withdrawn + step.records, step.runs):
+            step.settle(ended, self._entries)
+            step.plan(self._agenda.take(step.now, self._room()))
+        if batch := Batch((), withdrawn + step.settled, step.begun, step.runs):
             try:
                 with self._clock.working():
                     await self._ledger.append(batch)
@@ -235,7 +233,7 @@ class Engine:
                 seconds = _back_off(self._failures)
                 self._emitter.tell("LedgerAppendFailed", error=error_text(error), retryInSeconds=seconds)
                 return None
-            self._note_success(len(batch.records))
+            self._note_success(batch)
         # A crash here: the starts are recorded and have not happened. The contract says whether they are owed again.
         tell_ends(self._emitter, step)
         if not self._hushed:
@@ -244,21 +242,20 @@ class Engine:
         elif step.owed:  # a stop came meanwhile: without this an orphan would be invented
             self._withdrawn += step.withdraw()
             self._wake.set()
-        return len(batch.records)
+        return bool(batch)
 
-    def _note_success(self, records: int) -> None:
+    def _note_success(self, batch: Batch) -> None:
         if self._failures:
             self._failures, self._failure = 0, None
-            self._emitter.tell("LedgerRecovered", records=records)
+            self._emitter.tell("LedgerRecovered", records=len(batch.records) + len(batch.begun))
 
     def _start(self, step: Step) -> None:
-        now, monotonic, timeout = step.moment.now, self._clock.monotonic(), self._limits.run_timeout
+        now, monotonic, timeout = step.now, self._clock.monotonic(), self._limits.run_timeout
         telling = self._emitter.wants(INFO)
         lag = self._lag()
-        for entry, before, owed in step.begun:
+        for entry, before, owed in step.starts:
             name = before.name
-            run = Run(name, entry.callback, owed.scheduled, now, monotonic)
-            self._running[name] = run
+            run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)
             if timeout is not None:
                 self._timeouts.append((monotonic + timeout / SECOND, run))
             if now - owed.scheduled > lag:
@@ -282,8 +279,9 @@ class Engine:
         if run.timed_out:
             limit = format_duration(self._limits.run_timeout or ZERO)
             error = RunTimeoutError(limit=limit) if error is None or isinstance(error, CancelledError) else error
-        duration = SECOND * (self._clock.monotonic() - run.started_monotonic)
-        self._ended.append(End(run, error, self._clock.now(), duration))
+        run.error, run.ended = error, self._clock.now()
+        run.seconds = self._clock.monotonic() - run.started_monotonic
+        self._ended.append(run)
         self._wake.set()
 
     def _terminate_overdue(self) -> None:

@@ -36,15 +36,21 @@ class Clock(Protocol):
 
 
 class Batch(NamedTuple):
-    """What one transaction remembers: names to forget, then records to keep (the last of a task counts), and runs."""
+    """What one transaction remembers, in this order: the last word on a task counts."""
 
-    forgotten: Sequence[str]
-    records: Sequence[TaskRecord]
-    runs: Sequence[RunRecord]
+    forgotten: Sequence[str] = ()
+    """Names of tasks to forget."""
+    records: Sequence[TaskRecord] = ()
+    """Tasks as they are now."""
+    begun: Sequence[TaskRecord] = ()
+    """Known tasks that begin: only `last_attempt`, `retry_until` (None), `retry_count`, `running_since` and `scheduler`
+    differ from what is remembered, and most of them have these in common."""
+    runs: Sequence[RunRecord] = ()
+    """Runs that have ended."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to write."""
-        return bool(self.forgotten or self.records or self.runs)
+        return bool(self.forgotten or self.records or self.begun or self.runs)
 
 
 class Ledger(Protocol):
@@ -70,9 +76,11 @@ class Ledger(Protocol):
 
 
 class Run:
-    """One run in flight: of which task, for which instant, since when."""
+    """One run: of which task, for which instant, since when; and once it has ended, when, how long it took, and how."""
 
-    __slots__ = ("callback", "name", "scheduled", "started", "started_monotonic", "timed_out")
+    __slots__ = (
+        "callback", "ended", "error", "name", "scheduled", "seconds", "started", "started_monotonic", "timed_out",
+    )  # fmt: skip
 
     def __init__(
         self, name: str, callback: Callback, scheduled: Instant, started: Instant, started_monotonic: float
@@ -83,6 +91,9 @@ class Run:
         self.started = started
         self.started_monotonic = started_monotonic
         self.timed_out = False
+        self.ended: Instant | None = None
+        self.error: BaseException | None = None
+        self.seconds = 0.0
 
 
 Ended = Callable[[Run, BaseException | None], None]

@@ -30,9 +30,9 @@ def tell_declaration(emitter: Emitter, made: Declaration, contract: Contract, ow
 def tell_ends(emitter: Emitter, step: Step) -> None:
     """Tell of each run that ended, now that the ledger knows it."""
     completed = emitter.wants(INFO)
-    for end, retry in zip(step.ended, step.retries, strict=True):
-        if completed or end.error is not None:
-            emitter.emit((tell_end(end.run.name, end.duration, end.error, retry),))
+    for run, retry in zip(step.ended, step.retries, strict=True):
+        if completed or run.error is not None:
+            emitter.emit((tell_end(run.name, run.seconds, run.error, retry),))
 
 
 def lateness(before: TaskRecord, owed: Obligation, now: Instant, armed: Instant | None) -> timedelta:

@@ -1,4 +1,4 @@
-"""Due: the instants at which a task owes a run; Moment: a `now`, with what lies next to it on each schedule."""
+"""Due: the instants at which a task owes a run: the occurrences of a schedule, or the chosen seconds of a timing."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -26,52 +26,40 @@ class Due(Protocol):
         """Return the last due instant at or before, None if there is none; before `since` nobody cares to look."""
 
 
-class Moment:
-    """The `now` of one step. Many tasks share a schedule, so what it says about this instant is asked for once."""
-
-    __slots__ = ("_coming", "_latest", "now")
-
-    def __init__(self, now: Instant) -> None:
-        self.now = now
-        self._latest: dict[int, Instant | None] = {}
-        self._coming: dict[int, Instant | None] = {}
-
-    def latest(self, due: Due, since: Instant) -> Instant | None:
-        """Return the last due instant not after now, None if there is none."""
-        key = id(due)
-        if key not in self._latest:
-            self._latest[key] = due.latest(self.now, since)
-        return self._latest[key]
-
-    def coming(self, due: Due) -> Instant | None:
-        """Return when to look again: no due instant lies between now and then. None: never."""
-        key = id(due)
-        if key not in self._coming:
-            self._coming[key] = due.next(self.now)
-        return self._coming[key]
-
-
 class Occurrences:
-    """The instants of a schedule; one for all tasks that share it."""
+    """The instants of a schedule; one for all tasks that share it.
 
-    __slots__ = ("_schedule",)
+    A step asks for each of its tasks, and so does the next step: the occurrences around the last instant asked for are
+    remembered, and answer for every instant between them.
+    """
+
+    __slots__ = ("_coming", "_past", "_schedule")
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
+        self._past, self._coming = _LAST, _FIRST  # nothing lies between them yet
 
     def next(self, after: Instant) -> Instant | None:
         """Return the first occurrence strictly after."""
-        try:
-            return self._schedule.next(after)
-        except CronCalculationError:
-            return None
+        if not self._past <= after < self._coming:
+            self._look(after)
+        return None if self._coming is _LAST else self._coming
 
     def latest(self, at: Instant, _since: Instant) -> Instant | None:
         """Return the last occurrence at or before; looking far back costs nothing here."""
+        if not self._past <= at < self._coming:
+            self._look(at)
+        return None if self._past is _FIRST else self._past
+
+    def _look(self, at: Instant) -> None:
         try:
-            return self._schedule.previous(at)
+            self._past = self._schedule.previous(at)
         except CronCalculationError:
-            return None
+            self._past = _FIRST
+        try:
+            self._coming = self._schedule.next(at)
+        except CronCalculationError:
+            self._coming = _LAST
 
 
 class ChosenTimes:

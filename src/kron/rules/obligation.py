@@ -1,14 +1,12 @@
-"""obligation(record, due, moment, me) -> why a run is owed now, and look_again(…) -> when one could be."""
+"""obligation(record, due, now, me) -> why a run is owed now, and look_again(…) -> when one could be."""
 
-from datetime import timedelta
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
-from kron.instant import Instant
-from kron.rules.due import Due, Moment
+from kron.instant import MICROSECOND, Instant
+from kron.rules.due import Due
 from kron.rules.record import TaskRecord
-
-_MINUTE = timedelta(minutes=1)
 
 
 class Why(Enum):
@@ -27,33 +25,35 @@ class Obligation(NamedTuple):
     preempts_retry: bool
 
 
-def obligation(record: TaskRecord, due: Due, moment: Moment, me: str) -> Obligation | None:
+def obligation(record: TaskRecord, due: Due, now: Instant, me: str) -> Obligation | None:
     """Return what the task owes now, None if nothing: the whole decision rule of the library."""
     if record.running_since is not None:
         if record.scheduler == me:
             return None  # it is running; what comes meanwhile is owed when it ends
-        latest = moment.latest(due, record.first_seen)
-        return Obligation(Why.ORPHANED, moment.now if latest is None else latest, record.retry_until is not None)
-    latest = moment.latest(due, record.last_attempt or record.first_seen - _MINUTE)
-    if latest is not None and _is_unserved(latest, record):
-        return Obligation(Why.DUE, latest, record.retry_until is not None)
-    if record.retry_until is not None and record.retry_until <= moment.now:
-        return Obligation(Why.RETRY, record.retry_until, preempts_retry=False)
+        latest = due.latest(now, record.first_seen)
+        return Obligation(Why.ORPHANED, now if latest is None else latest, record.retry_until is not None)
+    first, attempt, retry = _before_first_minute(record.first_seen), record.last_attempt, record.retry_until
+    since = first if attempt is None or attempt < first else attempt
+    latest = due.latest(now, since)
+    if latest is not None and latest > since:
+        return Obligation(Why.DUE, latest, retry is not None)
+    if retry is not None and retry <= now:
+        return Obligation(Why.RETRY, retry, preempts_retry=False)
     return None
 
 
-def _is_unserved(occurrence: Instant, record: TaskRecord) -> bool:
-    """Whether an occurrence lies after the last start and is the task's responsibility at all."""
-    if record.last_attempt is not None and occurrence <= record.last_attempt:
-        return False
-    # Occurrences before the minute of the first registration are not.
-    first = record.first_seen
-    return occurrence >= first or occurrence >= first.replace(second=0, microsecond=0)
+@lru_cache(maxsize=1024)  # most tasks of a list are first seen together
+def _before_first_minute(first_seen: Instant) -> Instant:
+    """Return the instant after which occurrences are the task's responsibility: the minute it came in is the first."""
+    try:
+        return first_seen.replace(second=0, microsecond=0) - MICROSECOND
+    except OverflowError:
+        return first_seen  # the calendar begins
 
 
-def look_again(record: TaskRecord, due: Due, moment: Moment) -> Instant | None:
+def look_again(record: TaskRecord, due: Due, now: Instant) -> Instant | None:
     """Return when something could be owed next, given that nothing is owed now; None: never."""
-    coming = moment.coming(due)
+    coming = due.next(now)
     if record.retry_until is None or record.running_since is not None:
         return coming
     return record.retry_until if coming is None else min(coming, record.retry_until)

@@ -1,4 +1,4 @@
-"""plan(record, due, moment, me) -> the run that begins now, or when to look again; settle(…) -> what an end leaves.
+"""plan(record, due, now, me) -> the run that begins now, or when to look again; settle(…) -> what an end leaves.
 
 The centre of the library: the engine asks here, remembers the answer durably, and only then acts.
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from kron.instant import Instant
 from kron.rules.contract import Contract, Identifier
-from kron.rules.due import Due, Moment
+from kron.rules.due import Due
 from kron.rules.obligation import Obligation, Why, look_again, obligation
 from kron.rules.record import TaskRecord
 
@@ -31,17 +31,15 @@ class Later(NamedTuple):
 Plan: TypeAlias = Begin | Later
 
 
-def plan(record: TaskRecord, due: Due, moment: Moment, me: str) -> Plan:
+def plan(record: TaskRecord, due: Due, now: Instant, me: str) -> Plan:
     """Return what becomes of a task now."""
-    owed = obligation(record, due, moment, me)
+    owed = obligation(record, due, now, me)
     if owed is None:
-        return Later(look_again(record, due, moment))
+        return Later(look_again(record, due, now))
     name, cron, delay, first, _, success, failure, _, count, _, _ = record
     retries = count + 1 if owed.why is Why.RETRY else 0
     # One start serves every pending demand: it clears the retry and the marks of a cut-off run.
-    return Begin(
-        owed, TaskRecord(name, cron, delay, first, moment.now, success, failure, None, retries, moment.now, me)
-    )
+    return Begin(owed, TaskRecord(name, cron, delay, first, now, success, failure, None, retries, now, me))
 
 
 def settle(record: TaskRecord, ended: Instant, *, succeeded: bool, contract: Contract) -> TaskRecord:

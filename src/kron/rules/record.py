@@ -1,7 +1,6 @@
 """TaskRecord: what is remembered of a task of the library, and its persisted fields in both directions."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -89,8 +88,8 @@ class TaskRecord(NamedTuple):
             and delay >= 0
             and 0 <= count <= _MOST
         ):
-            with suppress(InvalidInstantError, OverflowError, TypeError):
-                read = _text_instant
+            read = _text_instant
+            try:
                 return cls(
                     name,
                     cron,
@@ -104,6 +103,8 @@ class TaskRecord(NamedTuple):
                     None if running is None else read(running),
                     scheduler,
                 )
+            except (InvalidInstantError, OverflowError, TypeError):
+                pass  # below, it is said which field it is
         values = [
             None if value is None and read is _instant_or_none else read(name, value)
             for (name, read), value in zip(_READERS, row, strict=True)

@@ -19,6 +19,7 @@ from kron.rules.due import Due
 Callback = Callable[[], Awaitable[Any]]
 _MILLISECOND = timedelta(milliseconds=1)
 _FINE = timedelta(days=36500)
+_LISTS = (list, tuple)
 
 
 class Registration(NamedTuple):
@@ -45,13 +46,13 @@ def check_registrations(registrations: object, read: Callable[[str, str], Due]) 
 
     `read(cron, name)` gives the due instants that the second element names; its error is raised as it is.
     """
-    if not isinstance(registrations, list | tuple):
+    if not isinstance(registrations, _LISTS):
         raise RegistrationsNotArrayError
     tasks: list[Task] = []
     seen: set[str] = set()
     known: set[int] = set()  # one callback may serve a million tasks; looking into it once is enough
     for index, item in enumerate(registrations):
-        if not isinstance(item, list | tuple) or len(item) != 4:
+        if not isinstance(item, _LISTS) or len(item) != 4:
             raise RegistrationShapeError(registration_index=index, received=item)
         name, cron, callback, retry_delay = item
         if not isinstance(name, str):

@@ -1,10 +1,9 @@
 """What happened -> the events that tell of it, in causal order. Whoever emits asks first whether anybody listens."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from kron.errors import shown
-from kron.instant import SECOND, Instant, format_instant
+from kron.instant import Instant, format_instant
 from kron.rules.contract import Contract, Orphan
 from kron.rules.event import Event, event
 from kron.rules.obligation import Obligation, Why
@@ -53,9 +52,8 @@ def tell_start(name: str, owed: Obligation, after: TaskRecord, now: Instant) -> 
     yield event("TaskRunStarted", taskName=name, **times, isRetry=owed.why is Why.RETRY)
 
 
-def tell_end(name: str, duration: timedelta, error: BaseException | None, retry_at: Instant | None) -> Event:
+def tell_end(name: str, seconds: float, error: BaseException | None, retry_at: Instant | None) -> Event:
     """Return what an end has to say."""
-    seconds = duration / SECOND
     if error is None:
         return event("TaskRunCompleted", taskName=name, duration=seconds, success=True)
     fields = {"nextRetryAt": format_instant(retry_at)} if retry_at is not None else {}

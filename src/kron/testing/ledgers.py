@@ -20,6 +20,7 @@ Make = Callable[[], Ledger]
 Check = Callable[[Make], Coroutine[Any, Any, None]]
 
 _NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+_LATER = _NOW + timedelta(hours=1)
 _NEVER_RAN = TaskRecord("never ran", "0 * * * *", timedelta(minutes=5), _NOW)
 _EVERYTHING = TaskRecord(
     "name with\nnewline, \0 and ü 日本",
@@ -56,7 +57,7 @@ async def a_record_comes_back_as_it_was(make: Make) -> None:
     await ledger.open()
     await ledger.load()
 
-    await ledger.append(Batch((), [_NEVER_RAN, _EVERYTHING], [_RUN]))
+    await ledger.append(Batch(records=[_NEVER_RAN, _EVERYTHING], runs=[_RUN]))
     await ledger.close()
 
     assert await _reopened(make) == {record.name: record for record in (_NEVER_RAN, _EVERYTHING)}
@@ -68,7 +69,7 @@ async def what_was_appended_is_there_without_a_close(make: Make) -> None:
     await ledger.open()
     await ledger.load()
 
-    await ledger.append(Batch((), [_NEVER_RAN], ()))
+    await ledger.append(Batch(records=[_NEVER_RAN]))
 
     assert await ledger.load() == {_NEVER_RAN.name: _NEVER_RAN}
     await ledger.close()
@@ -81,11 +82,41 @@ async def the_last_word_on_a_task_counts(make: Make) -> None:
     await ledger.load()
     later, last = _NEVER_RAN._replace(last_attempt=_NOW), _NEVER_RAN._replace(last_success=_NOW)
 
-    await ledger.append(Batch((), [_NEVER_RAN, later], ()))
-    await ledger.append(Batch((), [later, last], ()))
+    await ledger.append(Batch(records=[_NEVER_RAN, later]))
+    await ledger.append(Batch(records=[later, last]))
     await ledger.close()
 
     assert await _reopened(make) == {last.name: last}
+
+
+async def a_start_is_remembered_beside_all_that_was_before(make: Make) -> None:
+    """Of a few tasks or of thousands, with different retry counts, also of one whose end comes in the same batch."""
+    ledger = make()
+    await ledger.open()
+    await ledger.load()
+    ended = _NEVER_RAN._replace(last_success=_NOW)
+    before = [_EVERYTHING._replace(name=f"task {number}") for number in range(2_500)]
+    after = [_begun(record, retry_count=number % 3) for number, record in enumerate(before)]
+    await ledger.append(Batch(records=[*before, _NEVER_RAN]))
+
+    await ledger.append(Batch(records=[_EVERYTHING], begun=after))
+    await ledger.append(Batch(records=[ended], begun=[_begun(ended)]))
+    await ledger.append(Batch(begun=[_begun(_EVERYTHING)]))
+    await ledger.close()
+
+    found = await _reopened(make)
+    assert {name: found.pop(name) for name in (_NEVER_RAN.name, _EVERYTHING.name)} == {
+        _NEVER_RAN.name: _begun(ended),
+        _EVERYTHING.name: _begun(_EVERYTHING),
+    }
+    assert found == {record.name: record for record in after}
+
+
+def _begun(record: TaskRecord, retry_count: int = 0) -> TaskRecord:
+    """Return the record of a task that begins."""
+    return record._replace(
+        last_attempt=_LATER, running_since=_LATER, retry_until=None, retry_count=retry_count, scheduler="me"
+    )
 
 
 async def writing_the_same_again_changes_nothing(make: Make) -> None:
@@ -94,8 +125,8 @@ async def writing_the_same_again_changes_nothing(make: Make) -> None:
     await ledger.open()
     await ledger.load()
 
-    await ledger.append(Batch((), [_NEVER_RAN], ()))
-    await ledger.append(Batch((), [_NEVER_RAN], ()))
+    await ledger.append(Batch(records=[_NEVER_RAN]))
+    await ledger.append(Batch(records=[_NEVER_RAN]))
     await ledger.close()
 
     assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
@@ -106,10 +137,10 @@ async def a_forgotten_task_is_gone_and_may_come_back(make: Make) -> None:
     ledger = make()
     await ledger.open()
     await ledger.load()
-    await ledger.append(Batch((), [_NEVER_RAN, _EVERYTHING], ()))
+    await ledger.append(Batch(records=[_NEVER_RAN, _EVERYTHING]))
 
-    await ledger.append(Batch([_NEVER_RAN.name, _EVERYTHING.name, "unknown"], (), ()))
-    await ledger.append(Batch((), [_EVERYTHING], ()))
+    await ledger.append(Batch(forgotten=[_NEVER_RAN.name, _EVERYTHING.name, "unknown"]))
+    await ledger.append(Batch(records=[_EVERYTHING]))
     await ledger.close()
 
     assert await _reopened(make) == {_EVERYTHING.name: _EVERYTHING}
@@ -127,7 +158,7 @@ async def a_second_scheduler_is_refused_until_the_first_lets_go(make: Make) -> N
         pass
     else:
         raise AssertionError("two schedulers have the same ledger")
-    await first.append(Batch((), [_NEVER_RAN], ()))
+    await first.append(Batch(records=[_NEVER_RAN]))
     await first.close()
 
     assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
@@ -150,7 +181,7 @@ async def a_closed_ledger_takes_nothing(make: Make) -> None:
     await ledger.close()
 
     try:
-        await ledger.append(Batch((), [_NEVER_RAN], ()))
+        await ledger.append(Batch(records=[_NEVER_RAN]))
     except LedgerError:
         return
     raise AssertionError("a closed ledger took a record")
@@ -161,6 +192,7 @@ LEDGER_SUITE: tuple[Check, ...] = (
     a_record_comes_back_as_it_was,
     what_was_appended_is_there_without_a_close,
     the_last_word_on_a_task_counts,
+    a_start_is_remembered_beside_all_that_was_before,
     writing_the_same_again_changes_nothing,
     a_forgotten_task_is_gone_and_may_come_back,
     a_second_scheduler_is_refused_until_the_first_lets_go,

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from kron.adapters.sqlite_ledger.possession import Possession
+from kron.adapters.sqlite_ledger.rows import forget_tasks, put_begun, put_runs, put_tasks
 from kron.adapters.sqlite_ledger.schema import look, prepare
 from kron.adapters.sqlite_ledger.worker import Worker
 from kron.engine.collector import collector_paused
@@ -19,15 +20,41 @@ from kron.errors import (
     TaskMissingFieldError,
     TaskTryDeserializeError,
 )
-from kron.rules.history import RunRecord
-from kron.rules.record import FIELDS, TaskRecord, instant_text, milliseconds
+from kron.rules.record import FIELDS, TaskRecord
 
-_FIRST = f"INSERT INTO task ({', '.join(FIELDS)}, id) VALUES ({', '.join('?' * len(FIELDS))}, ?)"
-_AGAIN = f"UPDATE task SET {', '.join(f'{field} = ?' for field in FIELDS[1:])} WHERE id = ?"
-_FORGET = "DELETE FROM task WHERE id = ?"
-_LOG = "INSERT INTO run (id, task, scheduledAt, startedAt, endedAt, result, error) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _HISTORY = 100_000  # runs kept for people to look at
 _PRUNED = 1_000  # old runs removed by one commit: it stays short
+
+
+class _Numbers:
+    """The numbers of tasks' rows as one write changes them."""
+
+    def __init__(self, ids: dict[str, int], following: int) -> None:
+        self._ids = ids
+        self._changed: list[tuple[str, int | None]] = []  # names, with their number before
+        self.next = following
+
+    def give(self, records: Iterable[TaskRecord]) -> None:
+        """Give a number to each task that has none."""
+        ids = self._ids
+        for record in records:
+            if (name := record[0]) not in ids:
+                ids[name] = self.next
+                self._changed.append((name, None))
+                self.next += 1
+
+    def drop(self, names: Iterable[str]) -> Iterable[int]:
+        """Forget tasks; return the numbers that they had."""
+        dropped = [(name, self._ids.pop(name)) for name in names if name in self._ids]
+        self._changed += dropped
+        return [number for _, number in dropped]
+
+    def undo(self) -> None:
+        """Let everybody have the number from before."""
+        for name, number in reversed(self._changed):
+            self._ids.pop(name, None)
+            if number is not None:
+                self._ids[name] = number
 
 
 class SqliteLedger:
@@ -115,13 +142,18 @@ class SqliteLedger:
         connection = self._connection
         if connection is None:
             raise LedgerWriteError(path=str(self.path), reason="it is not open")
-        moved: list[tuple[str, int | None]] = []  # names whose number changed, with the one before
+        numbers = _Numbers(self._ids, self._next_id)
+        newest, oldest = self._newest, self._oldest
         try:
             connection.execute("BEGIN IMMEDIATE")
-            for batch in batches:
-                self._forget(connection, batch.forgotten, moved)
-                self._remember(connection, batch.records, moved)
-            newest, oldest = self._log(connection, [run for batch in batches for run in batch.runs]), self._oldest
+            for forgotten, records, begun, runs in batches:
+                if forgotten:
+                    forget_tasks(connection, numbers.drop(forgotten))
+                numbers.give(records)
+                put_tasks(connection, records, self._ids)
+                put_begun(connection, begun, self._ids)
+                put_runs(connection, runs, newest + 1)
+                newest += len(runs)
             if newest - oldest >= self._history + _PRUNED:
                 oldest = min(oldest + 2 * _PRUNED, newest - self._history + 1)
                 connection.execute("DELETE FROM run WHERE id < ?", (oldest,))
@@ -130,68 +162,9 @@ class SqliteLedger:
             with suppress(sqlite3.Error):  # SQLite has already rolled back where it had to
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            for name, number in reversed(moved):
-                self._ids.pop(name, None)
-                if number is not None:
-                    self._ids[name] = number
+            numbers.undo()
             raise LedgerWriteError(path=str(self.path), reason=str(error)) from error
-        self._newest, self._oldest = newest, oldest
-
-    def _forget(
-        self, connection: sqlite3.Connection, names: Iterable[str], moved: list[tuple[str, int | None]]
-    ) -> None:
-        gone = [(name, self._ids.pop(name)) for name in names if name in self._ids]
-        moved.extend(gone)
-        connection.executemany(_FORGET, ((number,) for _, number in gone))
-
-    def _remember(
-        self, connection: sqlite3.Connection, records: Iterable[TaskRecord], moved: list[tuple[str, int | None]]
-    ) -> None:
-        ids, text, known, new = self._ids, instant_text, [], {}
-        for record in records:  # taken apart here, not by `to_row`: this is what every start and end waits for
-            name, cron, delay, first, attempt, success, failure, retry, count, running, scheduler = record
-            number = ids.get(name)
-            if number is None:
-                new[name] = record
-                continue
-            row = (
-                cron,
-                milliseconds(delay),
-                text(first),
-                attempt and text(attempt),
-                success and text(success),
-                failure and text(failure),
-                retry and text(retry),
-                count,
-                running and text(running),
-                scheduler,
-                number,
-            )
-            known.append(row)
-        connection.executemany(_AGAIN, known)
-        first_id = self._next_id
-        connection.executemany(_FIRST, ((*record.to_row(), first_id + n) for n, record in enumerate(new.values())))
-        for name in new:
-            ids[name] = self._next_id
-            moved.append((name, None))
-            self._next_id += 1
-
-    def _log(self, connection: sqlite3.Connection, runs: Sequence[RunRecord]) -> int:
-        """Add runs to the history; return the number of the last."""
-        rows = (
-            (
-                number,
-                run.task,
-                run.scheduled and instant_text(run.scheduled),
-                instant_text(run.started),
-                run.ended and instant_text(run.ended),
-                run.result.value,
-                run.error,
-            )
-            for number, run in enumerate(runs, self._newest + 1)
-        )
-        connection.executemany(_LOG, rows)
-        return self._newest + len(runs)
+        self._next_id, self._newest, self._oldest = numbers.next, newest, oldest
 
     def _close(self) -> None:
         try:
