@@ -175,7 +175,7 @@ def test_a_retry_that_is_preempted_is_told_before_the_start(why: Why) -> None:
 
 
 def test_a_success_is_told_with_its_duration_in_seconds() -> None:
-    told = tell_end("report", 1.5, None, None)
+    told = tell_end("report", NOON, 1.5, None, None)
 
     assert told.name == "TaskRunCompleted"
     assert dict(told.fields) == {"taskName": "report", "duration": 1.5, "success": True}
@@ -185,7 +185,7 @@ def test_a_success_is_told_with_its_duration_in_seconds() -> None:
 def test_a_failure_is_told_with_its_error_and_its_retry() -> None:
     error = ValueError("no such table")
 
-    told = tell_end("report", 2.0, error, NOON)
+    told = tell_end("report", NOON, 2.0, error, NOON)
 
     assert told.name == "TaskRunFailed"
     assert dict(told.fields) == {
@@ -199,7 +199,7 @@ def test_a_failure_is_told_with_its_error_and_its_retry() -> None:
 
 
 def test_a_failure_of_a_task_that_is_gone_has_no_retry() -> None:
-    told = tell_end("report", 2.0, KeyboardInterrupt(), None)
+    told = tell_end("report", NOON, 2.0, KeyboardInterrupt(), None)
 
     assert told.name == "TaskRunFailed"
     assert "nextRetryAt" not in told.fields

@@ -1,7 +1,7 @@
 """VirtualClock: time passes when a test says so, and stops at every instant that anybody waits for."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -73,19 +73,32 @@ class VirtualClock:
 
     async def advance(self, duration: timedelta) -> None:
         """Let time pass, from one awaited instant to the next, each until all is quiet. Zero: only settle."""
-        if duration < ZERO:
-            raise ValueError("time does not run backwards; jump() sets the clock back")
-        await self._settle()
-        while (step := self._next_step()) is not None and step <= duration:
-            self._pass(step)
-            duration -= step
-            await self._settle()
-        self._pass(duration)
-        await self._settle()
+        await self._advance(duration, lambda: False)
 
     async def advance_to(self, at: datetime) -> None:
         """Let time pass until the wall clock shows an instant."""
         await self.advance(instant(at) - self._wall)
+
+    async def advance_until(self, at: datetime, is_over: Callable[[], bool]) -> None:
+        """Let time pass until the wall clock shows an instant, or it is over, which is asked whenever all is quiet."""
+        await self._advance(max(ZERO, instant(at) - self._wall), is_over)
+
+    def freeze(self, duration: timedelta) -> None:
+        """Let time pass in which nobody does anything; who waited for an instant in it comes late."""
+        self._wall += duration
+        self._elapsed += duration
+
+    async def _advance(self, duration: timedelta, is_over: Callable[[], bool]) -> None:
+        if duration < ZERO:
+            raise ValueError("time does not run backwards; jump() sets the clock back")
+        await self._settle()
+        while not is_over() and (step := self._next_step()) is not None and step <= duration:
+            self._pass(step)
+            duration -= step
+            await self._settle()
+        if not is_over():
+            self._pass(duration)
+            await self._settle()
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait until so much time has passed: for callbacks that take time."""

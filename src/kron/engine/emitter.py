@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from logging import getLogger
 
 from kron.engine.ports import Sink
+from kron.instant import Instant
 from kron.rules.event import EVENTS, Event, event
 
 _log = getLogger("kron")
@@ -40,10 +41,10 @@ class Emitter:
             except _FAILURES:
                 self._complain()
 
-    def tell(self, name: str, **fields: object) -> None:
+    def tell(self, name: str, at: Instant | None = None, subject: object = None, /, **fields: object) -> None:
         """Make one event and hand it over, if its level is wanted."""
         if self.wants(EVENTS[name].level):
-            self.emit((event(name, **fields),))
+            self.emit((event(name, None, at, subject, **fields),))
 
     def _complain(self) -> None:
         if not self._complained:

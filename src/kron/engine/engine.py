@@ -83,8 +83,8 @@ class Engine:
             await self._ledger.open()
             self._stored = await self._ledger.load()
 
-    async def declare(self, tasks: Sequence[registration.Task]) -> tuple[int, int]:
-        """Replace the declared tasks; return how many are scheduled anew and how many were and did not change.
+    async def declare(self, tasks: Sequence[registration.Task]) -> tuple[int, int, Instant]:
+        """Replace the declared tasks; return how many are scheduled anew, how many were and did not change, and when.
 
         All or nothing: if the ledger refuses, its error is raised and everything is as before.
         """
@@ -106,7 +106,7 @@ class Engine:
             if was_polling != bool(made.entries):
                 self._emitter.tell("PollingStarted" if made.entries else "PollingStopped")
             self._wake.set()
-            return len(tasks) - len(made.skipped), len(made.skipped)
+            return len(tasks) - len(made.skipped), len(made.skipped), now
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ def tell_ends(emitter: Emitter, step: Step) -> None:
     completed = emitter.wants(INFO)
     for run, retry in zip(step.ended, step.retries, strict=True):
         if completed or run.error is not None:
-            emitter.emit((tell_end(run.name, run.seconds, run.error, retry),))
+            emitter.emit((tell_end(run.name, run.ended, run.seconds, run.error, retry),))
 
 
 def lateness(before: TaskRecord, owed: Obligation, now: Instant, armed: Instant | None) -> timedelta:

@@ -158,3 +158,19 @@ class InvalidDecisionError(KronError):
 
     def __init__(self, *, field: str, reason: str) -> None:
         super().__init__(f"Invalid decision: {field} {reason}", field=field, reason=reason)
+
+
+# --- traces -----------------------------------------------------------------------------------------------------------
+
+
+class InvalidTraceError(KronError):
+    """A line of a trace is none, or cannot stand where it stands."""
+
+    def __init__(self, *, line: int, field: str, found: object, reason: str) -> None:
+        text = shown(found if isinstance(found, str) else repr(found))
+        super().__init__(
+            f"Line {line}: {field} {reason}, not {text}", line=line, field=field, found=cut(text), reason=reason
+        )
+        self.line = line
+        self.field = field
+        self.reason = reason

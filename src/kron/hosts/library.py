@@ -26,7 +26,7 @@ from kron.errors import (
     ScheduleTaskError,
     StopSchedulerError,
 )
-from kron.instant import ZERO
+from kron.instant import ZERO, Instant
 from kron.rules.contract import DEFAULT, PRESETS, Contract, MissedDue, Overlapping, WhileActive
 from kron.rules.event import EVENTS
 from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table
@@ -128,18 +128,19 @@ class Scheduler:
 
     async def _initialize(self, registrations: object, checked: list[Task] | KronError) -> None:
         total = len(registrations) if isinstance(registrations, list | tuple) else 0
-        self._fire("initialize() called", totalRegistrations=total)
+        self._fire("initialize() called", None, registrations, totalRegistrations=total)
         try:
             if isinstance(checked, KronError):
                 raise checked
-            scheduled, skipped = await self._declare(checked)
+            scheduled, skipped, at = await self._declare(checked)
         except BaseException as error:
-            self._fire("initialization fails", error=error_text(error))
+            self._fire("initialization fails", None, error, error=error_text(error))
             self._after_failure()
             raise
-        self._fire("all tasks scheduled", totalRegistrations=total, scheduledCount=scheduled, skippedCount=skipped)
+        counts = {"totalRegistrations": total, "scheduledCount": scheduled, "skippedCount": skipped}
+        self._fire("all tasks scheduled", at, **counts)
 
-    async def _declare(self, tasks: list[Task]) -> tuple[int, int]:
+    async def _declare(self, tasks: list[Task]) -> tuple[int, int, Instant]:
         engine = self._engine
         if engine is not None:
             return await self._declare_to(engine, tasks)
@@ -158,7 +159,9 @@ class Scheduler:
             engine.arm()
         return counts
 
-    async def _declare_to(self, engine: Engine, tasks: list[Task], *, opening: bool = False) -> tuple[int, int]:
+    async def _declare_to(
+        self, engine: Engine, tasks: list[Task], *, opening: bool = False
+    ) -> tuple[int, int, Instant]:
         step = "opening the ledger"
         try:
             if opening:
@@ -209,9 +212,10 @@ class Scheduler:
                     self._fire("initialize() is possible again")
             return failure
 
-    def _fire(self, trigger: str, **fields: object) -> None:
+    def _fire(self, trigger: str, at: Instant | None = None, subject: object = None, /, **fields: object) -> None:
         for name in self._machine.fire(trigger).events:
-            self._emitter.tell(name, **{field: fields[field] for field in EVENTS[name].required})
+            named = {field: fields[field] for field in EVENTS[name].required}
+            self._emitter.tell(name, at, subject, **named)
 
 
 @asynccontextmanager

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kron.instant import Instant
+
 DEBUG, INFO, WARNING = "DEBUG", "INFO", "WARNING"
 
 
@@ -23,6 +25,8 @@ class Event:
     name: str
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
+    at: Instant | None = None  # when it happened, where that is not the instant at which it is told
+    subject: object = None  # the list that an initialisation is about, as it was given, or the error it fails by
 
     @property
     def level(self) -> str:
@@ -30,11 +34,18 @@ class Event:
         return EVENTS[self.name].level
 
 
-def event(name: str, exception: BaseException | None = None, /, **fields: object) -> Event:
+def event(
+    name: str,
+    exception: BaseException | None = None,
+    at: Instant | None = None,
+    subject: object = None,
+    /,
+    **fields: object,
+) -> Event:
     """Return the event; a field that its kind lacks, or a required one that is missing, is a bug."""
     kind = EVENTS[name]
     assert set(kind.required) <= set(fields) <= {*kind.required, *kind.optional}, f"{name} with {sorted(fields)}"
-    return Event(name, MappingProxyType(fields), exception)
+    return Event(name, MappingProxyType(fields), exception, at, subject)
 
 
 EVENTS: Mapping[str, EventKind] = MappingProxyType(
@@ -71,5 +82,6 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
         "ClockJumped": EventKind(WARNING, ("seconds",)),
         "LedgerAppendFailed": EventKind(WARNING, ("error", "retryInSeconds")),
         "LedgerRecovered": EventKind(INFO, ("records",)),
+        "PropertyViolated": EventKind(WARNING, ("property", "blame", "explanation")),
     }
 )

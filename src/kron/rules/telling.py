@@ -49,17 +49,20 @@ def tell_start(name: str, owed: Obligation, after: TaskRecord, now: Instant) -> 
     if owed.why is Why.RETRY:
         yield event("TaskRetryStarted", taskName=name, retryCount=after.retry_count)
     times = {"scheduledTime": format_instant(owed.scheduled), "actualTime": format_instant(now)}
-    yield event("TaskRunStarted", taskName=name, **times, isRetry=owed.why is Why.RETRY)
+    yield event("TaskRunStarted", None, now, taskName=name, **times, isRetry=owed.why is Why.RETRY)
 
 
-def tell_end(name: str, seconds: float, error: BaseException | None, retry_at: Instant | None) -> Event:
+def tell_end(
+    name: str, ended: Instant | None, seconds: float, error: BaseException | None, retry_at: Instant | None
+) -> Event:
     """Return what an end has to say."""
     if error is None:
-        return event("TaskRunCompleted", taskName=name, duration=seconds, success=True)
+        return event("TaskRunCompleted", None, ended, taskName=name, duration=seconds, success=True)
     fields = {"nextRetryAt": format_instant(retry_at)} if retry_at is not None else {}
     return event(
         "TaskRunFailed",
         error,
+        ended,
         taskName=name,
         duration=seconds,
         success=False,

@@ -3,7 +3,7 @@
 from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryLedger
 from kron.adapters.virtual_clock import VirtualClock
-from kron.testing.crash import crash
+from kron.hosts.crash import crash
 from kron.testing.ledgers import LEDGER_SUITE
 
 __all__ = ["LEDGER_SUITE", "FaultyLedger", "MemoryLedger", "VirtualClock", "crash"]

@@ -13,6 +13,7 @@ from kron.hosts.cli.explain import explain
 from kron.hosts.cli.lint import lint
 from kron.hosts.cli.next import next_
 from kron.hosts.cli.run import run
+from kron.hosts.cli.verify import verify
 
 
 class _Group(click.Group):
@@ -59,5 +60,5 @@ def kron(context: click.Context) -> None:
         context.color = False
 
 
-for _command in (next_, explain, describe, lint, run, completion):
+for _command in (next_, explain, describe, lint, run, verify, completion):
     kron.add_command(_command)

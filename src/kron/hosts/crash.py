@@ -1,4 +1,4 @@
-"""crash(scheduler): end a scheduler as the death of its process would, inside a test."""
+"""crash(scheduler): end a scheduler as the death of its process would."""
 
 from kron.hosts.library import Scheduler
 from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table

@@ -1,0 +1,94 @@
+"""kron verify TRACE: judge a recorded trace by the theory, in a table, as JSON, or drawn as a page."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from kron.hosts.cli.page import page
+from kron.theory.checker import Checker
+from kron.theory.meaning import Verdict
+from kron.theory.properties import SUITES
+from kron.theory.report import Finding, Report
+from kron.theory.trace import Header, Position, read_trace
+
+_SIGNS = {
+    Verdict.HOLDS: ("✔ holds", "green"),
+    Verdict.VIOLATED: ("✘ violated", "red"),
+    Verdict.UNDECIDED: ("… open", "yellow"),
+}
+_STEP = 50_000  # events between two signs of life
+
+
+@click.command()
+@click.argument("trace", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the trace into this file.")
+def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
+    """Judge a TRACE: which properties of the theory hold, which are violated where and by whom, which are still open.
+
+    Exit 0 nothing is violated, 1 something is, 2 the file is no trace.
+    """
+    header, report = judge_file(trace)
+    if html is not None:
+        html.write_text(page(header, report, _positions(trace)), "utf-8")
+    if as_json:
+        click.echo(json.dumps(report.to_fields(), ensure_ascii=False, indent=1))
+    else:
+        _print_table(header, report)
+        if html is not None:
+            click.echo(f"drawn in {html}")
+    click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
+
+
+def judge_file(trace: Path) -> tuple[Header, Report]:
+    """Read a trace, twice if it can name its own Dues, and return its header and the report."""
+    named = {position.event for position in _positions(trace)} & {"Due", "RetryDue"}
+    header, positions = _open(trace)
+    checker = Checker(header, adds_due="Due" not in named, adds_retry_due="RetryDue" not in named)
+    for number, position in enumerate(positions):
+        checker.read(position)
+        if number % _STEP == _STEP - 1 and sys.stderr.isatty():
+            click.echo(f"\r{number + 1:,} events", nl=False, err=True)
+    return header, checker.report()
+
+
+def _positions(trace: Path) -> Iterator[Position]:
+    return _open(trace)[1]
+
+
+def _open(trace: Path) -> tuple[Header, Iterator[Position]]:
+    try:
+        file = trace.open(encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{trace}: {error.strerror}") from error
+    return read_trace(_lines(trace, file), SUITES)
+
+
+def _lines(trace: Path, file: "Iterator[str]") -> Iterator[str]:
+    try:
+        yield from file
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{trace}: is not UTF-8 at byte {error.start}") from error
+
+
+def _print_table(header: Header, report: Report) -> None:
+    for finding in report.findings:
+        sign, colour = _SIGNS[finding.verdict]
+        name = f"{finding.subject.name:<4}"
+        click.echo(f"{name}{click.style(f'{sign:<11}', fg=colour)} {finding.subject.sentence}")
+        if finding.verdict is Verdict.VIOLATED:
+            click.echo(f"     {_violation(finding)}")
+        elif finding.verdict is Verdict.UNDECIDED and not finding.subject.is_always_open:
+            click.echo(f"     {finding.explanation}")
+    word, colour = _SIGNS[report.verdict]
+    blames = " and ".join(sorted(owner.value for owner in report.blames))
+    whose = f"; to blame: {blames}" if blames else ""
+    click.secho(f"{word}: {report.positions:,} positions under the contract {header.contract}{whose}", fg=colour)
+
+
+def _violation(finding: Finding) -> str:
+    blame = f" [{finding.blame.value}]" if finding.blame is not None else ""
+    return f"{finding.explanation}{blame}"

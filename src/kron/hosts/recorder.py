@@ -1,0 +1,135 @@
+"""Recorder: the events of a scheduler -> the positions of its trace.
+
+An end is told when its record is durable, so that is when it enters the trace, with the instant at which it ended.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kron.errors import LedgerError
+from kron.instant import Instant
+from kron.rules.event import Event
+from kron.rules.registration import is_async_callable
+from kron.theory.trace import Position
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_FIELDS = 4
+
+
+class Recorder:
+    """A sink. Takes every event, and hands the positions on, in an order that time agrees with."""
+
+    def __init__(self, now: Callable[[], Instant], take: Callable[[Position], object], last: int | None = None) -> None:
+        """`last` is the instant of the last position before this life, in milliseconds."""
+        self._now, self._take = now, take
+        self._last = last if last is not None else -(2**63)
+        self._initialisations = self._stops = 0
+        self._makers: Mapping[str, Callable[[Event], None]] = {
+            "SchedulerInitializationStarted": self._on_initialize,
+            "SchedulerInitializationCompleted": self._on_initialized,
+            "SchedulerInitializationFailed": self._on_initialize_failed,
+            "SchedulerStopRequested": self._on_stop,
+            "SchedulerStopped": self._on_stopped,
+            "TaskRunStarted": self._on_run_started,
+            "TaskRunCompleted": self._on_run_completed,
+            "TaskRunFailed": self._on_run_failed,
+            "LoopFrozen": self._on_pause,
+            "ClockJumped": self._on_pause,
+        }
+
+    def wants(self, _level: str) -> bool:
+        """Whether an event of this level is of use: all are."""
+        return True
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        maker = self._makers.get(event.name)
+        if maker is not None:
+            maker(event)
+
+    def stamp(self) -> int:
+        """Return the instant of a position that would be written now."""
+        self._last = max(self._last, (self._now() - _EPOCH) // _MILLISECOND)
+        return self._last
+
+    def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> int:
+        """Hand a position on; a clock that was set back stands still here until it is later again."""
+        t = ((self._now() if at is None else at) - _EPOCH) // _MILLISECOND
+        self._last = max(self._last, t)
+        self._take(Position(self._last, name, fields))
+        return t
+
+    def _on_run_started(self, event: Event) -> None:
+        self._put(event.at, "RunStart", {"task": event.fields["taskName"]})
+
+    def _on_run_completed(self, event: Event) -> None:
+        self._put(event.at, "RunSuccess", {"task": event.fields["taskName"]})
+
+    def _on_run_failed(self, event: Event) -> None:
+        fields = {"task": event.fields["taskName"], "error": event.fields["error"]}
+        ended = ((event.at or self._now()) - _EPOCH) // _MILLISECOND
+        if ended < self._last:  # something else was told before; its delay counts from here all the same
+            fields["ended"] = ended
+        self._put(event.at, "RunFailure", fields)
+
+    def _on_initialize(self, event: Event) -> None:
+        self._initialisations += 1
+        items, is_expressible = _express(event.subject)
+        fields: dict[str, object] = {"call": self._initialisations, "registrations": items}
+        self._put(None, "InitStart", fields if is_expressible else {**fields, "valid": False})
+
+    def _on_initialized(self, event: Event) -> None:
+        self._put(event.at, "InitSuccess", {"call": self._initialisations})
+
+    def _on_initialize_failed(self, event: Event) -> None:
+        fields: dict[str, object] = {"call": self._initialisations, "error": event.fields["error"]}
+        is_environment = _is_of_storage(event.subject)
+        self._put(None, "InitFailure", {**fields, "cause": "environment"} if is_environment else fields)
+
+    def _on_stop(self, _: Event) -> None:
+        self._stops += 1
+        self._put(None, "StopStart", {"call": self._stops})
+
+    def _on_stopped(self, _: Event) -> None:
+        self._put(None, "StopEnd", {"call": self._stops})
+
+    def _on_pause(self, event: Event) -> None:
+        """The loop stood still, or the clock leapt: in that time nothing could be done."""
+        seconds = event.fields["seconds"]
+        if isinstance(seconds, int | float) and seconds > 0:
+            self._put(self._now() - timedelta(seconds=seconds), "Freeze", {})
+            self._put(None, "Thaw", {})
+
+
+def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
+    """Return a list as a trace holds it, and whether all that is right or wrong with it can be seen there."""
+    items: list[dict[str, object]] = []
+    is_expressible = isinstance(registrations, list | tuple)
+    for item in registrations if isinstance(registrations, list | tuple) else ():
+        parts: tuple[Any, ...] = tuple(item) if isinstance(item, list | tuple) else ()
+        name, cron, callback, delay = parts if len(parts) == _FIELDS else (None, None, None, None)
+        fits = isinstance(name, str) and isinstance(cron, str) and isinstance(delay, timedelta)
+        is_expressible &= fits and is_async_callable(callback) and _is_text(name)
+        milliseconds = delay / _MILLISECOND if isinstance(delay, timedelta) else -1
+        whole = int(milliseconds) if milliseconds == int(milliseconds) else milliseconds
+        items.append({"name": _text(name), "cron": _text(cron), "retryDelayMs": whole})
+    return items, is_expressible
+
+
+def _text(value: object) -> str:
+    return value if _is_text(value) else ascii(value)  # type: ignore[return-value] # it is a text
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _is_of_storage(error: object) -> bool:
+    """Whether a failure is one of the disk, somewhere down the chain."""
+    while isinstance(error, BaseException):
+        if isinstance(error, LedgerError | OSError):
+            return True
+        error = error.__cause__
+    return False

@@ -1,0 +1,213 @@
+"""simulate(scenario, take) -> Summary: the real scheduler on a virtual clock, from accident to accident."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from random import Random
+
+from kron.adapters.virtual_clock import VirtualClock
+from kron.errors import KronError
+from kron.hosts.crash import crash
+from kron.hosts.library import Scheduler
+from kron.hosts.recorder import Recorder
+from kron.hosts.simulation.scenario import Job, Scenario
+from kron.hosts.simulation.world import Callbacks, CrashingLedger
+from kron.instant import Instant
+from kron.rules.contract import WhileActive
+from kron.rules.event import Event
+from kron.theory.trace import Position
+
+_DAY = timedelta(days=1)
+_PATIENCE = timedelta(hours=6)  # a stop that takes longer ends in a crash, as operators do
+_FREEZE = timedelta(minutes=10)
+_JUMP = timedelta(hours=2)
+_DOWN = timedelta(hours=3)
+_MOST_FAULTS = 4
+_APPENDS = 4  # a crash at the disk comes in one of so many appends
+
+
+@dataclass(slots=True)
+class Summary:
+    """What happened in a simulation."""
+
+    positions: int = 0
+    runs: int = 0
+    failures: int = 0
+    accidents: dict[str, int] = field(default_factory=dict)
+
+
+def simulate(
+    scenario: Scenario, take: Callable[[Position], object], progress: Callable[[float], object] = lambda _: None
+) -> Summary:
+    """Live through a scenario; each position of its trace is handed over as it comes."""
+    return asyncio.run(_Life(scenario, take, progress).live())
+
+
+class _Life:
+    """One world, and the schedulers that follow each other in it."""
+
+    def __init__(
+        self, scenario: Scenario, take: Callable[[Position], object], progress: Callable[[float], object]
+    ) -> None:
+        self._scenario, self._progress = scenario, progress
+        self._take = take
+        self._chance = Random(scenario.seed)
+        self._clock = VirtualClock(scenario.start)
+        self._ledger = CrashingLedger()
+        self._callbacks = Callbacks(self._clock, self._chance)
+        self._jobs = list(scenario.jobs)
+        self._known = len(scenario.jobs)
+        self._end = scenario.start + scenario.span
+        self._recorder = Recorder(self._clock.now, self._count)
+        self._scheduler = self._make_scheduler()
+        self._is_behind_until = scenario.start
+        self._summary = Summary()
+
+    async def live(self) -> Summary:
+        """Live until the end, then stop."""
+        await self._initialize()
+        while (at := self._next_accident()) < self._end:
+            await self._advance(at)
+            await self._suffer(self._draw_accident())
+            self._progress((self._clock.now() - self._scenario.start) / self._scenario.span)
+        await self._advance(self._end)
+        await self._stop()
+        self._count(Position(self._milliseconds(), "End", {"closed": False}))
+        self._summary.runs, self._summary.failures = self._callbacks.runs, self._callbacks.failures
+        return self._summary
+
+    # --- the scheduler's life -----------------------------------------------------------------------------------------
+
+    def _make_scheduler(self) -> Scheduler:
+        scenario = self._scenario
+        terms = {"contract": scenario.contract, "timezone": scenario.timezone}
+        return Scheduler(ledger=self._ledger, clock=self._clock, sink=self._hear, **terms)  # type: ignore[arg-type]
+
+    def _hear(self, event: Event) -> None:
+        if not self._ledger.is_dead:
+            self._recorder(event)
+
+    def _count(self, position: Position) -> None:
+        self._summary.positions += 1
+        self._take(position)
+
+    async def _initialize(self) -> None:
+        """Initialise, again and again if the disk fails or the process dies of it."""
+        while True:
+            registrations = [(job.name, job.cron, self._callbacks.of(job), job.retry_delay) for job in self._jobs]
+            try:
+                await self._scheduler.initialize(registrations)
+            except (KronError, asyncio.CancelledError):
+                if self._ledger.is_dead:
+                    await self._bury()
+                await self._clock.advance(timedelta(seconds=30))
+                continue
+            return
+
+    async def _advance(self, at: Instant) -> None:
+        """Let time pass; a process that dies meanwhile is started again."""
+        while self._clock.now() < at:
+            await self._clock.advance_until(at, lambda: self._ledger.is_dead)
+            if self._ledger.is_dead:
+                await self._crash()
+
+    async def _crash(self) -> None:
+        self._ledger.is_dead = True
+        await self._bury()
+        await self._clock.advance(self._chance.random() * _DOWN)
+        await self._initialize()
+
+    async def _bury(self) -> None:
+        self._note("crash")
+        await crash(self._scheduler)
+        self._ledger.revive()
+        self._count(Position(self._milliseconds(), "UnexpectedShutdown", {}))
+        self._scheduler = self._make_scheduler()
+
+    async def _stop(self) -> None:
+        """Stop; if it does not return in hours, or the process dies of it, that is a crash."""
+        stopping = asyncio.ensure_future(self._scheduler.stop())
+        await self._clock.advance_until(self._clock.now() + _PATIENCE, lambda: stopping.done() or self._ledger.is_dead)
+        if self._ledger.is_dead or not stopping.done():
+            self._ledger.is_dead = True
+            stopping.cancel()
+            await self._bury()
+            return
+        stopping.exception()  # what could not be recorded at the end is the next start's affair
+
+    # --- accidents ----------------------------------------------------------------------------------------------------
+
+    def _next_accident(self) -> Instant:
+        rates = self._scenario.accidents
+        total = sum(getattr(rates, name) for name in rates.__slots__)
+        if not total:
+            return self._end
+        return self._clock.now() + self._chance.expovariate(total) * _DAY
+
+    def _draw_accident(self) -> str:
+        rates = self._scenario.accidents
+        names = [name for name in rates.__slots__ if getattr(rates, name)]
+        return self._chance.choices(names, [getattr(rates, name) for name in names])[0]
+
+    async def _suffer(self, accident: str) -> None:
+        chance = self._chance
+        match accident:
+            case "crashes" if chance.random() < 0.5:
+                self._ledger.die_at(chance.randint(1, _APPENDS), is_durable_first=chance.random() < 0.5)
+            case "crashes":
+                await self._crash()
+            case "stops":
+                self._note("stop")
+                await self._stop()
+                await self._clock.advance(chance.random() * _DOWN)
+                await self._initialize()
+            case "changes":
+                await self._change()
+            case "freezes":
+                self._note("freeze")
+                self._clock.freeze(chance.random() * _FREEZE)
+            case "jumps":
+                self._note("jump")
+                change = (2 * chance.random() - 1) * _JUMP
+                self._is_behind_until = max(self._is_behind_until, self._clock.now())
+                self._clock.jump(change)
+            case _:
+                self._note("fault")
+                self._ledger.faulty.fail_next(chance.randint(1, _MOST_FAULTS))
+
+    async def _change(self) -> None:
+        """Go on with another list, unless the clock is behind itself: nobody could judge that."""
+        if self._clock.now() < self._is_behind_until:
+            return
+        self._note("change")
+        if self._scenario.contract.initialize_while_active is WhileActive.REJECT:
+            await self._stop()
+        self._jobs = self._other_jobs()
+        await self._initialize()
+
+    def _other_jobs(self) -> list[Job]:
+        chance, jobs = self._chance, list(self._jobs)
+        for _ in range(chance.randint(1, 3)):
+            what = chance.randrange(4)
+            if what == 0 and len(jobs) > 1:
+                jobs.pop(chance.randrange(len(jobs)))
+            elif what == 1:
+                self._known += 1
+                jobs.append(replace(chance.choice(self._scenario.jobs), name=f"job {self._known}"))
+            elif what == 2:
+                place = chance.randrange(len(jobs))
+                jobs[place] = replace(jobs[place], cron=chance.choice(self._scenario.jobs).cron)
+            else:
+                place = chance.randrange(len(jobs))
+                jobs[place] = replace(jobs[place], retry_delay=timedelta(seconds=chance.choice([0, 30, 300, 5400])))
+        gone = [job for job in self._scenario.jobs if job.name not in {each.name for each in jobs}]
+        if gone and chance.random() < 0.5:
+            jobs.append(chance.choice(gone))  # one that was there before comes back
+        return jobs
+
+    def _note(self, accident: str) -> None:
+        self._summary.accidents[accident] = self._summary.accidents.get(accident, 0) + 1
+
+    def _milliseconds(self) -> int:
+        return self._recorder.stamp()

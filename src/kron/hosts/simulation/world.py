@@ -1,0 +1,92 @@
+"""The surroundings of a simulated scheduler: callbacks that misbehave, and a ledger that fails and kills."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from random import Random
+
+from kron.adapters.faulty_ledger import FaultyLedger
+from kron.adapters.memory_ledger import MemoryLedger
+from kron.adapters.virtual_clock import VirtualClock
+from kron.engine.ports import Batch
+from kron.hosts.simulation.scenario import Behaviour, Job
+from kron.rules.record import TaskRecord
+
+_HANG = timedelta(days=3)
+_SHORT = timedelta(seconds=1)
+
+
+class CallbackError(Exception):
+    """What a failing callback raises."""
+
+
+class CrashingLedger:
+    """A ledger in whose appends the process may die, before or after they are durable."""
+
+    def __init__(self) -> None:
+        self.faulty = FaultyLedger(MemoryLedger())
+        self.is_dead = False
+        self._appends_left: int | None = None
+        self._is_durable_first = False
+
+    def die_at(self, appends: int, *, is_durable_first: bool) -> None:
+        """Let the process die in one of the next appends."""
+        self._appends_left, self._is_durable_first = appends, is_durable_first
+
+    def revive(self) -> None:
+        """Be what the next process finds."""
+        self.is_dead, self._appends_left = False, None
+
+    async def open(self) -> None:
+        """Take possession."""
+        await self.faulty.open()
+
+    async def load(self) -> Mapping[str, TaskRecord]:
+        """Return what is remembered of each task."""
+        return await self.faulty.load()
+
+    async def append(self, batch: Batch) -> None:
+        """Remember the batch, unless the process dies of it."""
+        if self._appends_left is None:
+            await self.faulty.append(batch)
+            return
+        self._appends_left -= 1
+        if self._appends_left > 0:
+            await self.faulty.append(batch)
+            return
+        if self._is_durable_first:
+            await self.faulty.ledger.append(batch)
+        self.is_dead = True
+        raise asyncio.CancelledError
+
+    async def close(self) -> None:
+        """Give up possession."""
+        await self.faulty.close()
+
+
+class Callbacks:
+    """Makes a callback for each job; what each run does is drawn when it begins."""
+
+    def __init__(self, clock: VirtualClock, chance: Random) -> None:
+        self._clock, self._chance = clock, chance
+        self.runs = self.failures = 0
+
+    def of(self, job: Job) -> Callable[[], Awaitable[None]]:
+        """Return the callback of a job."""
+        behaviour = job.behaviour
+
+        async def callback() -> None:
+            await self._live(behaviour)
+
+        return callback
+
+    async def _live(self, behaviour: Behaviour) -> None:
+        self.runs += 1
+        draw = self._chance.random
+        if draw() < behaviour.hanging:
+            await self._clock.sleep(_HANG)
+        elif draw() < behaviour.slow:
+            await self._clock.sleep(_SHORT + draw() * behaviour.longest)
+        if draw() < behaviour.failing:
+            self.failures += 1
+            raise CallbackError("drawn")

@@ -1,0 +1,93 @@
+"""TraceFile: a trace on disk, one life of a scheduler after the other."""
+
+import json
+import os
+from pathlib import Path
+
+from kron.errors import InvalidTraceError
+from kron.theory.trace import Header, Position, write_header, write_position
+
+_QUIET_ENDS = ("StopEnd", "UnexpectedShutdown")  # after these nothing was running, so nothing was cut off
+_BLOCK = 65_536
+
+
+class TraceFile:
+    """Adds to a file, or makes it. A torn last line is cut off; a life that broke off ended by a crash."""
+
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            self._size = self._whole_size()
+            os.ftruncate(self._file, self._size)
+            self.last: int | None = None  # the instant of the last position that was there, in milliseconds
+            if self._size == 0:
+                self._write(write_header(header))
+            else:
+                self._go_on(header)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def write(self, position: Position) -> None:
+        """Add a position. If that fails, no half of it is left."""
+        self._write(write_position(position))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+    def _write(self, text: str) -> None:
+        line = f"{text}\n".encode()
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(line)
+
+    def _whole_size(self) -> int:
+        """Return where the last whole line ends."""
+        end = os.fstat(self._file).st_size
+        while end:
+            start = max(0, end - _BLOCK)
+            newline = os.pread(self._file, end - start, start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+        return 0
+
+    def _go_on(self, header: Header) -> None:
+        first = self._line_at(0)
+        if first != write_header(header):
+            reason = f"of {self.path} must be that of the traces to be added to it, {write_header(header)}"
+            raise InvalidTraceError(line=1, field="header", found=first, reason=reason)
+        last = self._last_line()
+        if last == first:
+            return
+        fields = json.loads(last)
+        self.last = int(fields["t"])
+        if fields["event"] == "End":
+            number = 1 + sum(block.count(b"\n") for block in self._blocks())
+            raise InvalidTraceError(line=number, field="event", found="End", reason="says that nothing follows")
+        if fields["event"] not in _QUIET_ENDS:
+            self.write(Position(self.last, "UnexpectedShutdown", {}))
+
+    def _line_at(self, start: int) -> str:
+        text = b""
+        while b"\n" not in text and (block := os.pread(self._file, _BLOCK, start + len(text))):
+            text += block
+        return text.partition(b"\n")[0].decode(errors="replace")
+
+    def _last_line(self) -> str:
+        start, text = self._size, b""
+        while start and b"\n" not in text[:-1]:
+            begin = max(0, start - _BLOCK)
+            text = os.pread(self._file, start - begin, begin) + text
+            start = begin
+        return text[:-1].rpartition(b"\n")[2].decode(errors="replace")
+
+    def _blocks(self) -> list[bytes]:
+        return [os.pread(self._file, _BLOCK, start) for start in range(0, self._size, _BLOCK)]

@@ -1,0 +1,86 @@
+"""The alphabet: the events of a trace and who owns them, and the atoms that formulas are made of.
+
+Atoms are seen from one task: `RS` means that this task starts. What a list, a call or the calendar says about the task
+at a position (that the list names it, that a stop has overtaken the call) is an atom, too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from kron.theory.formula import Atom
+
+
+class Owner(Enum):
+    """Whose doing an event is, and whose fault."""
+
+    SCHEDULER = "scheduler"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """An event of the trace: its atom, its owner, and whether it is an action, which costs work."""
+
+    atom: str
+    owner: Owner
+    is_action: bool = True
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+_S, _E = Owner.SCHEDULER, Owner.ENVIRONMENT
+_RUN = ("period", "attempt")
+
+EVENTS: Mapping[str, EventKind] = MappingProxyType(
+    {
+        "InitStart": EventKind("IS", _E, required=("call", "registrations")),
+        "InitSuccess": EventKind("IEs", _S, required=("call",)),
+        "InitFailure": EventKind("IEf", _S, required=("call",), optional=("error", "cause")),
+        "StopStart": EventKind("SS", _E, required=("call",)),
+        "StopEnd": EventKind("SE", _S, required=("call",)),
+        "RunStart": EventKind("RS", _S, required=("task",), optional=_RUN),
+        "RunSuccess": EventKind("REs", _E, required=("task",), optional=_RUN),
+        "RunFailure": EventKind("REf", _E, required=("task",), optional=(*_RUN, "error")),
+        "UnexpectedShutdown": EventKind("Crash", _E, is_action=False),
+        "Due": EventKind("Due", _E, is_action=False, required=("task",)),
+        "RetryDue": EventKind("RetryDue", _E, is_action=False, required=("task",)),
+        "Freeze": EventKind("Freeze", _E, is_action=False),
+        "Thaw": EventKind("Thaw", _E, is_action=False),
+        "End": EventKind("End", _E, is_action=False, required=("closed",)),
+        # of hosts that choose a second for each period
+        "Decision": EventKind(
+            "Decision",
+            _S,
+            required=("identity", "period", "windowStart", "windowEnd", "chosen", "seedHash", "definition"),
+        ),
+        "Outcome": EventKind("Outcome", _S, required=("identity", "period", "outcome"), optional=("reason",)),
+        "Suspended": EventKind("Suspended", _E, required=("identity",)),
+        "Resumed": EventKind("Resumed", _E, required=("identity",)),
+    }
+)
+
+# --- atoms of one position, seen from one task ------------------------------------------------------------------------
+
+INIT_START, INIT_SUCCESS, INIT_FAILURE = Atom("IS"), Atom("IEs"), Atom("IEf")
+STOP_START, STOP_END = Atom("SS"), Atom("SE")
+RUN_START, RUN_SUCCESS, RUN_FAILURE = Atom("RS"), Atom("REs"), Atom("REf")
+DUE, RETRY_DUE, CRASH = Atom("Due"), Atom("RetryDue"), Atom("Crash")
+FREEZE, THAW = Atom("Freeze"), Atom("Thaw")
+
+LISTED = Atom("Listed")  # beside IEs: the list names this task
+CHANGED = Atom("Changed")  # beside IEs: it did before, with another cron expression or delay
+RENEWED = Atom("Renewed")  # beside IEs: and the contract takes that for a first coming
+REDUE = Atom("Redue")  # beside IEs: by its new schedule it owes a run since its last start
+BOOT = Atom("Boot")  # beside IEs: the task comes for the first time, inside a minute that its schedule matches
+OVERTAKEN = Atom("Overtaken")  # beside IEs: a stop began after the call
+VALID = Atom("Valid")  # beside IEs and IEf: the list is valid
+EXCUSED = Atom("Excused")  # beside IEf: another call or an active list was in the way, or the world failed
+DROPPED = Atom("Dropped")  # beside IEf: the contract gives up the list that was active
+QUIET = Atom("Quiet")  # nothing runs and no initialisation is in progress
+ACTION = Atom("Action")  # the event is an action
+
+# --- the same, seen from one call of initialize or stop ---------------------------------------------------------------
+
+CALL_BEGINS, CALL_ENDS = Atom("Begin"), Atom("Return")

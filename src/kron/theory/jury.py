@@ -1,0 +1,75 @@
+"""Jury: the properties of one scope, judged together for any number of subjects; a subject costs a few words."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kron.theory.automaton import Automaton
+from kron.theory.formula import Always, Formula, Implies, Soon
+from kron.theory.meaning import Letter, Verdict
+from kron.theory.properties import Property
+from kron.theory.subjects import Subject
+
+
+class Marks(NamedTuple):
+    """What a state says: which properties are broken, and of each timed one, whether it is asked for or ended."""
+
+    broken: tuple[Property, ...]
+    asked: tuple[bool, ...]
+    ended: tuple[bool, ...]
+
+
+class Jury:
+    """One automaton for all properties of a scope that are not always open."""
+
+    def __init__(self, properties: Iterable[Property], shown: Iterable[Formula] = ()) -> None:
+        """`shown` are formulas whose truth explanations may ask for."""
+        judged = [each for each in properties if not each.is_always_open]
+        self.timed = [each for each in judged if response(each.formula) is not None]
+        self.plain = [each for each in judged if response(each.formula) is None]
+        responses = [found for each in self.timed if (found := response(each.formula)) is not None]
+        self._shown = tuple(shown)
+        watched = [asked for asked, _ in responses] + [ended for _, ended in responses]
+        self.automaton = Automaton([each.formula for each in self.plain], [*watched, *self._shown])
+        self._marks: list[Marks | None] = []
+
+    def step(self, subject: Subject, letter: Letter, position: int) -> Marks:
+        """Let a subject see a letter at a position; in those since its last one it saw nothing."""
+        automaton, state = self.automaton, subject.state
+        if position - subject.touched > 1:
+            state = automaton.rest(state)
+        subject.touched, subject.before = position, state
+        following = automaton.table[state].get(letter)
+        if following is None:
+            following = automaton.step(state, letter)
+        subject.state = following
+        try:
+            marks = self._marks[following]
+        except IndexError:
+            marks = None
+        return marks if marks is not None else self._mark(following)
+
+    def shows(self, state: int, formula: Formula) -> bool:
+        """Whether one of the shown formulas holds at the last position."""
+        return self.automaton.watched(state)[2 * len(self.timed) + self._shown.index(formula)]
+
+    def open(self, subject: Subject) -> list[Property]:
+        """Return the properties without a clock that would be violated if nothing ever happened again."""
+        verdicts = self.automaton.verdicts(subject.state)
+        return [each for each, verdict in zip(self.plain, verdicts, strict=True) if verdict is Verdict.UNDECIDED]
+
+    def _mark(self, state: int) -> Marks:
+        watched, timed = self.automaton.watched(state), len(self.timed)
+        broken = tuple(self.plain[place] for place in self.automaton.broken(state))
+        found = Marks(broken, watched[:timed], watched[timed : 2 * timed])
+        self._marks += [None] * (state + 1 - len(self._marks))
+        self._marks[state] = found
+        return found
+
+
+def response(formula: Formula) -> tuple[Formula, Formula] | None:
+    """Return p and q of `G (p → F≤ q)`, None of other forms."""
+    match formula:
+        case Always(Implies(asked, Soon(ended))):
+            return asked, ended
+        case _:
+            return None

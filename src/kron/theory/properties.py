@@ -1,0 +1,215 @@
+"""PROPERTIES: what a trace is judged by. Each has a name, a formula, a sentence, and whose fault a violation is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from kron.theory.alphabet import (
+    ACTION,
+    CALL_BEGINS,
+    CALL_ENDS,
+    CRASH,
+    DUE,
+    EXCUSED,
+    INIT_FAILURE,
+    INIT_SUCCESS,
+    QUIET,
+    REDUE,
+    RUN_FAILURE,
+    RUN_START,
+    STOP_END,
+    VALID,
+    Owner,
+)
+from kron.theory.formula import Always, Atom, Eventually, Formula, Named, Previous, Soon, WeakUntil
+from kron.theory.macros import (
+    ACTIVE,
+    DEMAND,
+    FIRST_COMING,
+    FROZEN,
+    OBLIGATION,
+    ORPHAN_OBLIGATION,
+    RUN_END,
+    RUN_SUCCEEDS,
+    RUNNING,
+    WINDOW,
+    at_most_one,
+    hold,
+)
+
+
+class Scope(Enum):
+    """What a property is about: it is judged for each of them on its own."""
+
+    TASK = "each task"
+    WORLD = "the scheduler as a whole"
+    INITIALIZE = "each call of initialize"
+    STOP = "each call of stop"
+    HEADER = "the bounds that the trace names"
+    PERIOD = "each period of a job"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property. Those that no finite trace can decide are always open, and do not count in the overall verdict."""
+
+    name: str
+    sentence: str
+    formula: Formula
+    scope: Scope = Scope.TASK
+    blame: Owner | None = Owner.SCHEDULER  # None: that of the event at which it is violated
+    is_always_open: bool = False
+
+
+_ENVIRONMENT = Owner.ENVIRONMENT
+_TWO_ACTIONS = Atom("TwoActions")  # cannot be written: a line of a trace is one event
+_LOW_LAG = Atom("LagBelowOneMinute")
+_STOPPING = Named("Stopping", hold(CALL_BEGINS, CALL_ENDS | CRASH))
+_STARTED = Named("Started", hold(RUN_START, RUN_END))  # crashes aside
+
+# --- the environment's side of the bargain ----------------------------------------------------------------------------
+
+E1 = Property("E1", "Nothing progresses at a crash.", Always(CRASH >> ~ACTION), scope=Scope.WORLD, blame=_ENVIRONMENT)
+E2 = Property(
+    "E2", "While everything is frozen nothing acts.", Always(ACTION >> ~FROZEN), scope=Scope.WORLD, blame=_ENVIRONMENT
+)
+E3 = Property("E3", "No two actions share a position.", Always(~_TWO_ACTIONS), scope=Scope.WORLD, blame=_ENVIRONMENT)
+E4 = Property(
+    "E4",
+    "Freezes recur for ever.",
+    Always(Eventually(FROZEN)),
+    scope=Scope.WORLD,
+    blame=_ENVIRONMENT,
+    is_always_open=True,
+)
+E5 = Property(
+    "E5",
+    "A schedule matches for ever or never.",
+    Always(Eventually(DUE)) | Always(~DUE),
+    blame=_ENVIRONMENT,
+    is_always_open=True,
+)
+E6 = Property(
+    "E6", "After a crash nothing ends that was not started anew.", Always(CRASH >> WeakUntil(~RUN_END, RUN_START)),
+    blame=_ENVIRONMENT,
+)  # fmt: skip
+A1 = Property(
+    "A1",
+    "Every freeze ends.",
+    Always(Eventually(~FROZEN)),
+    scope=Scope.WORLD,
+    blame=_ENVIRONMENT,
+    is_always_open=True,
+)
+A2 = Property(
+    "A2", "Every run ends or is cut off by a crash.", Always(RUN_START >> Eventually(RUN_END | CRASH)),
+    blame=_ENVIRONMENT,
+)  # fmt: skip
+A3 = Property("A3", "The lag is below one minute.", _LOW_LAG, scope=Scope.HEADER, blame=_ENVIRONMENT)
+
+# --- the scheduler's side ---------------------------------------------------------------------------------------------
+
+S1 = Property("S1", "A run starts only after an obligation to run.", Always(RUN_START >> Previous(OBLIGATION)))
+S2 = Property("S2", "Each due window has at most one successful start.", at_most_one(WINDOW, RUN_SUCCEEDS))
+S3 = Property("S3", "A stop returns only when nothing runs.", Always(STOP_END >> ~RUNNING))
+S4 = Property("S4", "An end belongs to a run in flight.", Always(RUN_END >> Previous(RUNNING)), blame=_ENVIRONMENT)
+S6 = Property(
+    "S6",
+    "Valid lists are accepted unless something is in the way, invalid ones never, and none while one is active.",
+    Always(INIT_SUCCESS >> (VALID & ~Previous(ACTIVE))) & Always(INIT_FAILURE >> (~VALID | EXCUSED)),
+    scope=Scope.WORLD,
+)
+L1 = Property(
+    "L1",
+    "An obligation is followed by the start, or by its end, within the bound.",
+    Always(OBLIGATION >> Soon(RUN_START | ~OBLIGATION)),
+)
+L2 = Property(
+    "L2",
+    "An initialisation returns or fails within the bound, unless a crash comes first.",
+    Always(CALL_BEGINS >> Soon(CALL_ENDS | CRASH)),
+    scope=Scope.INITIALIZE,
+)
+L3 = Property(
+    "L3",
+    "Once nothing runs, a stop returns within the bound, unless a crash comes first.",
+    Always((_STOPPING & QUIET) >> Soon(CALL_ENDS | CRASH | ~QUIET)),
+    scope=Scope.STOP,
+)
+T1 = Property(
+    "T1", "After a crash nothing starts before a successful initialisation.",
+    Always(CRASH >> WeakUntil(~RUN_START, INIT_SUCCESS)),
+)  # fmt: skip
+T2 = Property("T2", "A task never runs beside itself.", Always(RUN_START >> ~Previous(RUNNING)))
+T3 = Property(
+    "T3", "After a stop has returned nothing starts before a successful initialisation.",
+    Always(STOP_END >> WeakUntil(~RUN_START, INIT_SUCCESS)),
+)  # fmt: skip
+T4 = Property("T4", "A crash coincides with no action.", Always(CRASH >> ~ACTION), scope=Scope.WORLD)
+
+# --- the older model, in its corrected forms --------------------------------------------------------------------------
+
+P1 = Property("P1", "Each end has its own earlier start.", Always(RUN_END >> Previous(_STARTED)), blame=_ENVIRONMENT)
+P2 = Property("P2", "Runs of one task do not overlap.", T2.formula)
+P3 = Property("P3", "A run starts only when registered, active and demanded.", S1.formula)
+P4 = Property("P4", "Missed occurrences are made up for at most once.", S2.formula)
+P5 = Property("P5", "After a stop nothing starts before the next initialisation.", T3.formula)
+P6 = Property("P6", "After a crash: no end without a new start, no start without a new initialisation.",
+    E6.formula & T1.formula, blame=None,
+)  # fmt: skip
+P9 = Property("P9", "Runs in flight at a stop end before it does.", S3.formula)
+P10 = Property(
+    "P10",
+    "A run cut off by a crash is restarted within the bound after the next initialisation.",
+    Always(ORPHAN_OBLIGATION >> Soon(RUN_START | ~ORPHAN_OBLIGATION)),
+)
+P11 = Property("P11", "One start serves all demands together.", at_most_one(DEMAND, RUN_START))
+P12 = Property(
+    "P12",
+    "Between two due instants there is one start, unless a failure, a crash or a first coming calls for another.",
+    at_most_one(DUE | REDUE | RUN_FAILURE | CRASH | FIRST_COMING, RUN_START),
+)
+P13 = Property("P13", "A start comes within one minute of its due instant.", L1.formula)
+P14 = Property("P14", "No end is invented after a crash.", E6.formula, blame=_ENVIRONMENT)
+P15 = Property(
+    "P15", "What is due for ever, and active for ever, starts for ever.",
+    Always(Eventually(DUE)) >> Always(Eventually(RUN_START)), is_always_open=True,
+)  # fmt: skip
+P16 = Property("P16", "A stop that has returned is quiet until the next initialisation.", T3.formula)
+P17 = Property(
+    "P17", "After a crash and an initialisation, what is due for ever starts for ever.",
+    Always((CRASH & Always(Eventually(DUE))) >> Always(Eventually(RUN_START))), is_always_open=True,
+)  # fmt: skip
+
+DECLARATIVE = (E1, E2, E3, E4, E5, E6, A1, A2, A3, S1, S2, S3, S4, S6, L1, L2, L3, T1, T2, T3, T4)
+POLLING = (P1, P2, P3, P4, P5, P6, P9, P10, P11, P12, P13, P14, P15, P16, P17)
+
+
+class History(Enum):
+    """What a changed configuration does to what is remembered of a task."""
+
+    KEEP = "keep"
+    RESET = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What a contract asks of a trace, and how its lists are read."""
+
+    properties: tuple[Property, ...]
+    changed_task: History = History.KEEP
+    repeated: str = "both"
+    blanks: str = " \t"
+    failed_reinitialize_ends: bool = False  # whether the active list is given up when another one fails
+
+
+SUITES: Mapping[str, Suite] = MappingProxyType(
+    {
+        "declarative": Suite(DECLARATIVE),
+        "polling": Suite(POLLING, changed_task=History.RESET, repeated="first", failed_reinitialize_ends=True),
+        "polling-draft": Suite(
+            (), changed_task=History.RESET, repeated="first", blanks=" \t\n\r", failed_reinitialize_ends=True
+        ),
+    }
+)

@@ -1,0 +1,57 @@
+"""Subject: somebody whom properties are about, a task, a call or the world, and what is remembered of it."""
+
+from kron.theory.environment import Times
+from kron.theory.trace import Registration
+
+
+class Subject:
+    """Where an automaton stands for it, and what it is owed. A trace may have a million of them."""
+
+    __slots__ = ("before", "deadlines", "is_queued", "lines", "name", "owed", "state", "touched")
+
+    def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
+        """It stands at a state that it reached at position `touched`, and has so many timed properties."""
+        self.name = name
+        self.state = self.before = state
+        self.touched = touched
+        self.deadlines: list[int | None] = [None] * timed  # in active time; None: nothing is owed
+        self.is_queued: list[bool] = [False] * timed  # whether a clock looks at the deadline
+        self.owed: list[int] = [0] * timed  # the line since which it is owed
+        self.lines: dict[str, int] = {}  # the last line of each kind of event: what explanations are made of
+
+    def release(self) -> None:
+        """Owe it nothing any more."""
+        self.deadlines = [None] * len(self.deadlines)
+
+
+class Task(Subject):
+    """A task: also when it is due, how long it waits after a failure, and since when it is known."""
+
+    __slots__ = ("cron", "delay", "first", "is_listed", "last_start", "next_due", "retry_at", "times")
+
+    def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
+        super().__init__(name, state, touched, timed)
+        self.cron = ""
+        self.delay = 0.0
+        self.first = 0  # the beginning of the minute in which it came in
+        self.is_listed = False
+        self.last_start: int | None = None
+        self.next_due: int | None = None
+        self.retry_at: int | None = None
+        self.times: Times | None = None
+
+    def unlist(self) -> None:
+        """Leave the list: nothing falls due any more."""
+        self.is_listed, self.times, self.next_due, self.retry_at = False, None, None, None
+
+
+class Call(Subject):
+    """A call of initialize or stop that has not returned."""
+
+    __slots__ = ("is_excused", "is_overtaken", "registrations")
+
+    def __init__(self, name: str, timed: int) -> None:
+        super().__init__(name, 0, -1, timed)
+        self.registrations: list[Registration] = []
+        self.is_overtaken = False  # a stop began after it
+        self.is_excused = False  # something was in its way, so that it may fail

@@ -1,0 +1,1 @@
+"""Did it behave? The judge, and proofs that it can be trusted."""

@@ -1,0 +1,80 @@
+"""trace("I Due(a) RS(a)@61 End@90") -> positions: traces as the theory writes them.
+
+An event has its letter of the theory, a task in brackets where it is about one, and after `@` its second; without one
+it comes a millisecond after the event before. `I` is `IS(R) IEs(R)`; `D` in brackets is a list with a name twice.
+"""
+
+import re
+
+from kron.theory.alphabet import EVENTS
+from kron.theory.checker import Checker
+from kron.theory.report import Finding, Report
+from kron.theory.trace import Bounds, Header, Position
+
+HOUR = 3_600_000
+_EVENT = re.compile(r"(?P<letter>[A-Za-z]+)(?:\((?P<what>[^)]*)\))?(?:#(?P<call>\d+))?(?:@(?P<second>[\d.]+))?")
+_NAMES = {kind.atom: name for name, kind in EVENTS.items()}
+HOURLY = {"name": "a", "cron": "5 * * * *", "retryDelayMs": 300_000}
+LISTS: dict[str | None, list[dict[str, object]]] = {
+    None: [HOURLY],
+    "R": [HOURLY],
+    "D": [HOURLY, HOURLY],
+    "R2": [HOURLY, {**HOURLY, "name": "b"}],
+    "": [],
+}
+
+
+def trace(text: str) -> list[Position]:
+    """Return the positions that a text names."""
+    positions: list[Position] = []
+    t = 0
+    for word in text.split():
+        found = _EVENT.fullmatch(word)
+        assert found is not None, word
+        t = round(float(found["second"]) * 1000) if found["second"] else t + 1
+        letters = ["IS", "IEs"] if found["letter"] == "I" else [found["letter"]]
+        positions += [_position(t, letter, found["what"], int(found["call"] or 1)) for letter in letters]
+    return positions
+
+
+def _position(t: int, letter: str, what: str | None, call: int) -> Position:
+    name = _NAMES[letter]
+    fields: dict[str, object] = {}
+    if letter == "IS":
+        fields = {"call": call, "registrations": LISTS[what]}
+    elif "call" in EVENTS[name].required:
+        fields = {"call": call, "cause": "environment"} if what == "world" else {"call": call}
+    elif letter == "End":
+        fields = {"closed": what == "closed"}
+    elif "task" in EVENTS[name].required:
+        fields = {"task": what or "a"}
+    return Position(t, name, fields)
+
+
+def judge(
+    text: str, contract: str = "declarative", *, adds: bool = False, bounds: Bounds | None = None, timezone: str = "UTC"
+) -> Report:
+    """Return the report on a trace; Dues and RetryDues are those of the text, unless they are to be added."""
+    checker = Checker(Header(contract, timezone, bounds), adds_due=adds, adds_retry_due=adds)
+    for position in trace(text):
+        checker.read(position)
+    return checker.report()
+
+
+def finding(report: Report, name: str) -> Finding:
+    """Return what a report says of one property."""
+    return next(each for each in report.findings if each.subject.name == name)
+
+
+def violated(report: Report) -> set[str]:
+    """Return the names of the violated properties."""
+    return {each.subject.name for each in report.findings if each.verdict.value == "violated"}
+
+
+def undecided(report: Report) -> set[str]:
+    """Return the names of the undecided ones, without those that no finite trace decides."""
+    return {
+        each.subject.name
+        for each in report.findings
+        if each.verdict.value == "undecided" and not each.subject.is_always_open
+    }
