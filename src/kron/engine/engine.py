@@ -113,11 +113,14 @@ class Engine:
     def arm(self) -> None:
         """Begin to start runs, from the next turn of the event loop on."""
         self._armed_at = self._clock.now()
+        self._watch.expect(self._armed_at)
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(report_death)
 
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
+        if not self._hushed:
+            self._emitter.emit(self._watch.read(self._clock.now()))  # whoever asks may have stood still, too
         self._hushed = True
         self._wake.set()
 
@@ -128,6 +131,8 @@ class Engine:
             self._emitter.tell("PollingStopRequested")
         if self._loop is not None:
             await self._loop
+        if self._ended:
+            self._emitter.tell("EndsLost", tasks=[run.name for run in self._ended])
         if self._entries:
             self._emitter.tell("PollingStopped")
         try:

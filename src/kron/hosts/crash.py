@@ -6,7 +6,11 @@ from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table
 
 async def crash(scheduler: Scheduler) -> None:
     """Cut everything off: nothing more is recorded or told, its runs are gone, and its ledger is free for the next."""
-    engine, scheduler._engine = scheduler._engine, None
+    engines = [scheduler._engine, scheduler._put_aside]
+    scheduler._engine = scheduler._put_aside = None
     scheduler._machine = Machine(scheduler_table(scheduler._contract), SchedulerState.UNINITIALIZED)
-    if engine is not None:
-        await engine.abandon()
+    if scheduler._draining is not None:
+        scheduler._draining.cancel()
+    for engine in engines:
+        if engine is not None:
+            await engine.abandon()

@@ -67,7 +67,8 @@ class Scheduler:
         self._engine: Engine | None = None
         self._joinable: tuple[object, asyncio.Future[None]] | None = None
         self._stopping: asyncio.Task[Exception | None] | None = None
-        self._draining: asyncio.Task[Exception | None] | None = None  # of an engine that a failure has put aside
+        self._put_aside: Engine | None = None  # by a failure, until nothing of it runs
+        self._draining: asyncio.Task[Exception | None] | None = None
 
     # --- the two methods ----------------------------------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ class Scheduler:
         elif self._machine.state is _S.UNINITIALIZED and self._engine is not None:
             self._engine.hush()
             self._draining = asyncio.create_task(self._engine.drain(), name="kron drain")
-            self._engine = None
+            self._put_aside, self._engine = self._engine, None
 
     # --- stopping -----------------------------------------------------------------------------------------------------
 

@@ -26,8 +26,11 @@ class Recorder:
         self._now, self._take = now, take
         self._last = last if last is not None else -(2**63)
         self._initialisations = self._stops = 0
+        self._is_stopping = False
+        self._is_ledger_down = False
         self._makers: Mapping[str, Callable[[Event], None]] = {
             "SchedulerInitializationStarted": self._on_initialize,
+            "SchedulerReinitializationStarted": self._on_initialize,
             "SchedulerInitializationCompleted": self._on_initialized,
             "SchedulerInitializationFailed": self._on_initialize_failed,
             "SchedulerStopRequested": self._on_stop,
@@ -35,6 +38,9 @@ class Recorder:
             "TaskRunStarted": self._on_run_started,
             "TaskRunCompleted": self._on_run_completed,
             "TaskRunFailed": self._on_run_failed,
+            "LedgerAppendFailed": self._on_ledger_failed,
+            "EndsLost": self._on_ends_lost,
+            "LedgerRecovered": self._on_ledger_recovered,
             "LoopFrozen": self._on_pause,
             "ClockJumped": self._on_pause,
         }
@@ -54,12 +60,19 @@ class Recorder:
         self._last = max(self._last, (self._now() - _EPOCH) // _MILLISECOND)
         return self._last
 
-    def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> int:
+    def crashed(self) -> None:
+        """Say that the process died."""
+        self._is_ledger_down = self._is_stopping = False
+        self._put(None, "UnexpectedShutdown", {})
+
+    def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
-        t = ((self._now() if at is None else at) - _EPOCH) // _MILLISECOND
-        self._last = max(self._last, t)
-        self._take(Position(self._last, name, fields))
-        return t
+        t = self._last = max(self._last, ((self._now() if at is None else at) - _EPOCH) // _MILLISECOND)
+        if not self._is_ledger_down:
+            self._take(Position(t, name, fields))
+            return
+        for position in (Position(t, "Thaw"), Position(t, name, fields), Position(t, "Freeze")):
+            self._take(position)
 
     def _on_run_started(self, event: Event) -> None:
         self._put(event.at, "RunStart", {"task": event.fields["taskName"]})
@@ -90,15 +103,32 @@ class Recorder:
 
     def _on_stop(self, _: Event) -> None:
         self._stops += 1
+        self._is_stopping = True
         self._put(None, "StopStart", {"call": self._stops})
 
     def _on_stopped(self, _: Event) -> None:
-        self._put(None, "StopEnd", {"call": self._stops})
+        if self._is_stopping:
+            self._is_stopping = False
+            self._put(None, "StopEnd", {"call": self._stops})
+
+    def _on_ledger_failed(self, _: Event) -> None:
+        """While nothing can be recorded nothing can be started, which is the world's fault: that time does not count."""
+        if not self._is_ledger_down:
+            self._put(None, "Freeze", {})
+            self._is_ledger_down = True
+
+    def _on_ends_lost(self, _: Event) -> None:
+        """An end that the ledger does not know has not happened: to the next scheduler those runs were cut off."""
+        self.crashed()
+
+    def _on_ledger_recovered(self, _: Event) -> None:
+        self._is_ledger_down = False
+        self._put(None, "Thaw", {})
 
     def _on_pause(self, event: Event) -> None:
         """The loop stood still, or the clock leapt: in that time nothing could be done."""
         seconds = event.fields["seconds"]
-        if isinstance(seconds, int | float) and seconds > 0:
+        if isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
             self._put(self._now() - timedelta(seconds=seconds), "Freeze", {})
             self._put(None, "Thaw", {})
 

@@ -35,14 +35,14 @@ _RUN = ("period", "attempt")
 
 EVENTS: Mapping[str, EventKind] = MappingProxyType(
     {
-        "InitStart": EventKind("IS", _E, required=("call", "registrations")),
+        "InitStart": EventKind("IS", _E, required=("call", "registrations"), optional=("valid",)),
         "InitSuccess": EventKind("IEs", _S, required=("call",)),
         "InitFailure": EventKind("IEf", _S, required=("call",), optional=("error", "cause")),
         "StopStart": EventKind("SS", _E, required=("call",)),
         "StopEnd": EventKind("SE", _S, required=("call",)),
         "RunStart": EventKind("RS", _S, required=("task",), optional=_RUN),
         "RunSuccess": EventKind("REs", _E, required=("task",), optional=_RUN),
-        "RunFailure": EventKind("REf", _E, required=("task",), optional=(*_RUN, "error")),
+        "RunFailure": EventKind("REf", _E, required=("task",), optional=(*_RUN, "error", "ended")),
         "UnexpectedShutdown": EventKind("Crash", _E, is_action=False),
         "Due": EventKind("Due", _E, is_action=False, required=("task",)),
         "RetryDue": EventKind("RetryDue", _E, is_action=False, required=("task",)),

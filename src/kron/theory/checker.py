@@ -127,7 +127,8 @@ class Checker:
         else:
             self._running.discard(task.name)
             if event == "RunFailure" and task.is_listed:
-                self._pulses.expect_retry(task, t + round(task.delay))
+                ended = fields.get("ended", t)  # told late, because its record took time
+                self._pulses.expect_retry(task, (ended if isinstance(ended, int) else t) + round(task.delay))
         if self._stops:
             self._tell_stops()
 
@@ -142,6 +143,7 @@ class Checker:
                 call.release()
             calls.clear()
         self._running.clear()
+        self._clocks.thaw()
         self._tell_world(_LETTERS[self._event])
         self._tell_all(_LETTERS[self._event])
 
@@ -150,6 +152,7 @@ class Checker:
     def _on_init_start(self, position: Position) -> None:
         call = self._begin(position, self._inits, self._inits_jury)
         call.registrations = registrations_of(position)
+        call.is_valid = position.fields.get("valid") is not False and self._calendar.is_valid(call.registrations)
         call.is_excused = self._is_active or bool(self._stops) or len(self._inits) > 1
         for other in self._inits.values():
             other.is_excused |= other is not call
@@ -161,7 +164,7 @@ class Checker:
     def _on_init_success(self, position: Position) -> None:
         call = self._return(position, self._inits, self._inits_jury)
         seen = {"IEs", "Overtaken"} if call.is_overtaken else {"IEs"}
-        valid = {"Valid"} if self._calendar.is_valid(call.registrations) else set[str]()
+        valid = {"Valid"} if call.is_valid else set[str]()
         self._tell_world(frozenset({"Action", *seen, *valid}))
         listed = {each.name: each for each in call.registrations}
         self._listed = len(listed)
@@ -194,7 +197,7 @@ class Checker:
     def _on_init_failure(self, position: Position) -> None:
         call = self._return(position, self._inits, self._inits_jury)
         seen = {"IEf", "Action"}
-        if self._calendar.is_valid(call.registrations):
+        if call.is_valid:
             seen.add("Valid")
         if call.is_excused or position.fields.get("cause") == "environment":
             seen.add("Excused")

@@ -48,7 +48,7 @@ ACTIVE = Named("Active", hold(INIT_SUCCESS, STOP_START | STOP_END | CRASH | OVER
 RUNNING = Named("Running", hold(RUN_START, RUN_END | CRASH))
 ORPHANED = Named("Orphaned", CRASH & Previous(RUNNING))
 RUN_SUCCEEDS = Named("RSucc", RUN_START & Until(~(RUN_FAILURE | CRASH), RUN_SUCCESS))
-FROZEN = Named("Frozen", hold(FREEZE, THAW))
+FROZEN = Named("Frozen", hold(FREEZE, THAW | CRASH))  # a new process is not
 
 _SERVED = Named("Served", RUN_START | FIRST_COMING)
 DUE_PENDING = Named("DuePending", hold_inclusive(DUE | REDUE, _SERVED | (CHANGED & ~REDUE)) & ~RUNNING)

@@ -48,10 +48,11 @@ class Task(Subject):
 class Call(Subject):
     """A call of initialize or stop that has not returned."""
 
-    __slots__ = ("is_excused", "is_overtaken", "registrations")
+    __slots__ = ("is_excused", "is_overtaken", "is_valid", "registrations")
 
     def __init__(self, name: str, timed: int) -> None:
         super().__init__(name, 0, -1, timed)
         self.registrations: list[Registration] = []
+        self.is_valid = True
         self.is_overtaken = False  # a stop began after it
         self.is_excused = False  # something was in its way, so that it may fail

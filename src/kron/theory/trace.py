@@ -161,7 +161,10 @@ def _check_field(number: int, field: str, value: object) -> None:
     elif field in ("call", "attempt"):
         if not _is_count(value):
             raise InvalidTraceError(line=number, field=field, found=value, reason="must be a whole number")
-    elif field == "closed":
+    elif field == "ended":
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InvalidTraceError(line=number, field=field, found=value, reason="must be a whole number of milliseconds")
+    elif field in ("closed", "valid"):
         if not isinstance(value, bool):
             raise InvalidTraceError(line=number, field=field, found=value, reason="must be true or false")
     elif field == "registrations":

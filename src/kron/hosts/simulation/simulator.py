@@ -7,6 +7,7 @@ from datetime import timedelta
 from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
+from kron.engine.ports import Batch
 from kron.errors import KronError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
@@ -16,6 +17,7 @@ from kron.hosts.simulation.world import Callbacks, CrashingLedger
 from kron.instant import Instant
 from kron.rules.contract import WhileActive
 from kron.rules.event import Event
+from kron.rules.history import RunResult
 from kron.theory.trace import Position
 
 _DAY = timedelta(days=1)
@@ -121,9 +123,21 @@ class _Life:
     async def _bury(self) -> None:
         self._note("crash")
         await crash(self._scheduler)
+        self._tell_last_words(self._ledger.last_words)
         self._ledger.revive()
-        self._count(Position(self._milliseconds(), "UnexpectedShutdown", {}))
+        self._recorder.crashed()
         self._scheduler = self._make_scheduler()
+
+    def _tell_last_words(self, batch: Batch) -> None:
+        """What the ledger knows has happened: a declaration, ends, and starts, which are then cut off at once."""
+        ends = [run for run in batch.runs if run.ended is not None]
+        if batch and not ends and not batch.begun:
+            self._recorder(Event("SchedulerInitializationCompleted", {}, at=self._clock.now()))
+        for run in ends:
+            name = "TaskRunCompleted" if run.result is RunResult.SUCCESS else "TaskRunFailed"
+            self._recorder(Event(name, {"taskName": run.task, "error": run.error}, at=run.ended))
+        for record in batch.begun:
+            self._recorder(Event("TaskRunStarted", {"taskName": record.name}, at=record.running_since))
 
     async def _stop(self) -> None:
         """Stop; if it does not return in hours, or the process dies of it, that is a crash."""

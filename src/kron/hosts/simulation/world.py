@@ -26,6 +26,7 @@ class CrashingLedger:
     def __init__(self) -> None:
         self.faulty = FaultyLedger(MemoryLedger())
         self.is_dead = False
+        self.last_words = Batch()  # what was durable when the process died, and had not been told
         self._appends_left: int | None = None
         self._is_durable_first = False
 
@@ -35,7 +36,7 @@ class CrashingLedger:
 
     def revive(self) -> None:
         """Be what the next process finds."""
-        self.is_dead, self._appends_left = False, None
+        self.is_dead, self._appends_left, self.last_words = False, None, Batch()
 
     async def open(self) -> None:
         """Take possession."""
@@ -56,6 +57,7 @@ class CrashingLedger:
             return
         if self._is_durable_first:
             await self.faulty.ledger.append(batch)
+            self.last_words = batch
         self.is_dead = True
         raise asyncio.CancelledError
 
