@@ -25,7 +25,7 @@ class ShiftedClock:
         self._real: Any = import_module("kron.adapters.system_clock").SystemClock()
         self.longest_wait: timedelta | None = self._real.longest_wait
         self._ahead = timedelta(seconds=ahead)
-        self._wake: Event | None = None
+        self._wake: Any = None
         self._target: datetime | None = None
         self._reached = Event()
 
@@ -51,7 +51,7 @@ class ShiftedClock:
         seconds: float = self._real.monotonic() + self.ahead
         return seconds
 
-    async def wait_until(self, deadline: datetime | None, wake: Event, /) -> None:
+    async def wait_until(self, deadline: datetime | None, wake: Any, /) -> None:
         """Wait as the real clock does; if a leap was asked for, leap to the deadline, or to the target before it."""
         self._wake = wake
         if self._target is not None and not wake.is_set():

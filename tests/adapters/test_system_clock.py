@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from kron.adapters.system_clock import SystemClock
+from kron.engine.wake import Wake
 from tests.hosts.world import run
 
 DAY = timedelta(days=1)
@@ -25,7 +26,7 @@ def test_a_deadline_that_has_passed_lets_others_have_a_turn() -> None:
     async def body() -> None:
         other = asyncio.ensure_future(asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0))
 
-        await SystemClock().wait_until(datetime(2000, 1, 1, tzinfo=UTC), asyncio.Event())
+        await SystemClock().wait_until(datetime(2000, 1, 1, tzinfo=UTC), Wake())
 
         other.cancel()
 
@@ -37,7 +38,7 @@ def test_a_deadline_is_waited_for() -> None:
         clock = SystemClock()
         deadline = clock.now() + timedelta(milliseconds=20)
 
-        await clock.wait_until(deadline, asyncio.Event())
+        await clock.wait_until(deadline, Wake())
 
         assert clock.now() >= deadline - timedelta(milliseconds=5)
 
@@ -46,7 +47,7 @@ def test_a_deadline_is_waited_for() -> None:
 
 def test_a_wake_ends_a_wait_for_tomorrow() -> None:
     async def body() -> None:
-        clock, wake = SystemClock(), asyncio.Event()
+        clock, wake = SystemClock(), Wake()
         asyncio.get_running_loop().call_soon(wake.set)
 
         await clock.wait_until(clock.now() + DAY, wake)
@@ -58,7 +59,7 @@ def test_a_wake_ends_a_wait_for_tomorrow() -> None:
 
 def test_a_wait_without_a_deadline_ends_with_a_wake() -> None:
     async def body() -> None:
-        clock, wake = SystemClock(), asyncio.Event()
+        clock, wake = SystemClock(), Wake()
         asyncio.get_running_loop().call_soon(wake.set)
 
         await clock.wait_until(None, wake)

@@ -5,6 +5,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
+from kron.engine.wake import Wake
 from kron.instant import SECOND, Instant
 
 SPEED = 600  # ten minutes of schedules in a second
@@ -27,18 +28,18 @@ class FastClock:
         """Return seconds by a clock that nobody sets."""
         return time.monotonic() * SPEED
 
-    async def wait_until(self, deadline: Instant | None, wake: asyncio.Event) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
         """Return at the deadline or as soon as `wake` is set; in any case others get a turn."""
         seconds = None if deadline is None else max(0.0, (deadline - self.now()) / SECOND / SPEED)
         try:
             async with asyncio.timeout(seconds):
-                await wake.wait()
+                await wake.waiting()
         except TimeoutError:
             pass
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait until so much time has passed."""
-        await self.wait_until(self.now() + duration, asyncio.Event())
+        await self.wait_until(self.now() + duration, Wake())
 
     def working(self) -> AbstractContextManager[object]:
         """Return a context that means nothing here: real time passes anyway."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kron import Registration, Scheduler
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
+from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant, parse_instant
 from kron.rules.event import Event
 from kron.rules.registration import Callback
@@ -123,7 +124,7 @@ async def _live(order: Order, fate: Fate) -> None:
     if isinstance(clock, VirtualClock):
         await clock.advance_to(parse_instant(order.until))
     else:
-        await clock.wait_until(parse_instant(order.until), asyncio.Event())
+        await clock.wait_until(parse_instant(order.until), Wake())
     trace.write("stopping", settled=True)
     stop = asyncio.ensure_future(scheduler.stop())
     if isinstance(clock, VirtualClock):

@@ -1,6 +1,5 @@
 """Watch: says when the clock was set, and when the loop stood still."""
 
-from asyncio import Event as Wake
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kron.engine.wake import Wake
 from kron.engine.watch import Watch
 from kron.instant import SECOND, Instant, parse_instant
 

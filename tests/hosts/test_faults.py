@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from kron.engine.wake import Wake
 from kron.rules.event import Event
 from kron.testing import FaultyLedger, VirtualClock, crash
 from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, World, run
@@ -154,7 +155,7 @@ def test_a_clock_set_back_is_reported_and_repeats_nothing() -> None:
 class Sleepy(VirtualClock):
     """A clock whose owner is woken late: the process stood still."""
 
-    async def wait_until(self, deadline: object, wake: asyncio.Event) -> None:
+    async def wait_until(self, deadline: object, wake: Wake) -> None:
         await super().wait_until(deadline, wake)  # type: ignore[arg-type] # as it came
         self._pass(5 * SECOND)
 

@@ -5,6 +5,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 
+from kron.engine.wake import Wake, finish
 from kron.instant import SECOND, Instant
 
 
@@ -26,17 +27,19 @@ class SystemClock:
         """Return seconds by a clock that nobody sets."""
         return time.monotonic()
 
-    async def wait_until(self, deadline: Instant | None, wake: asyncio.Event) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
         """Return at the deadline or as soon as `wake` is set; in any case others get a turn."""
         seconds = None if deadline is None else (deadline - self.now()) / SECOND
         if wake.is_set() or (seconds is not None and seconds <= 0):
             await asyncio.sleep(0)
             return
+        waiting = wake.waiting()
+        alarm = None if seconds is None else asyncio.get_running_loop().call_later(seconds, finish, waiting)
         try:
-            async with asyncio.timeout(seconds):
-                await wake.wait()
-        except TimeoutError:
-            pass
+            await waiting
+        finally:
+            if alarm is not None:
+                alarm.cancel()
 
     def working(self) -> AbstractContextManager[object]:
         """Return a context that means nothing here: real time passes anyway."""

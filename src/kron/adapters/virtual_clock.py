@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
+from kron.engine.wake import Wake, finish
 from kron.instant import SECOND, ZERO, Instant, instant
 
 _PATIENCE = 10_000  # turns of the event loop to wait for quiet: a callback that never rests does not hold a test up
@@ -41,19 +42,15 @@ class VirtualClock:
         """Return the seconds that `advance` has let pass."""
         return (self._elapsed - _ORIGIN) / SECOND
 
-    async def wait_until(self, deadline: Instant | None, wake: asyncio.Event) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
         """Return when time reaches the deadline, or as soon as `wake` is set; in any case others get a turn."""
         if wake.is_set() or (deadline is not None and deadline <= self._wall):
             await asyncio.sleep(0)
             return
-        waits = {asyncio.ensure_future(wake.wait())}
+        waiting = wake.waiting()
         if deadline is not None:
-            waits.add(self._set_alarm(self._deadlines, deadline))  # type: ignore[arg-type] # both are futures
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+            heappush(self._deadlines, (deadline, next(self._order), waiting))
+        await waiting
 
     def working(self) -> AbstractContextManager[object]:
         """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
@@ -91,6 +88,10 @@ class VirtualClock:
     async def _advance(self, duration: timedelta, is_over: Callable[[], bool]) -> None:
         if duration < ZERO:
             raise ValueError("time does not run backwards; jump() sets the clock back")
+        when_idle = getattr(asyncio.get_running_loop(), "when_idle", None)
+        if when_idle is not None:  # a loop that says when nothing is ready need not be asked again and again
+            await self._advance_when_idle(duration, is_over, when_idle)
+            return
         await self._settle()
         while not is_over() and (step := self._next_step()) is not None and step <= duration:
             self._pass(step)
@@ -100,21 +101,41 @@ class VirtualClock:
             self._pass(duration)
             await self._settle()
 
+    async def _advance_when_idle(
+        self,
+        duration: timedelta,
+        is_over: Callable[[], bool],
+        when_idle: Callable[[Callable[[], object] | None], object],
+    ) -> None:
+        arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        end = self._elapsed + duration
+
+        def go_on() -> None:
+            left = end - self._elapsed
+            step = self._next_step()
+            if is_over() or (not left and (step is None or step > ZERO)):
+                finish(arrived)
+            else:
+                self._pass(left if step is None else min(step, left))
+
+        when_idle(go_on)
+        try:
+            await arrived
+        finally:
+            when_idle(None)
+
     async def sleep(self, duration: timedelta) -> None:
         """Wait until so much time has passed: for callbacks that take time."""
         if duration <= ZERO:
             await asyncio.sleep(0)
             return
-        await self._set_alarm(self._sleepers, self._elapsed + duration)
+        alarm: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heappush(self._sleepers, (self._elapsed + duration, next(self._order), alarm))
+        await alarm
 
     def jump(self, change: timedelta) -> None:
         """Set the wall clock, forwards or back, without time passing."""
         self._wall += change
-
-    def _set_alarm(self, alarms: _Alarms, at: datetime) -> "asyncio.Future[None]":
-        alarm: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heappush(alarms, (at, next(self._order), alarm))
-        return alarm
 
     def _next_step(self) -> timedelta | None:
         """Return how long it is until somebody's alarm, None if there is none."""
@@ -132,9 +153,7 @@ class VirtualClock:
         self._elapsed += duration
         for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
             while alarms and alarms[0][0] <= now:
-                _, _, alarm = heappop(alarms)
-                if not alarm.done():
-                    alarm.set_result(None)
+                finish(heappop(alarms)[2])
 
     async def _settle(self) -> None:
         """Give everybody turns until nothing is ready to go on and no ledger is at work."""

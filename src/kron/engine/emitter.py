@@ -1,7 +1,7 @@
 """Emitter: hands events to a sink that may be slow to care or quick to fail, and never disturbs a run."""
 
 from asyncio import CancelledError, Task
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from logging import getLogger
 
 from kron.engine.ports import Sink
@@ -15,12 +15,13 @@ _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or clos
 class Emitter:
     """A sink, asked what it wants and guarded against what it raises."""
 
-    __slots__ = ("_complained", "_sink", "_wants")
+    __slots__ = ("_complained", "_names", "_sink", "_wants")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         wants = getattr(sink, "wants", None)
         self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
+        self._names: Container[str] | None = getattr(sink, "names", None)
         self._complained = False
 
     def wants(self, level: str) -> bool:
@@ -33,6 +34,10 @@ class Emitter:
             self._complain()
             return False
 
+    def takes(self, name: str) -> bool:
+        """Whether an event of this name would be read by anybody."""
+        return (self._names is None or name in self._names) and self.wants(EVENTS[name].level)
+
     def emit(self, events: Iterable[Event]) -> None:
         """Hand the events over, in their order."""
         for each in events:
@@ -43,7 +48,7 @@ class Emitter:
 
     def tell(self, name: str, at: Instant | None = None, subject: object = None, /, **fields: object) -> None:
         """Make one event and hand it over, if its level is wanted."""
-        if self.wants(EVENTS[name].level):
+        if self.takes(name):
             self.emit((event(name, None, at, subject, **fields),))
 
     def _complain(self) -> None:

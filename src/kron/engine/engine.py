@@ -5,7 +5,6 @@ transaction, and only then start and tell. Remember first, then do.
 """
 
 from asyncio import CancelledError, Lock, Task, create_task
-from asyncio import Event as Wake
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,12 +18,13 @@ from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
 from kron.engine.reporting import lateness, tell_declaration, tell_ends
 from kron.engine.step import Step
+from kron.engine.wake import Wake
 from kron.engine.watch import Watch
 from kron.errors import RunTimeoutError
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
 from kron.rules.contract import Contract
-from kron.rules.event import DEBUG, INFO
+from kron.rules.event import INFO
 from kron.rules.obligation import Obligation
 from kron.rules.record import TaskRecord
 from kron.rules.telling import error_text, tell_start
@@ -211,7 +211,7 @@ class Engine:
         now = self._clock.now()
         self._emitter.emit(self._watch.read(now))
         step = Step(now, self._agenda, self._contract, self._me)
-        if self._hushed or not self._entries or not self._emitter.wants(DEBUG):
+        if self._hushed or not self._entries or not self._emitter.takes("PollStarted"):
             return await self._act(step)
         time, begun = format_instant(now), self._clock.monotonic()
         self._emitter.tell("PollStarted", pollTime=time, scheduledTaskCount=len(self._entries))

@@ -1,11 +1,11 @@
 """Clock, Ledger, Runner, Sink: what the engine needs of the world. The docstrings are the specification."""
 
-from asyncio import Event as Wake
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import NamedTuple, Protocol
 
+from kron.engine.wake import Wake
 from kron.instant import Instant
 from kron.rules.event import Event
 from kron.rules.history import RunRecord
@@ -116,4 +116,5 @@ class Runner(Protocol):
 
 
 Sink = Callable[[Event], object]
-"""Takes each event; may have a method `wants(level) -> bool`, so that events nobody reads are not made."""
+"""Takes each event. May have a method `wants(level) -> bool`, and a set `names` of the events it knows what to do with,
+so that events nobody reads are not made."""

@@ -44,6 +44,7 @@ class Recorder:
             "LoopFrozen": self._on_pause,
             "ClockJumped": self._on_pause,
         }
+        self.names = frozenset(self._makers)
 
     def wants(self, _level: str) -> bool:
         """Whether an event of this level is of use: all are."""
@@ -112,7 +113,7 @@ class Recorder:
             self._put(None, "StopEnd", {"call": self._stops})
 
     def _on_ledger_failed(self, _: Event) -> None:
-        """While nothing can be recorded nothing can be started, which is the world's fault: that time does not count."""
+        """While nothing can be recorded nothing can be started: by the world's fault, so that time does not count."""
         if not self._is_ledger_down:
             self._put(None, "Freeze", {})
             self._is_ledger_down = True

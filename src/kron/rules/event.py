@@ -81,7 +81,9 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
         "LoopFrozen": EventKind(WARNING, ("seconds",)),
         "ClockJumped": EventKind(WARNING, ("seconds",)),
         "LedgerAppendFailed": EventKind(WARNING, ("error", "retryInSeconds")),
-        "EndsLost": EventKind(WARNING, ("tasks",)),  # a stop could not record them: after a restart these runs are cut off
+        "EndsLost": EventKind(
+            WARNING, ("tasks",)
+        ),  # a stop could not record them: after a restart these runs are cut off
         "LedgerRecovered": EventKind(INFO, ("records",)),
         "PropertyViolated": EventKind(WARNING, ("property", "blame", "explanation")),
     }

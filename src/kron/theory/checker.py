@@ -40,6 +40,7 @@ class Checker:
         self._inits_jury, self._stops_jury = Jury(self._of(Scope.INITIALIZE)), Jury(self._of(Scope.STOP))
         self._world_jury = Jury(self._of(Scope.WORLD), (ACTIVE,))
         self._world = Subject("", 0, -1, 0)
+        self._calm = -1  # a state of the world that an action does not change
         self._stranger = Task("", 0, -1, len(self._jury.timed))  # what a task has seen that nobody has named yet
         self._tasks: dict[str, Task] = {}
         self._inits: dict[int, Call] = {}
@@ -77,8 +78,10 @@ class Checker:
         t, self._event, _ = position
         if self._has_ended:
             raise self._misplaced("event", self._event, "must not follow End")
-        self._pulse_until(t)
-        self._set_time(t)
+        if t >= self._pulses.soonest:
+            self._pulse_until(t)
+        if self._clocks.set(t):
+            self._expire()
         self._position += 1
         reader = self._readers.get(self._event)
         if reader is not None:
@@ -104,23 +107,25 @@ class Checker:
 
     def _pulse_until(self, t: int) -> None:
         for at, task, letter in self._pulses.until(t):
-            self._set_time(at)
+            if self._clocks.set(at):
+                self._expire()
             self._position += 1
             self._tell(task, letter)
 
-    def _set_time(self, t: int) -> None:
-        if self._clocks.set(t):
-            for jury, subject, place in self._clocks.expired():
-                self._findings.violate(jury, jury.timed[place], subject, (self._line, self._event))
+    def _expire(self) -> None:
+        for jury, subject, place in self._clocks.expired():
+            self._findings.violate(jury, jury.timed[place], subject, (self._line, self._event))
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 
     def _on_run(self, position: Position) -> None:
         t, event, fields = position
-        task = self._task(str(fields["task"]))
+        name = fields["task"]
+        task = self._tasks.get(name) or self._task(str(name))  # type: ignore[call-overload] # a text, or not found
         self._tell(task, _LETTERS[event])
         task.lines[event] = self._line
-        self._tell_world(_ACTION)
+        if self._world.state != self._calm:
+            self._tell_world(_ACTION)
         if event == "RunStart":
             task.last_start, task.retry_at = t, None
             self._running.add(task.name)
@@ -265,7 +270,9 @@ class Checker:
         return task
 
     def _tell(self, task: Task, letter: Letter) -> None:
-        self._look(self._jury, task, self._jury.step(task, letter, self._position), self._listed)
+        marks = self._jury.step(task, letter, self._position)
+        if marks is not task.marks:
+            self._look(self._jury, task, marks, self._listed)
 
     def _tell_all(self, letter: Letter) -> None:
         for task in self._tasks.values():
@@ -275,8 +282,11 @@ class Checker:
         self._stranger.lines[self._event] = self._line
 
     def _tell_world(self, letter: Letter) -> None:
+        before = self._world.state
         marks = self._world_jury.step(self._world, letter, self._position)
         self._look(self._world_jury, self._world, marks, 0)
+        if letter is _ACTION and self._world.state == before:
+            self._calm = before  # one more action would change nothing
 
     def _tell_stops(self, begins: Call | None = None) -> None:
         quiet = set[str]() if self._running or self._inits else {"Quiet"}
@@ -291,6 +301,7 @@ class Checker:
     # --- what they found ----------------------------------------------------------------------------------------------
 
     def _look(self, jury: Jury, subject: Subject, marks: Marks, size: int) -> None:
+        subject.marks = marks
         for each in marks.broken:
             self._findings.violate(jury, each, subject, (self._line, self._event))
         for place, (is_asked, has_ended) in enumerate(zip(marks.asked, marks.ended, strict=True)):

@@ -33,8 +33,9 @@ class Clocks:
     def set(self, t: int) -> bool:
         """Let it be that late, and return whether a deadline may have passed."""
         self.t = t
-        self.active = (t if self._frozen_since is None else self._frozen_since) - self._frozen
-        return bool(self._deadlines) and self._deadlines[0][0] < self.active
+        active = self.active = (t if self._frozen_since is None else self._frozen_since) - self._frozen
+        deadlines = self._deadlines
+        return bool(deadlines) and deadlines[0][0] < active
 
     def freeze(self) -> None:
         """Stand still from now on."""

@@ -6,6 +6,7 @@ from math import isfinite
 
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, InvalidCronExpressionError
+from kron.instant import Instant
 from kron.theory.trace import Registration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,19 +36,24 @@ class Times:
         return self._past
 
     def _move(self, at: int) -> None:
-        if (self._past is not None and at < self._past) or (self._coming is not None and at >= self._coming):
+        if at == self._coming:  # from one to the next, as nearly always
+            self._past, self._coming = at, self._after(_EPOCH + timedelta(milliseconds=at))
+        elif (self._past is not None and at < self._past) or (self._coming is not None and at > self._coming):
             self._look(at)
 
     def _look(self, at: int) -> None:
         instant = _EPOCH + timedelta(milliseconds=at)
+        self._coming = self._after(instant)
         try:
             self._past = (self._schedule.previous(instant) - _EPOCH) // _MILLISECOND
         except CronCalculationError:
             self._past = None
+
+    def _after(self, instant: Instant) -> int | None:
         try:
-            self._coming = (self._schedule.next(instant) - _EPOCH) // _MILLISECOND
+            return (self._schedule.next(instant) - _EPOCH) // _MILLISECOND
         except CronCalculationError:
-            self._coming = None
+            return None
 
 
 class Calendar:

@@ -30,7 +30,8 @@ class Jury:
         self._shown = tuple(shown)
         watched = [asked for asked, _ in responses] + [ended for _, ended in responses]
         self.automaton = Automaton([each.formula for each in self.plain], [*watched, *self._shown])
-        self._marks: list[Marks | None] = []
+        self._marks: dict[int, Marks] = {}
+        self._alike: dict[Marks, Marks] = {}  # equal ones are one, so that a change is seen at a glance
 
     def step(self, subject: Subject, letter: Letter, position: int) -> Marks:
         """Let a subject see a letter at a position; in those since its last one it saw nothing."""
@@ -42,11 +43,7 @@ class Jury:
         if following is None:
             following = automaton.step(state, letter)
         subject.state = following
-        try:
-            marks = self._marks[following]
-        except IndexError:
-            marks = None
-        return marks if marks is not None else self._mark(following)
+        return self._marks.get(following) or self._mark(following)
 
     def shows(self, state: int, formula: Formula) -> bool:
         """Whether one of the shown formulas holds at the last position."""
@@ -61,8 +58,7 @@ class Jury:
         watched, timed = self.automaton.watched(state), len(self.timed)
         broken = tuple(self.plain[place] for place in self.automaton.broken(state))
         found = Marks(broken, watched[:timed], watched[timed : 2 * timed])
-        self._marks += [None] * (state + 1 - len(self._marks))
-        self._marks[state] = found
+        found = self._marks[state] = self._alike.setdefault(found, found)
         return found
 
 

@@ -9,6 +9,7 @@ from kron.theory.subjects import Task
 
 _DUE: Letter = frozenset({"Due"})
 _RETRY_DUE: Letter = frozenset({"RetryDue"})
+_NEVER = 1 << 62
 _FIRST, _SECOND = 0, 1  # at one instant Dues come before RetryDues
 
 
@@ -19,18 +20,21 @@ class Pulses:
         self._dues, self._retries = dues, retries
         self._coming: list[tuple[int, int, int, Task]] = []  # a number keeps tasks from comparison
         self._numbers = count()
+        self.soonest = _NEVER  # before this instant there is none
 
     def expect_due(self, task: Task, after: int) -> None:
         """Note when a task is due next."""
-        task.next_due = task.times.next(after) if self._dues and task.times is not None else None
-        if task.next_due is not None:
-            heappush(self._coming, (task.next_due, _FIRST, next(self._numbers), task))
+        at = task.next_due = task.times.next(after) if self._dues and task.times is not None else None
+        if at is not None:
+            heappush(self._coming, (at, _FIRST, next(self._numbers), task))
+            self.soonest = self._coming[0][0]
 
     def expect_retry(self, task: Task, at: int) -> None:
         """Note when the delay after a failure will have passed; a start before then cancels it."""
         if self._retries:
             task.retry_at = at
             heappush(self._coming, (at, _SECOND, next(self._numbers), task))
+            self.soonest = self._coming[0][0]
 
     def until(self, t: int) -> Iterator[tuple[int, Task, Letter]]:
         """Yield those up to an instant, and that instant's own.
@@ -46,3 +50,4 @@ class Pulses:
                 state = task.state
                 yield at, task, _DUE
                 self.expect_due(task, at if task.state != state else t)
+        self.soonest = self._coming[0][0] if self._coming else _NEVER

@@ -7,13 +7,14 @@ from kron.theory.trace import Registration
 class Subject:
     """Where an automaton stands for it, and what it is owed. A trace may have a million of them."""
 
-    __slots__ = ("before", "deadlines", "is_queued", "lines", "name", "owed", "state", "touched")
+    __slots__ = ("before", "deadlines", "is_queued", "lines", "marks", "name", "owed", "state", "touched")
 
     def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
         """It stands at a state that it reached at position `touched`, and has so many timed properties."""
         self.name = name
         self.state = self.before = state
         self.touched = touched
+        self.marks: object = None  # what its jury said last
         self.deadlines: list[int | None] = [None] * timed  # in active time; None: nothing is owed
         self.is_queued: list[bool] = [False] * timed  # whether a clock looks at the deadline
         self.owed: list[int] = [0] * timed  # the line since which it is owed

@@ -163,7 +163,9 @@ def _check_field(number: int, field: str, value: object) -> None:
             raise InvalidTraceError(line=number, field=field, found=value, reason="must be a whole number")
     elif field == "ended":
         if not isinstance(value, int) or isinstance(value, bool):
-            raise InvalidTraceError(line=number, field=field, found=value, reason="must be a whole number of milliseconds")
+            raise InvalidTraceError(
+                line=number, field=field, found=value, reason="must be a whole number of milliseconds"
+            )
     elif field in ("closed", "valid"):
         if not isinstance(value, bool):
             raise InvalidTraceError(line=number, field=field, found=value, reason="must be true or false")

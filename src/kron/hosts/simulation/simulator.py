@@ -12,6 +12,7 @@ from kron.errors import KronError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
 from kron.hosts.recorder import Recorder
+from kron.hosts.simulation.loop import VirtualLoop
 from kron.hosts.simulation.scenario import Job, Scenario
 from kron.hosts.simulation.world import Callbacks, CrashingLedger
 from kron.instant import Instant
@@ -43,7 +44,20 @@ def simulate(
     scenario: Scenario, take: Callable[[Position], object], progress: Callable[[float], object] = lambda _: None
 ) -> Summary:
     """Live through a scenario; each position of its trace is handed over as it comes."""
-    return asyncio.run(_Life(scenario, take, progress).live())
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(_Life(scenario, take, progress).live())
+
+
+class _LivingSink:
+    """A sink that hears nothing from the dead."""
+
+    def __init__(self, recorder: Recorder, ledger: CrashingLedger) -> None:
+        self._recorder, self._ledger = recorder, ledger
+        self.names = recorder.names
+
+    def __call__(self, event: Event) -> None:
+        if not self._ledger.is_dead:
+            self._recorder(event)
 
 
 class _Life:
@@ -84,11 +98,8 @@ class _Life:
     def _make_scheduler(self) -> Scheduler:
         scenario = self._scenario
         terms = {"contract": scenario.contract, "timezone": scenario.timezone}
-        return Scheduler(ledger=self._ledger, clock=self._clock, sink=self._hear, **terms)  # type: ignore[arg-type]
-
-    def _hear(self, event: Event) -> None:
-        if not self._ledger.is_dead:
-            self._recorder(event)
+        sink = _LivingSink(self._recorder, self._ledger)
+        return Scheduler(ledger=self._ledger, clock=self._clock, sink=sink, **terms)  # type: ignore[arg-type]
 
     def _count(self, position: Position) -> None:
         self._summary.positions += 1
