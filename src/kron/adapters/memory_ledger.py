@@ -33,6 +33,10 @@ class MemoryLedger:
     async def append(self, batch: Batch) -> None:
         """Remember the batch, and give others a turn."""
         await asyncio.sleep(0)
+        self.remember(batch)
+
+    def remember(self, batch: Batch) -> None:
+        """Remember the batch, at once."""
         if not self._is_open:
             raise LedgerWriteError(path="in memory", reason="it is not open")
         for name in batch.forgotten:

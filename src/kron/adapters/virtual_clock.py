@@ -1,8 +1,8 @@
 """VirtualClock: time passes when a test says so, and stops at every instant that anybody waits for."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
@@ -54,17 +54,7 @@ class VirtualClock:
 
     def working(self) -> AbstractContextManager[object]:
         """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
-        return self._work()
-
-    @contextmanager
-    def _work(self) -> Iterator[None]:
-        self._works += 1
-        try:
-            yield
-        finally:
-            self._works -= 1
-            if not self._works and self._resting is not None and not self._resting.done():
-                self._resting.set_result(None)
+        return _Work(self)
 
     # --- for tests ----------------------------------------------------------------------------------------------------
 
@@ -166,3 +156,21 @@ class VirtualClock:
                 await self._resting
             elif (ready is not None and not ready) or (ready is None and turn >= _BLIND_TURNS):
                 return
+
+
+class _Work:
+    """A wait for something other than time."""
+
+    __slots__ = ("_clock",)
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+
+    def __enter__(self) -> None:
+        self._clock._works += 1
+
+    def __exit__(self, *_: object) -> None:
+        clock = self._clock
+        clock._works -= 1
+        if not clock._works and clock._resting is not None:
+            finish(clock._resting)

@@ -15,13 +15,16 @@ _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or clos
 class Emitter:
     """A sink, asked what it wants and guarded against what it raises."""
 
-    __slots__ = ("_complained", "_names", "_sink", "_wants")
+    __slots__ = ("_complained", "_names", "_on_end", "_on_start", "_sink", "_wants", "notes_runs")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         wants = getattr(sink, "wants", None)
         self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
         self._names: Container[str] | None = getattr(sink, "names", None)
+        self._on_start: Callable[[str, Instant], object] | None = getattr(sink, "on_start", None)
+        self._on_end: Callable[[str, Instant, BaseException | None], object] | None = getattr(sink, "on_end", None)
+        self.notes_runs = self._on_start is not None and self._on_end is not None
         self._complained = False
 
     def wants(self, level: str) -> bool:
@@ -50,6 +53,22 @@ class Emitter:
         """Make one event and hand it over, if its level is wanted."""
         if self.takes(name):
             self.emit((event(name, None, at, subject, **fields),))
+
+    def note_start(self, name: str, at: Instant) -> None:
+        """Say that a run has started to a sink that wants to know it without an event."""
+        if self._on_start is not None:
+            try:
+                self._on_start(name, at)
+            except _FAILURES:
+                self._complain()
+
+    def note_end(self, name: str, at: Instant, error: BaseException | None) -> None:
+        """Say that a run has ended, likewise."""
+        if self._on_end is not None:
+            try:
+                self._on_end(name, at, error)
+            except _FAILURES:
+                self._complain()
 
     def _complain(self) -> None:
         if not self._complained:

@@ -5,7 +5,6 @@ transaction, and only then start and tell. Remember first, then do.
 """
 
 from asyncio import CancelledError, Lock, Task, create_task
-from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -18,13 +17,13 @@ from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
 from kron.engine.reporting import lateness, tell_declaration, tell_ends
 from kron.engine.step import Step
+from kron.engine.timeouts import Timeouts
 from kron.engine.wake import Wake
 from kron.engine.watch import Watch
 from kron.errors import RunTimeoutError
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
 from kron.rules.contract import Contract
-from kron.rules.event import INFO
 from kron.rules.obligation import Obligation
 from kron.rules.record import TaskRecord
 from kron.rules.telling import error_text, tell_start
@@ -33,7 +32,7 @@ _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousan
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
-_MINUTE, _DAY = timedelta(minutes=1), 86_400.0
+_MINUTE = timedelta(minutes=1)
 
 
 class Ports(NamedTuple):
@@ -64,7 +63,7 @@ class Engine:
         self._running: dict[str, Run] = {}
         self._ended: list[Run] = []  # ends that the ledger does not know yet
         self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
-        self._timeouts: deque[tuple[float, Run]] = deque()
+        self._timeouts = Timeouts(limits.run_timeout)
         self._wake = Wake()
         self._turn = Lock()  # a step and a declaration never interleave
         self._watch = Watch(self._clock)
@@ -180,15 +179,12 @@ class Engine:
 
     def _deadline(self) -> Instant | None:
         """Return when the next step is due at the latest."""
-        now = self._clock.now()
-        waits = [self._clock.longest_wait, self._contract.poll_interval if self._entries else None]
-        deadlines = [now + wait for wait in waits if wait is not None]
-        if self._timeouts:
-            left = self._timeouts[0][0] - self._clock.monotonic()
-            deadlines.append(now + SECOND * min(max(0.0, left), _DAY))  # a limit may be longer than the calendar
-        if self._room() and (coming := self._agenda.next_instant()) is not None:
-            deadlines.append(coming)
-        return min(deadlines, default=None)
+        poll = self._contract.poll_interval if self._entries else None
+        waits = (self._clock.longest_wait, poll, self._timeouts.left(self._clock.monotonic()))
+        wait = min((wait for wait in waits if wait is not None), default=None)
+        coming = self._agenda.next_instant() if self._room() else None
+        latest = None if wait is None else self._clock.now() + wait
+        return latest if coming is None else coming if latest is None else min(latest, coming)
 
     def _room(self) -> int:
         """Return how many runs may begin in one step."""
@@ -255,18 +251,19 @@ class Engine:
             self._emitter.tell("LedgerRecovered", records=len(batch.records) + len(batch.begun))
 
     def _start(self, step: Step) -> None:
-        now, monotonic, timeout = step.now, self._clock.monotonic(), self._limits.run_timeout
-        telling = self._emitter.wants(INFO)
+        now, monotonic = step.now, self._clock.monotonic()
+        telling, watching = self._emitter.takes("TaskRunStarted"), self._emitter.notes_runs
         lag = self._lag()
         for entry, before, owed in step.starts:
             name = before.name
             run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)
-            if timeout is not None:
-                self._timeouts.append((monotonic + timeout / SECOND, run))
+            self._timeouts.watch(run)
             if now - owed.scheduled > lag:
                 self._report_delay(before, owed, now, lag)
             if telling:
                 self._emitter.emit(tell_start(name, owed, entry.record, now))
+            if watching:
+                self._emitter.note_start(name, now)
             self._runner.start(run, self._on_end)
 
     def _report_delay(self, before: TaskRecord, owed: Obligation, now: Instant, lag: timedelta) -> None:
@@ -290,9 +287,7 @@ class Engine:
         self._wake.set()
 
     def _terminate_overdue(self) -> None:
-        monotonic = self._clock.monotonic()
-        while self._timeouts and self._timeouts[0][0] <= monotonic:
-            _, run = self._timeouts.popleft()
+        for run in self._timeouts.overdue(self._clock.monotonic()):
             if self._running.get(run.name) is run:
                 run.timed_out = True
                 self._runner.terminate(run)

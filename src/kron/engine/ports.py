@@ -117,4 +117,5 @@ class Runner(Protocol):
 
 Sink = Callable[[Event], object]
 """Takes each event. May have a method `wants(level) -> bool`, and a set `names` of the events it knows what to do with,
-so that events nobody reads are not made."""
+so that events nobody reads are not made. May have methods `on_start(name, at)` and `on_end(name, at, error)`, which are
+called for each run whatever its events: for those who want to know it at the least cost."""

@@ -20,6 +20,7 @@ class Monitor:
         self._checker = Checker(header)
         self._checker.listen(self._on_violation)
         self._recorder = Recorder(now, self._checker.read)
+        self.on_start, self.on_end = self._recorder.on_start, self._recorder.on_end
         self.violations = 0
 
     def wants(self, _level: str) -> bool:

@@ -11,6 +11,7 @@ from kron.errors import LedgerError
 from kron.instant import Instant
 from kron.rules.event import Event
 from kron.rules.registration import is_async_callable
+from kron.rules.telling import error_text
 from kron.theory.trace import Position
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,9 +36,6 @@ class Recorder:
             "SchedulerInitializationFailed": self._on_initialize_failed,
             "SchedulerStopRequested": self._on_stop,
             "SchedulerStopped": self._on_stopped,
-            "TaskRunStarted": self._on_run_started,
-            "TaskRunCompleted": self._on_run_completed,
-            "TaskRunFailed": self._on_run_failed,
             "LedgerAppendFailed": self._on_ledger_failed,
             "EndsLost": self._on_ends_lost,
             "LedgerRecovered": self._on_ledger_recovered,
@@ -75,18 +73,20 @@ class Recorder:
         for position in (Position(t, "Thaw"), Position(t, name, fields), Position(t, "Freeze")):
             self._take(position)
 
-    def _on_run_started(self, event: Event) -> None:
-        self._put(event.at, "RunStart", {"task": event.fields["taskName"]})
+    def on_start(self, name: str, at: Instant) -> None:
+        """Take the start of a run."""
+        self._put(at, "RunStart", {"task": name})
 
-    def _on_run_completed(self, event: Event) -> None:
-        self._put(event.at, "RunSuccess", {"task": event.fields["taskName"]})
-
-    def _on_run_failed(self, event: Event) -> None:
-        fields = {"task": event.fields["taskName"], "error": event.fields["error"]}
-        ended = ((event.at or self._now()) - _EPOCH) // _MILLISECOND
+    def on_end(self, name: str, at: Instant, error: BaseException | None) -> None:
+        """Take the end of a run, which is durable by now."""
+        if error is None:
+            self._put(at, "RunSuccess", {"task": name})
+            return
+        fields: dict[str, object] = {"task": name, "error": error_text(error)}
+        ended = (at - _EPOCH) // _MILLISECOND
         if ended < self._last:  # something else was told before; its delay counts from here all the same
             fields["ended"] = ended
-        self._put(event.at, "RunFailure", fields)
+        self._put(at, "RunFailure", fields)
 
     def _on_initialize(self, event: Event) -> None:
         self._initialisations += 1

@@ -52,14 +52,22 @@ class Occurrences:
         return None if self._past is _FIRST else self._past
 
     def _look(self, at: Instant) -> None:
+        if self._past < self._coming <= at:
+            past, coming = self._coming, self._after(self._coming)
+            if at < coming:  # time went on from one occurrence to the next, as nearly always
+                self._past, self._coming = past, coming
+                return
         try:
             self._past = self._schedule.previous(at)
         except CronCalculationError:
             self._past = _FIRST
+        self._coming = self._after(at)
+
+    def _after(self, at: Instant) -> Instant:
         try:
-            self._coming = self._schedule.next(at)
+            return self._schedule.next(at)
         except CronCalculationError:
-            self._coming = _LAST
+            return _LAST
 
 
 class ChosenTimes:

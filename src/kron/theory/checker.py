@@ -4,12 +4,12 @@ It adds what the environment owes the trace (Due from cron, RetryDue from failur
 the world see the letters that concern them. Its memory depends on the number of tasks, not on the length of the trace.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from kron.errors import InvalidTraceError
 from kron.theory.alphabet import EVENTS
 from kron.theory.clocks import Clocks
-from kron.theory.environment import Calendar, minute_of
+from kron.theory.environment import Calendar
 from kron.theory.explanation import SHOWN
 from kron.theory.findings import Findings, waiting
 from kron.theory.jury import Jury, Marks
@@ -63,7 +63,7 @@ class Checker:
             "RetryDue": self._on_pulse,
             "UnexpectedShutdown": self._on_crash,
             "Freeze": self._on_freeze,
-            "Thaw": self._on_thaw,
+            "Thaw": self._on_freeze,
             "End": self._on_end,
         }
 
@@ -90,11 +90,8 @@ class Checker:
     def report(self) -> Report:
         """Return what is known by now."""
         self._pulse_until(self._clocks.t)
-        groups: tuple[tuple[Jury, Iterable[Subject]], ...] = (
-            (self._jury, list(self._tasks.values())),
-            (self._inits_jury, list(self._inits.values())),
-            (self._stops_jury, list(self._stops.values())),
-        )
+        parties = ((self._jury, self._tasks), (self._inits_jury, self._inits), (self._stops_jury, self._stops))
+        groups = [(jury, list[Subject](members.values())) for jury, members in parties]
         found = [self._findings.of(each, waiting(each, () if self._is_closed else groups)) for each in self._properties]
         return Report(found, self._position + 1)
 
@@ -158,7 +155,7 @@ class Checker:
         call = self._begin(position, self._inits, self._inits_jury)
         call.registrations = registrations_of(position)
         call.is_valid = position.fields.get("valid") is not False and self._calendar.is_valid(call.registrations)
-        call.is_excused = self._is_active or bool(self._stops) or len(self._inits) > 1
+        call.is_excused = self._is_active() or bool(self._stops) or len(self._inits) > 1
         for other in self._inits.values():
             other.is_excused |= other is not call
         self._tell_world(frozenset({"IS", "Action"}))
@@ -185,19 +182,12 @@ class Checker:
 
     def _list(self, task: Task, registration: Registration) -> set[str]:
         """Take a task of the new list as it is there, and return what the task sees of that."""
-        t, is_new = self._clocks.t, not task.is_listed
-        if not is_new and (task.cron, task.delay) == (registration.cron, registration.retry_delay_ms):
+        if task.is_as_in(registration):
             return {"Listed"}
-        task.cron, task.delay, task.is_listed = registration.cron, registration.retry_delay_ms, True
-        task.times = self._calendar.times(task.cron)
-        latest = task.times.latest(t) if task.times is not None else None
+        t, keeps = self._clocks.t, self._suite.changed_task is History.KEEP
+        seen = task.take(registration, self._calendar.times(registration.cron), t, keeps_history=keeps)
         self._pulses.expect_due(task, t)
-        if not is_new and self._suite.changed_task is History.KEEP:
-            since = task.first - 1 if task.last_start is None else task.last_start
-            return {"Listed", "Changed", "Redue"} if latest is not None and latest > since else {"Listed", "Changed"}
-        task.first, task.last_start, task.retry_at = minute_of(t), None, None
-        boot = {"Boot"} if latest is not None and latest >= task.first else set[str]()
-        return {"Listed", *boot} if is_new else {"Listed", "Renewed", *boot}
+        return {"Listed", *seen}
 
     def _on_init_failure(self, position: Position) -> None:
         call = self._return(position, self._inits, self._inits_jury)
@@ -206,7 +196,7 @@ class Checker:
             seen.add("Valid")
         if call.is_excused or position.fields.get("cause") == "environment":
             seen.add("Excused")
-        if self._suite.failed_reinitialize_ends and self._is_active:
+        if self._suite.failed_reinitialize_ends and self._is_active():
             self._tell_all(frozenset({"IEf", "Dropped"}))
             seen.add("Dropped")
         self._tell_world(frozenset(seen))
@@ -244,11 +234,10 @@ class Checker:
     # --- the rest -----------------------------------------------------------------------------------------------------
 
     def _on_freeze(self, _: Position) -> None:
-        self._clocks.freeze()
-        self._tell_world(_LETTERS[self._event])
-
-    def _on_thaw(self, _: Position) -> None:
-        self._clocks.thaw()
+        if self._event == "Freeze":
+            self._clocks.freeze()
+        else:
+            self._clocks.thaw()
         self._tell_world(_LETTERS[self._event])
 
     def _on_end(self, position: Position) -> None:
@@ -294,7 +283,6 @@ class Checker:
             letter = frozenset({"Begin", *quiet} if call is begins else quiet)
             self._look(self._stops_jury, call, self._stops_jury.step(call, letter, self._position), self._listed)
 
-    @property
     def _is_active(self) -> bool:
         return self._world_jury.shows(self._world.state, ACTIVE)
 

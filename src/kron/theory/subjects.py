@@ -1,6 +1,6 @@
 """Subject: somebody whom properties are about, a task, a call or the world, and what is remembered of it."""
 
-from kron.theory.environment import Times
+from kron.theory.environment import Times, minute_of
 from kron.theory.trace import Registration
 
 
@@ -40,6 +40,22 @@ class Task(Subject):
         self.next_due: int | None = None
         self.retry_at: int | None = None
         self.times: Times | None = None
+
+    def is_as_in(self, registration: Registration) -> bool:
+        """Whether it is in the current list already, and the same."""
+        return self.is_listed and (self.cron, self.delay) == (registration.cron, registration.retry_delay_ms)
+
+    def take(self, registration: Registration, times: Times | None, t: int, *, keeps_history: bool) -> set[str]:
+        """Become what a list says, and return what the task sees of that: whether it changed, and what it owes."""
+        is_new = not self.is_listed
+        self.cron, self.delay, self.is_listed, self.times = registration.cron, registration.retry_delay_ms, True, times
+        latest = times.latest(t) if times is not None else None
+        if not is_new and keeps_history:
+            since = self.first - 1 if self.last_start is None else self.last_start
+            return {"Changed", "Redue"} if latest is not None and latest > since else {"Changed"}
+        self.first, self.last_start, self.retry_at = minute_of(t), None, None
+        boot = {"Boot"} if latest is not None and latest >= self.first else set[str]()
+        return boot if is_new else {"Renewed", *boot}
 
     def unlist(self) -> None:
         """Leave the list: nothing falls due any more."""

@@ -14,7 +14,7 @@ from kron.hosts.library import Scheduler
 from kron.hosts.recorder import Recorder
 from kron.hosts.simulation.loop import VirtualLoop
 from kron.hosts.simulation.scenario import Job, Scenario
-from kron.hosts.simulation.world import Callbacks, CrashingLedger
+from kron.hosts.simulation.world import CallbackError, Callbacks, CrashingLedger
 from kron.instant import Instant
 from kron.rules.contract import WhileActive
 from kron.rules.event import Event
@@ -59,6 +59,14 @@ class _LivingSink:
         if not self._ledger.is_dead:
             self._recorder(event)
 
+    def on_start(self, name: str, at: Instant) -> None:
+        if not self._ledger.is_dead:
+            self._recorder.on_start(name, at)
+
+    def on_end(self, name: str, at: Instant, error: BaseException | None) -> None:
+        if not self._ledger.is_dead:
+            self._recorder.on_end(name, at, error)
+
 
 class _Life:
     """One world, and the schedulers that follow each other in it."""
@@ -70,7 +78,7 @@ class _Life:
         self._take = take
         self._chance = Random(scenario.seed)
         self._clock = VirtualClock(scenario.start)
-        self._ledger = CrashingLedger()
+        self._ledger = CrashingLedger(self._chance)
         self._callbacks = Callbacks(self._clock, self._chance)
         self._jobs = list(scenario.jobs)
         self._known = len(scenario.jobs)
@@ -145,10 +153,10 @@ class _Life:
         if batch and not ends and not batch.begun:
             self._recorder(Event("SchedulerInitializationCompleted", {}, at=self._clock.now()))
         for run in ends:
-            name = "TaskRunCompleted" if run.result is RunResult.SUCCESS else "TaskRunFailed"
-            self._recorder(Event(name, {"taskName": run.task, "error": run.error}, at=run.ended))
+            error = None if run.result is RunResult.SUCCESS else CallbackError("drawn")
+            self._recorder.on_end(run.task, run.ended or self._clock.now(), error)
         for record in batch.begun:
-            self._recorder(Event("TaskRunStarted", {"taskName": record.name}, at=record.running_since))
+            self._recorder.on_start(record.name, record.running_since or self._clock.now())
 
     async def _stop(self) -> None:
         """Stop; if it does not return in hours, or the process dies of it, that is a crash."""
@@ -199,7 +207,7 @@ class _Life:
                 self._clock.jump(change)
             case _:
                 self._note("fault")
-                self._ledger.faulty.fail_next(chance.randint(1, _MOST_FAULTS))
+                self._ledger.fail(chance.randint(1, _MOST_FAULTS))
 
     async def _change(self) -> None:
         """Go on with another list, unless the clock is behind itself: nobody could judge that."""

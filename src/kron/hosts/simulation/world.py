@@ -5,15 +5,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from random import Random
 
-from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.engine.ports import Batch
+from kron.errors import LedgerWriteError
 from kron.hosts.simulation.scenario import Behaviour, Job
 from kron.rules.record import TaskRecord
 
 _HANG = timedelta(days=3)
 _SHORT = timedelta(seconds=1)
+_TURNS = 0.25  # of the appends take a turn of the event loop
 
 
 class CallbackError(Exception):
@@ -21,18 +22,27 @@ class CallbackError(Exception):
 
 
 class CrashingLedger:
-    """A ledger in whose appends the process may die, before or after they are durable."""
+    """A ledger in whose appends the process may die, before or after they are durable, and whose disk may fail.
 
-    def __init__(self) -> None:
-        self.faulty = FaultyLedger(MemoryLedger())
+    Some appends take a turn of the event loop, others none, as drawn: what happens meanwhile is part of the story.
+    """
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self._memory = MemoryLedger()
         self.is_dead = False
         self.last_words = Batch()  # what was durable when the process died, and had not been told
         self._appends_left: int | None = None
         self._is_durable_first = False
+        self._failures_left = 0
 
     def die_at(self, appends: int, *, is_durable_first: bool) -> None:
         """Let the process die in one of the next appends."""
         self._appends_left, self._is_durable_first = appends, is_durable_first
+
+    def fail(self, appends: int) -> None:
+        """Let so many of the next appends fail."""
+        self._failures_left += appends
 
     def revive(self) -> None:
         """Be what the next process finds."""
@@ -40,30 +50,35 @@ class CrashingLedger:
 
     async def open(self) -> None:
         """Take possession."""
-        await self.faulty.open()
+        await self._memory.open()
 
     async def load(self) -> Mapping[str, TaskRecord]:
         """Return what is remembered of each task."""
-        return await self.faulty.load()
+        return await self._memory.load()
 
     async def append(self, batch: Batch) -> None:
-        """Remember the batch, unless the process dies of it."""
-        if self._appends_left is None:
-            await self.faulty.append(batch)
-            return
-        self._appends_left -= 1
-        if self._appends_left > 0:
-            await self.faulty.append(batch)
-            return
+        """Remember the batch, unless the disk fails or the process dies of it."""
+        if self._chance.random() < _TURNS:
+            await asyncio.sleep(0)  # noqa: TID251  # no time passes, others get a turn
+        if self._appends_left is not None:
+            self._appends_left -= 1
+            if self._appends_left <= 0:
+                self._die(batch)
+        if self._failures_left:
+            self._failures_left -= 1
+            raise LedgerWriteError(path="simulated", reason="no space left on device")
+        self._memory.remember(batch)
+
+    def _die(self, batch: Batch) -> None:
         if self._is_durable_first:
-            await self.faulty.ledger.append(batch)
+            self._memory.remember(batch)
             self.last_words = batch
         self.is_dead = True
         raise asyncio.CancelledError
 
     async def close(self) -> None:
         """Give up possession."""
-        await self.faulty.close()
+        await self._memory.close()
 
 
 class Callbacks:
