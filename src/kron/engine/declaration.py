@@ -23,6 +23,15 @@ class Declaration(NamedTuple):
     skipped: frozenset[str]  # scheduled already, and unchanged
 
 
+class Declared(NamedTuple):
+    """What came of it: how many are scheduled anew, how many did not change, when, and what was stored before."""
+
+    scheduled: int
+    skipped: int
+    at: Instant
+    found: Mapping[str, TaskRecord]  # empty unless the ledger was just opened
+
+
 def declare(
     tasks: Sequence[Task],
     stored: Mapping[str, TaskRecord],

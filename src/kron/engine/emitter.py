@@ -15,13 +15,13 @@ _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or clos
 class Emitter:
     """A sink, asked what it wants and guarded against what it raises."""
 
-    __slots__ = ("_complained", "_names", "_on_end", "_on_start", "_sink", "_wants", "notes_runs")
+    __slots__ = ("_complained", "_needs", "_on_end", "_on_start", "_sink", "_wants", "notes_runs")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         wants = getattr(sink, "wants", None)
         self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
-        self._names: Container[str] | None = getattr(sink, "names", None)
+        self._needs: Container[str] = getattr(sink, "needs", ())
         self._on_start: Callable[[str, Instant], object] | None = getattr(sink, "on_start", None)
         self._on_end: Callable[[str, Instant, BaseException | None], object] | None = getattr(sink, "on_end", None)
         self.notes_runs = self._on_start is not None and self._on_end is not None
@@ -39,7 +39,7 @@ class Emitter:
 
     def takes(self, name: str) -> bool:
         """Whether an event of this name would be read by anybody."""
-        return (self._names is None or name in self._names) and self.wants(EVENTS[name].level)
+        return name in self._needs or self.wants(EVENTS[name].level)
 
     def emit(self, events: Iterable[Event]) -> None:
         """Hand the events over, in their order."""

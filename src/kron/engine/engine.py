@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, Entry
 from kron.engine.collector import collector_paused
-from kron.engine.declaration import declare, place
+from kron.engine.declaration import Declared, declare, place
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
 from kron.engine.reporting import lateness, tell_declaration, tell_ends
@@ -82,16 +82,15 @@ class Engine:
             await self._ledger.open()
             self._stored = await self._ledger.load()
 
-    async def declare(self, tasks: Sequence[registration.Task]) -> tuple[int, int, Instant]:
-        """Replace the declared tasks; return how many are scheduled anew, how many were and did not change, and when.
+    async def declare(self, tasks: Sequence[registration.Task]) -> Declared:
+        """Replace the declared tasks.
 
         All or nothing: if the ledger refuses, its error is raised and everything is as before.
         """
         async with self._turn:
             now = self._clock.now()
-            stored = self._stored
-            if stored is None:
-                stored = {name: entry.record for name, entry in self._entries.items()}
+            found = self._stored or {}
+            stored = found or {name: entry.record for name, entry in self._entries.items()}
             with collector_paused():
                 made = declare(tasks, stored, self._entries, self._running, (self._contract, now, self._me))
             if made.batch:
@@ -105,7 +104,7 @@ class Engine:
             if was_polling != bool(made.entries):
                 self._emitter.tell("PollingStarted" if made.entries else "PollingStopped")
             self._wake.set()
-            return len(tasks) - len(made.skipped), len(made.skipped), now
+            return Declared(len(tasks) - len(made.skipped), len(made.skipped), now, found)
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 

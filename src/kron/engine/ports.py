@@ -116,6 +116,6 @@ class Runner(Protocol):
 
 
 Sink = Callable[[Event], object]
-"""Takes each event. May have a method `wants(level) -> bool`, and a set `names` of the events it knows what to do with,
-so that events nobody reads are not made. May have methods `on_start(name, at)` and `on_end(name, at, error)`, which are
-called for each run whatever its events: for those who want to know it at the least cost."""
+"""Takes each event. May have a method `wants(level) -> bool`, so that events nobody reads are not made, and a set
+`needs` of names of events that it gets whatever their level. May have methods `on_start(name, at)` and
+`on_end(name, at, error)`, which are called for each run: for those who want to know it at the least cost."""

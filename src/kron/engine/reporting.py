@@ -11,12 +11,12 @@ from kron.rules.event import INFO, WARNING
 from kron.rules.obligation import Obligation
 from kron.rules.override import Kind
 from kron.rules.record import TaskRecord
-from kron.rules.telling import OVERRIDE_EVENTS, tell_end, tell_override
+from kron.rules.telling import tell_end, tell_override
 
 
 def tell_declaration(emitter: Emitter, made: Declaration, contract: Contract, owing: set[str]) -> None:
     """Tell what became of each task of a new list."""
-    if not emitter.wants(WARNING) or not any(emitter.takes(name) for name in OVERRIDE_EVENTS):
+    if not emitter.wants(WARNING):
         return
     quiet = not emitter.wants(INFO)  # then only what has a warning to give is looked at
     for override in made.overrides:

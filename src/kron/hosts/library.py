@@ -15,6 +15,7 @@ from kron.adapters.sqlite_ledger.ledger import SqliteLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.system_timezone import system_timezone
 from kron.engine.collector import collector_paused
+from kron.engine.declaration import Declared
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine, Limits, Ports
 from kron.engine.ports import Clock, Ledger, Sink
@@ -133,15 +134,15 @@ class Scheduler:
         try:
             if isinstance(checked, KronError):
                 raise checked
-            scheduled, skipped, at = await self._declare(checked)
+            declared = await self._declare(checked)
         except BaseException as error:
             self._fire("initialization fails", None, error, error=error_text(error))
             self._after_failure()
             raise
-        counts = {"totalRegistrations": total, "scheduledCount": scheduled, "skippedCount": skipped}
-        self._fire("all tasks scheduled", at, **counts)
+        counts = {"scheduledCount": declared.scheduled, "skippedCount": declared.skipped}
+        self._fire("all tasks scheduled", declared.at, declared.found, totalRegistrations=total, **counts)
 
-    async def _declare(self, tasks: list[Task]) -> tuple[int, int, Instant]:
+    async def _declare(self, tasks: list[Task]) -> Declared:
         engine = self._engine
         if engine is not None:
             return await self._declare_to(engine, tasks)
@@ -151,18 +152,16 @@ class Scheduler:
         ports = Ports(self._clock, self._ledger, CallbackRunner(), self._emitter)
         engine = Engine(ports, self._contract, secrets.token_hex(8), self._limits)
         try:
-            counts = await self._declare_to(engine, tasks, opening=True)
+            declared = await self._declare_to(engine, tasks, opening=True)
         except BaseException:
             await engine.abandon()
             raise
         self._engine = engine
         if self._stopping is None:  # an initialisation that a stop has overtaken never becomes active
             engine.arm()
-        return counts
+        return declared
 
-    async def _declare_to(
-        self, engine: Engine, tasks: list[Task], *, opening: bool = False
-    ) -> tuple[int, int, Instant]:
+    async def _declare_to(self, engine: Engine, tasks: list[Task], *, opening: bool = False) -> Declared:
         step = "opening the ledger"
         try:
             if opening:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from kron.engine.ports import Sink
 from kron.errors import LedgerError
 from kron.instant import Instant
 from kron.rules.event import Event
+from kron.rules.record import TaskRecord
 from kron.rules.registration import is_async_callable
 from kron.rules.telling import error_text
 from kron.theory.trace import Position
@@ -42,11 +44,11 @@ class Recorder:
             "LoopFrozen": self._on_pause,
             "ClockJumped": self._on_pause,
         }
-        self.names = frozenset(self._makers)
+        self.needs = frozenset(self._makers)
 
     def wants(self, _level: str) -> bool:
-        """Whether an event of this level is of use: all are."""
-        return True
+        """Whether an event of this level is of use: only those it needs, by name."""
+        return False
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
@@ -56,7 +58,7 @@ class Recorder:
 
     def stamp(self) -> int:
         """Return the instant of a position that would be written now."""
-        self._last = max(self._last, (self._now() - _EPOCH) // _MILLISECOND)
+        self._last = max(self._last, _milliseconds(self._now()))
         return self._last
 
     def crashed(self) -> None:
@@ -66,7 +68,7 @@ class Recorder:
 
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
-        t = self._last = max(self._last, ((self._now() if at is None else at) - _EPOCH) // _MILLISECOND)
+        t = self._last = max(self._last, _milliseconds(self._now() if at is None else at))
         if not self._is_ledger_down:
             self._take(Position(t, name, fields))
             return
@@ -83,7 +85,7 @@ class Recorder:
             self._put(at, "RunSuccess", {"task": name})
             return
         fields: dict[str, object] = {"task": name, "error": error_text(error)}
-        ended = (at - _EPOCH) // _MILLISECOND
+        ended = _milliseconds(at)
         if ended < self._last:  # something else was told before; its delay counts from here all the same
             fields["ended"] = ended
         self._put(at, "RunFailure", fields)
@@ -95,7 +97,10 @@ class Recorder:
         self._put(None, "InitStart", fields if is_expressible else {**fields, "valid": False})
 
     def _on_initialized(self, event: Event) -> None:
-        self._put(event.at, "InitSuccess", {"call": self._initialisations})
+        fields: dict[str, object] = {"call": self._initialisations}
+        if isinstance(event.subject, Mapping) and event.subject:  # what the ledger knew when it was opened
+            fields["remembered"] = [_remembered(record) for record in event.subject.values()]
+        self._put(event.at, "InitSuccess", fields)
 
     def _on_initialize_failed(self, event: Event) -> None:
         fields: dict[str, object] = {"call": self._initialisations, "error": event.fields["error"]}
@@ -134,6 +139,22 @@ class Recorder:
             self._put(None, "Thaw", {})
 
 
+class Tap:
+    """A sink for a scheduler: lets a recorder hear what it needs, and the sink that was there what it wants."""
+
+    def __init__(self, sink: Sink, recorder: Recorder) -> None:
+        self._sink, self._recorder = sink, recorder
+        wants = getattr(sink, "wants", None)
+        self.wants: Callable[[str], bool] = wants if callable(wants) else lambda _: True
+        self.needs, self.on_start, self.on_end = recorder.needs, recorder.on_start, recorder.on_end
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        self._recorder(event)
+        if self.wants(event.level):
+            self._sink(event)
+
+
 def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
     """Return a list as a trace holds it, and whether all that is right or wrong with it can be seen there."""
     items: list[dict[str, object]] = []
@@ -147,6 +168,22 @@ def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
         whole = int(milliseconds) if milliseconds == int(milliseconds) else milliseconds
         items.append({"name": _text(name), "cron": _text(cron), "retryDelayMs": whole})
     return items, is_expressible
+
+
+def _remembered(record: TaskRecord) -> dict[str, object]:
+    """Return what a trace that begins here has to know of a task: why a run may be owed at once."""
+    found: dict[str, object] = {"task": record.name, "first": _milliseconds(record.first_seen)}
+    if record.last_attempt is not None:
+        found["lastStart"] = _milliseconds(record.last_attempt)
+    if record.retry_until is not None:
+        found["retryAt"] = _milliseconds(record.retry_until)
+    if record.running_since is not None:
+        found["interrupted"] = True
+    return found
+
+
+def _milliseconds(at: Instant) -> int:
+    return (at - _EPOCH) // _MILLISECOND
 
 
 def _text(value: object) -> str:

@@ -26,7 +26,7 @@ class Event:
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
     at: Instant | None = None  # when it happened, where that is not the instant at which it is told
-    subject: object = None  # the list that an initialisation is about, as it was given, or the error it fails by
+    subject: object = None  # of an initialisation: the list as it was given, the error it fails by, what was stored
 
     @property
     def level(self) -> str:

@@ -10,7 +10,6 @@ from kron.rules.obligation import Obligation, Why
 from kron.rules.override import Kind, Override
 from kron.rules.record import TaskRecord, milliseconds
 
-OVERRIDE_EVENTS = ("TaskAdded", "TaskPreserved", "TaskOverridden", "TaskOrphaned", "TaskScheduled", "TaskSkipped")
 _NEVER = "never"  # of a task that has not run yet
 
 

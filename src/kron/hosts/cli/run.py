@@ -15,11 +15,15 @@ import click
 from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.adapters.logging_sink import LoggingSink
 from kron.adapters.system_clock import system_now
+from kron.adapters.system_timezone import system_timezone
 from kron.engine.ports import Sink
 from kron.hosts.cli.options import read_span
+from kron.hosts.cli.watching import watched
 from kron.hosts.library import Scheduler
 from kron.rules.contract import DEFAULT
 from kron.rules.telling import error_text
+from kron.theory.meaning import Verdict
+from kron.theory.trace import Header
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -34,9 +38,25 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 @click.option("--contract", metavar="NAME", default=DEFAULT.name, show_default=True, help="Rules to go by.")
 @click.option("--max-concurrent-runs", type=click.IntRange(1), metavar="N", help="Start no more while so many run.")
 @click.option("--run-timeout", metavar="DURATION", help="Cancel a run after this long, such as 10m.")
+@click.option(
+    "--trace",
+    "trace_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Record a trace in this file, for kron verify; one that is there is continued.",
+)
+@click.option("--verify", is_flag=True, help="Judge the scheduler while it runs; exit 1 if a property was violated.")
 @click.option("--json", "as_json", is_flag=True, help="Print every event as a line of JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Log details, too.")
-def run(target: str, *, run_timeout: str | None, as_json: bool, verbose: bool, **keywords: Any) -> None:
+def run(
+    target: str,
+    *,
+    run_timeout: str | None,
+    trace_path: Path | None,
+    verify: bool,
+    as_json: bool,
+    verbose: bool,
+    **keywords: Any,
+) -> None:
     """Run the registrations NAME of the Python module MODULE until SIGTERM or SIGINT.
 
     NAME is a list of (name, cron expression, async function, retry delay), or a function that returns one. The current
@@ -44,8 +64,15 @@ def run(target: str, *, run_timeout: str | None, as_json: bool, verbose: bool, *
     """
     registrations = _load(target)
     timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
-    scheduler = Scheduler(**keywords, run_timeout=timeout, sink=_sink(as_json=as_json, verbose=verbose))
-    asyncio.run(_run(scheduler, registrations))
+    sink = _sink(as_json=as_json, verbose=verbose)
+    header = Header(keywords["contract"], keywords["timezone"] or system_timezone())
+    with watched(sink, header, trace_path, verify=verify) as (watching, monitor):
+        scheduler = Scheduler(**keywords, run_timeout=timeout, sink=watching)
+        asyncio.run(_run(scheduler, registrations))
+    if monitor is not None:
+        report = monitor.report()
+        click.echo(f"{report.verdict.value}: {report.positions:,} positions judged", err=True)
+        click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
 
 
 async def _run(scheduler: Scheduler, registrations: Sequence[Any]) -> None:

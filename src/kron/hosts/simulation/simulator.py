@@ -53,7 +53,7 @@ class _LivingSink:
 
     def __init__(self, recorder: Recorder, ledger: CrashingLedger) -> None:
         self._recorder, self._ledger = recorder, ledger
-        self.names = recorder.names
+        self.needs, self.wants = recorder.needs, recorder.wants
 
     def __call__(self, event: Event) -> None:
         if not self._ledger.is_dead:
