@@ -5,5 +5,6 @@ from kron.adapters.memory_ledger import MemoryLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.crash import crash
 from kron.testing.ledgers import LEDGER_SUITE
+from kron.testing.simulation import Simulation, simulate
 
-__all__ = ["LEDGER_SUITE", "FaultyLedger", "MemoryLedger", "VirtualClock", "crash"]
+__all__ = ["LEDGER_SUITE", "FaultyLedger", "MemoryLedger", "Simulation", "VirtualClock", "crash", "simulate"]

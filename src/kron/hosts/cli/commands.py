@@ -13,6 +13,7 @@ from kron.hosts.cli.explain import explain
 from kron.hosts.cli.lint import lint
 from kron.hosts.cli.next import next_
 from kron.hosts.cli.run import run
+from kron.hosts.cli.simulate import simulate
 from kron.hosts.cli.verify import verify
 
 
@@ -60,5 +61,5 @@ def kron(context: click.Context) -> None:
         context.color = False
 
 
-for _command in (next_, explain, describe, lint, run, verify, completion):
+for _command in (next_, explain, describe, lint, run, simulate, verify, completion):
     kron.add_command(_command)

@@ -62,7 +62,7 @@ def run(
     NAME is a list of (name, cron expression, async function, retry delay), or a function that returns one. The current
     directory is searched for the module first. On a signal nothing starts any more, and runs in flight may end.
     """
-    registrations = _load(target)
+    registrations = load_registrations(target)
     timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
     sink = _sink(as_json=as_json, verbose=verbose)
     header = Header(keywords["contract"], keywords["timezone"] or system_timezone())
@@ -98,7 +98,7 @@ def _sink(*, as_json: bool, verbose: bool) -> Sink:
     return LoggingSink()
 
 
-def _load(target: str) -> Sequence[Any]:
+def load_registrations(target: str) -> Sequence[Any]:
     """Return the registrations, or say what is wrong with the module, the name or what is found there."""
     module_name, colon, name = target.partition(":")
     if not (module_name and colon and name):

@@ -37,7 +37,7 @@ def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
     if as_json:
         click.echo(json.dumps(report.to_fields(), ensure_ascii=False, indent=1))
     else:
-        _print_table(header, report)
+        print_table(header, report)
         if html is not None:
             click.echo(f"drawn in {html}")
     click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
@@ -74,7 +74,8 @@ def _lines(trace: Path, file: "Iterator[str]") -> Iterator[str]:
         raise click.UsageError(f"{trace}: is not UTF-8 at byte {error.start}") from error
 
 
-def _print_table(header: Header, report: Report) -> None:
+def print_table(header: Header, report: Report) -> None:
+    """Print a line for each property, and the verdict on the whole."""
     for finding in report.findings:
         sign, colour = _SIGNS[finding.verdict]
         name = f"{finding.subject.name:<4}"

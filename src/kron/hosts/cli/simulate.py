@@ -1,0 +1,119 @@
+"""kron simulate WHAT: live through days of a schedule with crashes, failures and clock changes, and judge the trace."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from kron.cron.zone import load_zone
+from kron.hosts.cli.files import read_files
+from kron.hosts.cli.options import FROM, read_since
+from kron.hosts.cli.run import load_registrations
+from kron.hosts.cli.verify import print_table
+from kron.hosts.simulation.jobs import jobs_of_file, jobs_of_registrations
+from kron.hosts.simulation.scenario import Accidents, Behaviour, Job, Scenario
+from kron.hosts.simulation.simulator import Summary
+from kron.hosts.simulation.simulator import simulate as live
+from kron.instant import format_instant
+from kron.rules.contract import DEFAULT, PRESETS, Contract
+from kron.rules.reader import Reader
+from kron.rules.registration import check_registrations
+from kron.theory.checker import Checker
+from kron.theory.meaning import Verdict
+from kron.theory.properties import SUITES
+from kron.theory.trace import Header, Position, write_header, write_position
+
+_PERCENT = click.FloatRange(0, 100)
+_A_DAY = click.FloatRange(0, 10_000)
+
+
+@click.command()
+@click.argument("what", metavar="FILE|MODULE:NAME")
+@FROM
+@click.option("--days", type=click.FloatRange(0.001, 36_500), default=7.0, show_default=True, help="How long.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same trace.")
+@click.option("--crashes", type=_A_DAY, default=1.0, show_default=True, metavar="N", help="Crashes a day.")
+@click.option("--stops", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Stops and restarts a day.")
+@click.option("--changes", type=_A_DAY, default=0.0, show_default=True, metavar="N", help="Changed lists a day.")
+@click.option("--freezes", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Frozen processes a day.")
+@click.option("--faults", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Failing disks a day.")
+@click.option("--failing", type=_PERCENT, default=10.0, show_default=True, metavar="PERCENT", help="Runs that fail.")
+@click.option("--slow", type=_PERCENT, default=20.0, show_default=True, metavar="PERCENT", help="Runs that take time.")
+@click.option("--hanging", type=_PERCENT, default=0.0, show_default=True, metavar="PERCENT", help="Runs that hang.")
+@click.option("--timezone", metavar="ZONE", default="UTC", show_default=True, help="IANA zone of the schedules.")
+@click.option(
+    "--contract", type=click.Choice([name for name in PRESETS if name in SUITES and name != "kron"]),
+    default=DEFAULT.name, show_default=True, help="Rules to go by.",
+)  # fmt: skip
+@click.option(
+    "--trace", "trace_path", type=click.Path(path_type=Path, dir_okay=False), default=Path("trace.jsonl"),
+    show_default=True, help="Where the trace is written.",
+)  # fmt: skip
+@click.option("--verify", is_flag=True, help="Judge the trace; exit 1 if a property is violated.")
+def simulate(
+    what: str, *, since: str | None, days: float, seed: int, timezone: str, contract: str, trace_path: Path,
+    verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
+) -> None:  # fmt: skip
+    """Live through days of a .kron FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
+
+    The scheduler, its rules and its recovery are the real ones; callbacks, disk and accidents are drawn from the seed.
+    Nothing of yours is run.
+    """
+    behaviour = Behaviour(slow=slow / 100, failing=failing / 100, hanging=hanging / 100)
+    jobs = _jobs(what, timezone, PRESETS[contract], behaviour)
+    start, span = read_since(since, load_zone(timezone)), timedelta(days=days)
+    rates = Accidents(jumps=0.0, **accidents)
+    scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates)
+    header = Header(contract, timezone)
+    checker = Checker(header) if verify else None
+    with _writing(trace_path, header) as write:
+
+        def take(position: Position) -> None:
+            write(position)
+            if checker is not None:
+                checker.read(position)
+
+        summary = live(scenario, take, _progress())
+    _print_summary(scenario, summary, trace_path)
+    if checker is not None:
+        report = checker.report()
+        print_table(header, report)
+        click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
+
+
+def _jobs(what: str, timezone: str, contract: Contract, behaviour: Behaviour) -> tuple[Job, ...]:
+    if ":" in what and not Path(what).exists():
+        registrations = load_registrations(what)
+        check_registrations(registrations, Reader(contract, "posix", timezone))
+        return jobs_of_registrations(registrations, behaviour)
+    return jobs_of_file(read_files([Path(what)]), timezone, behaviour)
+
+
+@contextmanager
+def _writing(path: Path, header: Header) -> Iterator[Callable[[Position], object]]:
+    try:
+        file: TextIO = path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{path}: {error.strerror}") from error
+    with file:
+        file.write(f"{write_header(header)}\n")
+        yield lambda position: file.write(f"{write_position(position)}\n")
+
+
+def _progress() -> Callable[[float], object]:
+    if not sys.stderr.isatty():
+        return lambda _: None
+    return lambda share: click.echo(f"\r{share:6.1%} ", nl=False, err=True)
+
+
+def _print_summary(scenario: Scenario, summary: Summary, path: Path) -> None:
+    end = format_instant(scenario.start + scenario.span)
+    click.echo(f"{format_instant(scenario.start)} to {end}, {len(scenario.jobs)} jobs, seed {scenario.seed}")
+    click.echo(f"{summary.runs:,} runs, {summary.failures:,} failed; {summary.positions:,} events in {path}")
+    if summary.accidents:
+        told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(summary.accidents.items()))
+        click.echo(f"accidents: {told}")

@@ -1,0 +1,79 @@
+"""simulate(registrations, …) -> Simulation: days of your schedule in a test, judged by the theory.
+
+def test_my_schedule_survives_a_month_of_crashes():
+    assert simulate(registrations, days=30, crashes=5).violations == []
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kron.hosts.simulation.jobs import jobs_of_registrations
+from kron.hosts.simulation.scenario import Accidents, Behaviour, Scenario
+from kron.hosts.simulation.simulator import Summary
+from kron.hosts.simulation.simulator import simulate as live
+from kron.instant import instant
+from kron.rules.contract import DEFAULT, PRESETS
+from kron.rules.reader import Reader
+from kron.rules.registration import check_registrations
+from kron.theory.checker import Checker
+from kron.theory.meaning import Verdict
+from kron.theory.report import Finding, Report
+from kron.theory.trace import Header, Position, write_header, write_position
+
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What happened, the trace of it, and what the theory says."""
+
+    header: Header
+    positions: Sequence[Position]
+    summary: Summary
+    report: Report
+
+    @property
+    def violations(self) -> list[Finding]:
+        """The properties that were violated; each says where, by whom and why."""
+        return [finding for finding in self.report.findings if finding.verdict is Verdict.VIOLATED]
+
+    @property
+    def lines(self) -> list[str]:
+        """The trace as `kron verify` reads it."""
+        return [write_header(self.header), *(write_position(position) for position in self.positions)]
+
+
+def simulate(
+    registrations: Sequence[Sequence[Any]],
+    *,
+    start: datetime = _START,
+    days: float = 7.0,
+    seed: int = 0,
+    timezone: str = "UTC",
+    contract: str = DEFAULT.name,
+    behaviour: Behaviour | None = None,
+    **accidents: float,
+) -> Simulation:
+    """Live through days of a list on a virtual clock; your callbacks are not called.
+
+    Accidents are given in times a day: `crashes`, `stops`, `changes`, `freezes`, `jumps`, `faults`; those that are not
+    given do not happen. `behaviour` says which share of the runs is slow, fails or hangs.
+    """
+    terms = PRESETS[contract]
+    check_registrations(registrations, Reader(terms, "posix", timezone))
+    jobs = jobs_of_registrations(registrations, behaviour or Behaviour())
+    rates = Accidents(**{name: accidents.pop(name, 0.0) for name in Accidents.__slots__})
+    if accidents:
+        raise TypeError(f"there is no accident called {', '.join(accidents)}")
+    scenario = Scenario(jobs, instant(start), timedelta(days=days), seed, terms, timezone, rates)
+    header, positions = Header(contract, timezone), list[Position]()
+    checker = Checker(header)
+
+    def take(position: Position) -> None:
+        positions.append(position)
+        checker.read(position)
+
+    summary = live(scenario, take)
+    return Simulation(header, positions, summary, checker.report())
