@@ -6,6 +6,7 @@ from bench.schedulers.scheduler import Scheduler
 
 _HOMES = {
     "kron-sqlite": "kron_library:KronSQLite",
+    "kron-monitored": "kron_library:KronMonitored",
     "kron-memory": "kron_library:KronMemory",
     "apscheduler3": "apscheduler3:APScheduler3",
     "apscheduler3-sqlite": "apscheduler3:APScheduler3SQLite",

@@ -85,8 +85,12 @@ class KronSQLite(Scheduler):
         return datetime.fromtimestamp(due.at + self.clock.ahead, UTC)
 
     async def register(self, tasks: Sequence[Task], due: Due) -> None:  # noqa: ARG002  # its clock knows
-        self.scheduler = self.type(ledger=self.ledger, clock=self.clock, timezone="UTC")
+        self.scheduler = self.type(ledger=self.ledger, clock=self.clock, timezone="UTC", sink=self.sink())
         await self.scheduler.initialize(tasks)
+
+    def sink(self) -> Any:
+        """Return where events go; None: to logging, which is not asked to show them."""
+        return None
 
     async def boundary(self, due: Due, *, ahead: float = 0.5) -> float:  # noqa: ARG002
         """Leap to shortly before the next hour, and return when that will be."""
@@ -97,6 +101,24 @@ class KronSQLite(Scheduler):
 
     async def close(self) -> None:
         await self.scheduler.stop()
+
+
+class KronMonitored(KronSQLite):
+    """The same, judged while it runs; a violation is an error of the measurement."""
+
+    def sink(self) -> Any:
+        recorder, monitor = import_module("kron.hosts.recorder"), import_module("kron.hosts.monitor")
+        header = import_module("kron.theory.trace").Header("declarative", "UTC")
+        assert self.clock is not None, "`wall` comes first"
+        logging_sink = import_module("kron.adapters.logging_sink").LoggingSink()
+        self.monitor = monitor.Monitor(header, logging_sink)
+        return recorder.Tap(logging_sink, recorder.Recorder(self.clock.now, self.monitor.take))
+
+    async def close(self) -> None:
+        await super().close()
+        report = self.monitor.report()
+        if report.verdict.value != "holds" or report.positions < 1000:
+            raise AssertionError(f"judged {report.positions} positions: {report.verdict.value}")
 
 
 class KronMemory(KronSQLite):

@@ -20,12 +20,14 @@ from bench.tables import MISSING, Promise, Table, number
 from bench.tasks import due_again, due_together
 
 _KRON, _PEER, _LIMIT = "kron-sqlite", "apscheduler3-sqlite", "limit-sqlite-batch"
+_MONITORED = "kron-monitored"
 _TASKS, _ROUNDS = 20_000, 5
 _BURSTS = {_PEER: 1000, "apscheduler4-sqlite": 200, "limit-ledger": 100_000}  # how many are due at once
 _QUEUED = 2000
 _SECONDS = 2.0
 _NOTES = {
     _KRON: f"{_TASKS:,} tasks, {_ROUNDS} times each; from the first boundary until `stop` has returned",
+    _MONITORED: "the same, judged by the theory while it runs",
     _PEER: "1,000 due at once, till the last start; its ends leave no record",
     "apscheduler4-sqlite": "200 due at once, till the last start",
     "huey-sqlite": f"{_QUEUED:,} dequeued and executed; enqueuing is not counted",
@@ -39,8 +41,8 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
     """Measure the runs of one peer."""
     found = Measurement()
     with disk_folder() as folder:
-        if peer == _KRON:
-            rate = asyncio.run(_rounds(folder))
+        if peer in (_KRON, _MONITORED):
+            rate = asyncio.run(_rounds(peer, folder))
         elif peer in _BURSTS:
             rate = asyncio.run(_burst(peer, folder))
         else:
@@ -56,12 +58,12 @@ def _version(peer: str) -> str:
     return f"SQLite {sqlite3.sqlite_version}" if peer.startswith("limit-sqlite") else load_scheduler(peer).version()
 
 
-async def _rounds(folder: Path) -> float:
+async def _rounds(peer: str, folder: Path) -> float:
     """Run all of Kron's tasks hour after hour, the wait between the hours cut out; the first does not count.
 
     An hour begins as soon as the last run of the one before has ended, and time counts until all is written.
     """
-    scheduler = load_scheduler(_KRON)
+    scheduler = load_scheduler(peer)
     await scheduler.open(folder)
     due = Due(ceil(time()) + 60.0)
     scheduler.wall(due)
@@ -157,7 +159,19 @@ def promises(cells: Cells) -> list[Promise]:
     kron, peer, limit = (_KRON, "per s"), (_PEER, "per s"), (_LIMIT, "per s")
     text = "durable runs, beside APScheduler 3 with its SQLAlchemy store"
     spread = cells.ratio_range(kron, peer)
-    return [Promise(text, cells.ratio(kron, peer), 50, "x", spread=spread, limit=cells.ratio(limit, peer))]
+    monitored = (_MONITORED, "per s")
+    cost = "durable runs with the monitor on, beside those without: the cost of a run"
+    return [
+        Promise(text, cells.ratio(kron, peer), 50, "x", spread=spread, limit=cells.ratio(limit, peer)),
+        Promise(cost, cells.ratio(kron, monitored), 1.15, "x", at_most=True, spread=cells.ratio_range(kron, monitored)),
+    ]
 
 
-SUITE = Suite("durable", tuple(_NOTES), measure, tables, promises, most_repeats=dict.fromkeys(_NOTES, 3))
+SUITE = Suite(
+    "durable",
+    tuple(_NOTES),
+    measure,
+    tables,
+    promises,
+    most_repeats=dict.fromkeys(_NOTES, 3) | {_KRON: 5, _MONITORED: 5},
+)

@@ -70,8 +70,10 @@ class TraceFile:
         fields = json.loads(last)
         self.last = int(fields["t"])
         if fields["event"] == "End":
-            number = 1 + sum(block.count(b"\n") for block in self._blocks())
-            raise InvalidTraceError(line=number, field="event", found="End", reason="says that nothing follows")
+            number = sum(block.count(b"\n") for block in self._blocks())
+            raise InvalidTraceError(
+                line=number, field="event", found="End", reason="must be one that others may follow"
+            )
         if fields["event"] not in _QUIET_ENDS:
             self.write(Position(self.last, "UnexpectedShutdown", {}))
 

@@ -61,6 +61,8 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
     }
 )
 
+LETTERS = {name: frozenset({kind.atom}) for name, kind in EVENTS.items()}  # what is seen of an event and no more
+
 # --- atoms of one position, seen from one task ------------------------------------------------------------------------
 
 INIT_START, INIT_SUCCESS, INIT_FAILURE = Atom("IS"), Atom("IEs"), Atom("IEf")
@@ -80,6 +82,19 @@ EXCUSED = Atom("Excused")  # beside IEf: another call or an active list was in t
 DROPPED = Atom("Dropped")  # beside IEf: the contract gives up the list that was active
 QUIET = Atom("Quiet")  # nothing runs and no initialisation is in progress
 ACTION = Atom("Action")  # the event is an action
+
+# --- the same, seen from one period of a job --------------------------------------------------------------------------
+
+DECISION, OUTCOME = Atom("Decision"), Atom("Outcome")
+SUSPENDED, RESUMED = Atom("Suspended"), Atom("Resumed")
+CHOSEN = Atom("Chosen")  # beside Decision: it names a time
+IN_WINDOW = Atom("InWindow")  # beside Chosen: the time lies within the window
+DIFFERS = Atom("Differs")  # beside Decision: an earlier one of the same definition says something else
+EXECUTION = Atom("Execution")  # beside RS: the first attempt
+REPLAYED = Atom("Replayed")  # beside Execution: since an arming later than its time another such period was executed
+FORGOTTEN = Atom("Forgotten")  # beside Execution: nobody remembers anything so old
+EXECUTED, SKIPPED, MISSED = Atom("Executed"), Atom("Skipped"), Atom("Missed")  # beside Outcome
+UNSCHEDULABLE = Atom("Unschedulable")  # beside Outcome
 
 # --- the same, seen from one call of initialize or stop ---------------------------------------------------------------
 

@@ -31,6 +31,7 @@ class Jury:
         watched = [asked for asked, _ in responses] + [ended for _, ended in responses]
         self.automaton = Automaton([each.formula for each in self.plain], [*watched, *self._shown])
         self._marks: dict[int, Marks] = {}
+        self._open: dict[int, list[Property]] = {}
         self._alike: dict[Marks, Marks] = {}  # equal ones are one, so that a change is seen at a glance
 
     def step(self, subject: Subject, letter: Letter, position: int) -> Marks:
@@ -51,8 +52,11 @@ class Jury:
 
     def open(self, subject: Subject) -> list[Property]:
         """Return the properties without a clock that would be violated if nothing ever happened again."""
-        verdicts = self.automaton.verdicts(subject.state)
-        return [each for each, verdict in zip(self.plain, verdicts, strict=True) if verdict is Verdict.UNDECIDED]
+        found = self._open.get(subject.state)
+        if found is None:
+            verdicts = zip(self.plain, self.automaton.verdicts(subject.state), strict=True)
+            found = self._open[subject.state] = [each for each, verdict in verdicts if verdict is Verdict.UNDECIDED]
+        return found
 
     def _mark(self, state: int) -> Marks:
         watched, timed = self.automaton.watched(state), len(self.timed)

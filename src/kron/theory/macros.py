@@ -1,27 +1,35 @@
 """The macros of the theory, by their names, repaired where the document's own forms say something else.
 
-They are about one task; where the document indexes by list and task, the task's name and the current list are meant.
+They are about one task, or one period of a job; where the document indexes by list and task, the task's name and the
+current list are meant.
 """
 
 from kron.theory.alphabet import (
     BOOT,
     CHANGED,
+    CHOSEN,
     CRASH,
+    DECISION,
     DROPPED,
     DUE,
     FREEZE,
     INIT_SUCCESS,
     LISTED,
+    MISSED,
     OVERTAKEN,
     REDUE,
     RENEWED,
+    RESUMED,
     RETRY_DUE,
     RUN_FAILURE,
     RUN_START,
     RUN_SUCCESS,
+    SKIPPED,
     STOP_END,
     STOP_START,
+    SUSPENDED,
     THAW,
+    UNSCHEDULABLE,
 )
 from kron.theory.formula import Always, Formula, Named, Next, Previous, Since, Until, WeakUntil
 
@@ -61,3 +69,7 @@ ORPHAN_OBLIGATION = Named("OrphanObligation", ORPHANED_PENDING & REGISTERED & AC
 
 WINDOW = Named("Window", DUE | BOOT | REDUE)
 DEMAND = Named("Demand", WINDOW | RETRY_DUE | ORPHANED)
+
+CLOSED = Named("Closed", SKIPPED | MISSED | UNSCHEDULABLE)
+PAUSED = Named("Paused", hold(SUSPENDED, RESUMED))
+IMPOSSIBLE = Named("Impossible", hold(DECISION & ~CHOSEN, DECISION & CHOSEN))

@@ -1,7 +1,7 @@
 """PROPERTIES: what a trace is judged by. Each has a name, a formula, a sentence, and whose fault a violation is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
@@ -9,27 +9,40 @@ from kron.theory.alphabet import (
     ACTION,
     CALL_BEGINS,
     CALL_ENDS,
+    CHOSEN,
     CRASH,
+    DECISION,
+    DIFFERS,
     DUE,
     EXCUSED,
+    EXECUTED,
+    EXECUTION,
+    FORGOTTEN,
+    IN_WINDOW,
     INIT_FAILURE,
     INIT_SUCCESS,
+    OUTCOME,
     QUIET,
     REDUE,
+    REPLAYED,
     RUN_FAILURE,
     RUN_START,
     STOP_END,
+    UNSCHEDULABLE,
     VALID,
     Owner,
 )
-from kron.theory.formula import Always, Atom, Eventually, Formula, Named, Previous, Soon, WeakUntil
+from kron.theory.formula import Always, Atom, Eventually, Formula, Named, Once, Previous, Soon, WeakUntil
 from kron.theory.macros import (
     ACTIVE,
+    CLOSED,
     DEMAND,
     FIRST_COMING,
     FROZEN,
+    IMPOSSIBLE,
     OBLIGATION,
     ORPHAN_OBLIGATION,
+    PAUSED,
     RUN_END,
     RUN_SUCCEEDS,
     RUNNING,
@@ -182,8 +195,43 @@ P17 = Property(
     Always((CRASH & Always(Eventually(DUE))) >> Always(Eventually(RUN_START))), is_always_open=True,
 )  # fmt: skip
 
+# --- hosts that choose a second for each period: the invariants -------------------------------------------------------
+
+_PERIOD = Scope.PERIOD
+I1 = Property("I1", "A chosen time lies within its window.", Always(CHOSEN >> IN_WINDOW), scope=_PERIOD)
+I2 = Property(
+    "I2", "A period is executed at most once.", Always(EXECUTION >> ~Previous(Once(EXECUTION))), scope=_PERIOD
+)
+I3 = Property("I3", "One definition decides a period in one way.", Always(DECISION >> ~DIFFERS), scope=_PERIOD)
+I4 = Property(
+    "I4",
+    "After an arming or a resumption at most one period chosen before it is executed, and none from long ago.",
+    Always(EXECUTION >> ~(REPLAYED | FORGOTTEN)),
+    scope=_PERIOD,
+)
+I5 = Property(
+    "I5",
+    "A period has at most one outcome, and is not run after it was skipped, missed or unschedulable.",
+    Always(OUTCOME >> ~Previous(Once(OUTCOME))) & Always(RUN_START >> ~Once(CLOSED)),
+    scope=_PERIOD,
+)
+I6 = Property(
+    "I6",
+    "While a job is suspended no period of it is executed or has an outcome.",
+    Always((EXECUTION | OUTCOME) >> ~PAUSED),
+    scope=_PERIOD,
+)
+I7 = Property(
+    "I7",
+    "A period without a possible time is not executed, and no other is unschedulable.",
+    Always((EXECUTION | EXECUTED) >> ~IMPOSSIBLE) & Always((UNSCHEDULABLE & Once(DECISION)) >> IMPOSSIBLE),
+    scope=_PERIOD,
+)
+
 DECLARATIVE = (E1, E2, E3, E4, E5, E6, A1, A2, A3, S1, S2, S3, S4, S6, L1, L2, L3, T1, T2, T3, T4)
 POLLING = (P1, P2, P3, P4, P5, P6, P9, P10, P11, P12, P13, P14, P15, P16, P17)
+# Runs of one job may overlap, so that what is asked of a task is asked of each period here.
+KRON = (I1, I2, I3, I4, I5, I6, I7, *(replace(each, scope=_PERIOD) for each in (S3, S4, T1, T3)))
 
 
 class History(Enum):
@@ -203,6 +251,10 @@ class Suite:
     blanks: str = " \t"
     failed_reinitialize_ends: bool = False  # whether the active list is given up when another one fails
 
+    def of(self, scope: Scope) -> list[Property]:
+        """Return those of one scope."""
+        return [each for each in self.properties if each.scope is scope]
+
 
 SUITES: Mapping[str, Suite] = MappingProxyType(
     {
@@ -211,5 +263,6 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
         "polling-draft": Suite(
             (), changed_task=History.RESET, repeated="first", blanks=" \t\n\r", failed_reinitialize_ends=True
         ),
+        "kron": Suite(KRON),
     }
 )

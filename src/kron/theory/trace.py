@@ -97,6 +97,8 @@ def _object(number: int, text: str) -> dict[str, object]:
 
 
 def _read_header(number: int, text: str, contracts: tuple[str, ...]) -> Header:
+    if not text.strip():
+        raise InvalidTraceError(line=number, field="line", found="", reason="must be a JSON object, the header")
     fields = _object(number, text)
     if fields.get("trace") != VERSION:
         reason = f'the first line must be a header with "trace": {VERSION}'

@@ -3,27 +3,30 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from kron.errors import InvalidTraceError
 from kron.hosts.cli.page import page
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.properties import SUITES
 from kron.theory.report import Finding, Report
-from kron.theory.trace import Header, Position, read_trace
+from kron.theory.trace import Header, read_trace
 
 _SIGNS = {
     Verdict.HOLDS: ("✔ holds", "green"),
     Verdict.VIOLATED: ("✘ violated", "red"),
     Verdict.UNDECIDED: ("… open", "yellow"),
 }
+_PULSES = ("Due", "RetryDue")
 _STEP = 50_000  # events between two signs of life
 
 
 @click.command()
-@click.argument("trace", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the trace into this file.")
 def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
@@ -33,7 +36,8 @@ def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
     """
     header, report = judge_file(trace)
     if html is not None:
-        html.write_text(page(header, report, _positions(trace)), "utf-8")
+        with _open(trace) as file:
+            html.write_text(page(header, report, read_trace(file, SUITES)[1]), "utf-8")
     if as_json:
         click.echo(json.dumps(report.to_fields(), ensure_ascii=False, indent=1))
     else:
@@ -44,34 +48,44 @@ def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
 
 
 def judge_file(trace: Path) -> tuple[Header, Report]:
-    """Read a trace, twice if it can name its own Dues, and return its header and the report."""
-    named = {position.event for position in _positions(trace)} & {"Due", "RetryDue"}
-    header, positions = _open(trace)
-    checker = Checker(header, adds_due="Due" not in named, adds_retry_due="RetryDue" not in named)
-    for number, position in enumerate(positions):
-        checker.read(position)
-        if number % _STEP == _STEP - 1 and sys.stderr.isatty():
-            click.echo(f"\r{number + 1:,} events", nl=False, err=True)
+    """Read a trace, and before it look whether it names its own Dues; return its header and the report."""
+    with _open(trace) as file:
+        named = {event for line in file for event in _PULSES if f'"{event}"' in line and _is_of(line, event)}
+    with _open(trace) as file:
+        header, positions = read_trace(file, SUITES)
+        checker = Checker(header, adds_due="Due" not in named, adds_retry_due="RetryDue" not in named)
+        for number, position in enumerate(positions):
+            checker.read(position)
+            if number % _STEP == _STEP - 1 and sys.stderr.isatty():
+                click.echo(f"\r{number + 1:,} events", nl=False, err=True)
     return header, checker.report()
 
 
-def _positions(trace: Path) -> Iterator[Position]:
-    return _open(trace)[1]
-
-
-def _open(trace: Path) -> tuple[Header, Iterator[Position]]:
+@contextmanager
+def _open(trace: Path) -> Iterator[Iterator[str]]:
     try:
-        file = trace.open(encoding="utf-8")
+        with trace.open(encoding="utf-8") as file:
+            yield file
     except OSError as error:
-        raise click.UsageError(f"{trace}: {error.strerror}") from error
-    return read_trace(_lines(trace, file), SUITES)
-
-
-def _lines(trace: Path, file: "Iterator[str]") -> Iterator[str]:
-    try:
-        yield from file
+        raise _wrong(trace, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"{trace}: is not UTF-8 at byte {error.start}") from error
+        raise _wrong(trace, f"is not UTF-8 at byte {error.start}") from error
+    except InvalidTraceError as error:
+        raise _wrong(trace, error.message) from error
+
+
+def _wrong(trace: Path, reason: str) -> click.ClickException:
+    error = click.ClickException(f"{trace}: {reason}")
+    error.exit_code = 2
+    return error
+
+
+def _is_of(line: str, event: str) -> bool:
+    """Whether a line is one of an event; what is no JSON is reported when it is read."""
+    try:
+        return bool(json.loads(line).get("event") == event)
+    except (ValueError, AttributeError):
+        return False
 
 
 def print_table(header: Header, report: Report) -> None:

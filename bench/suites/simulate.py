@@ -1,0 +1,75 @@
+"""A year of a schedule in, the seconds it takes to live through it and to judge it out."""
+
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from importlib.metadata import version
+from time import perf_counter
+
+from bench.results import Cells
+from bench.suite import Measurement, Suite
+from bench.tables import MISSING, Promise, Table, number
+
+_DAILY, _MINUTELY = "kron-1000-daily", "kron-1-minutely"
+_BOUNDS = {_DAILY: 180.0, _MINUTELY: 60.0}
+_TEXTS = {
+    _DAILY: "a year of 1,000 daily jobs with a crash a day, simulated and judged",
+    _MINUTELY: "a year of one job that runs every minute, with a crash a day, simulated and judged",
+}
+
+
+def measure(peer: str, repeat: int) -> Measurement:
+    """Simulate and judge a year, the repeat being the seed."""
+    scenario, simulator = (import_module(f"kron.hosts.simulation.{name}") for name in ("scenario", "simulator"))
+    trace, checker = (import_module(f"kron.theory.{name}") for name in ("trace", "checker"))
+    texts = ["* * * * *"] if peer == _MINUTELY else [f"{n % 60} {n // 60 % 24} * * *" for n in range(1000)]
+    jobs = tuple(scenario.Job(f"job-{n:04}", text) for n, text in enumerate(texts))
+    accidents = scenario.Accidents(crashes=1.0, stops=0.2, changes=0.0, freezes=0.2, jumps=0.0, faults=0.2)
+    year = scenario.Scenario(
+        jobs,
+        datetime(2026, 1, 1, tzinfo=UTC),
+        timedelta(days=365),
+        repeat,
+        timezone="Europe/Paris",
+        accidents=accidents,
+    )
+    judge = checker.Checker(trace.Header("declarative", "Europe/Paris"))
+    start = perf_counter()
+    summary = simulator.simulate(year, judge.read)
+    report = judge.report()
+    seconds = perf_counter() - start
+    if report.verdict.value != "holds":
+        raise AssertionError(f"seed {repeat}: {report.verdict.value}")
+    figures = {"seconds": seconds, "runs": float(summary.runs), "us a run": seconds / summary.runs * 1e6}
+    return Measurement(figures, {"version": version("kron-scheduler")})
+
+
+def tables(cells: Cells) -> list[Table]:
+    """Return one table."""
+    rows = [
+        (
+            cell.peer,
+            cell.fact("version") or MISSING,
+            number(cell.get("runs")),
+            number(cell.get("seconds")),
+            number(cell.get("us a run")),
+        )
+        for cell in cells.measured()
+    ]
+    notes = (
+        "the library's own scheduler on a virtual clock, in Europe/Paris with its two nights of changed clocks",
+        "15 % of the runs fail, 30 % take up to 20 minutes",
+        "no other scheduler has such a simulator, so there is no peer",
+    )
+    return [Table("A year, simulated and judged", ("what", "version", "runs", "seconds", "us a run"), rows, notes)]
+
+
+def promises(cells: Cells) -> list[Promise]:
+    """Return what Kron promises about a year."""
+    return [
+        Promise(_TEXTS[peer], cells[peer].get("seconds"), bound, " s", at_most=True) for peer, bound in _BOUNDS.items()
+    ]
+
+
+SUITE = Suite(
+    "simulate", tuple(_BOUNDS), measure, tables, promises, seconds_allowed=600.0, most_repeats=dict.fromkeys(_BOUNDS, 1)
+)

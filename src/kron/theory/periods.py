@@ -1,0 +1,147 @@
+"""Periods: the periods that a trace of decisions and outcomes names, job by job, and what each of them sees."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from kron.errors import InvalidInstantError
+from kron.instant import parse_instant
+from kron.theory.alphabet import EVENTS, LETTERS
+from kron.theory.court import Court
+from kron.theory.jobs import LONG_AGO, Microseconds, Decided, Job, Period
+from kron.theory.jury import Jury
+from kron.theory.meaning import Letter
+from kron.theory.properties import Scope, Suite
+from kron.theory.subjects import Subject
+from kron.theory.trace import Position, Registration
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MILLISECOND: Microseconds = 1_000
+_OUTCOMES = {
+    "executed": frozenset({"Outcome", "Executed"}),
+    "skipped": frozenset({"Outcome", "Skipped"}),
+    "missed": frozenset({"Outcome", "Missed"}),
+    "unschedulable": frozenset({"Outcome", "Unschedulable"}),
+}
+_FIRST_ATTEMPTS = (None, 0, 1)  # hosts that do not retry name none
+
+
+class Periods:
+    """Those whom the properties of periods are about. Its memory depends on the number of jobs."""
+
+    def __init__(self, suite: Suite, court: Court) -> None:
+        self._court = court
+        self.jury = Jury(suite.of(Scope.PERIOD))
+        self.running: set[Subject] = set()
+        self._jobs: dict[str, Job] = {}
+        self._stranger = Subject("", 0, -1, len(self.jury.timed))  # what a job has seen that nobody has named yet
+        self._armed = LONG_AGO
+        self.readers: Mapping[str, Callable[[Position], None]] = {
+            "Decision": self._on_decision,
+            "Outcome": self._on_outcome,
+            "Suspended": self._on_suspension,
+            "Resumed": self._on_suspension,
+        }
+
+    def members(self) -> Iterable[Subject]:
+        """Return all that are remembered."""
+        return (period for job in self._jobs.values() for period in job.periods.values())
+
+    def on_run(self, position: Position) -> None:
+        """Take the start or the end of an attempt. Without a period it is nobody's execution."""
+        job = self._job(position)
+        period = self._period(job, position) if "period" in position.fields else job.period(None, "", self.running)
+        seen = {EVENTS[position.event].atom}
+        if position.event != "RunStart":
+            self.running.discard(period)
+        else:
+            self.running.add(period)
+            if "period" in position.fields and position.fields.get("attempt") in _FIRST_ATTEMPTS:
+                seen |= job.execute(period, self._court.line)
+        self._tell(period, frozenset(seen))
+
+    def on_init_success(self, registrations: Sequence[Registration], seen: set[str]) -> None:
+        """Take an arming: whatever was chosen before is late from now on."""
+        self._court.listed = len(registrations)
+        self._armed = self._now()
+        for job in self._jobs.values():
+            job.armed = self._armed
+        self.tell_all(frozenset(seen))
+
+    def tell_all(self, letter: Letter) -> None:
+        """Let everybody see a letter, also those who are yet to come."""
+        for job in self._jobs.values():
+            self._tell_job(job, letter)
+        self._tell_stranger(self._stranger, letter)
+
+    def _on_decision(self, position: Position) -> None:
+        fields = position.fields
+        chosen = None if fields["chosen"] is None else self._instant(position, "chosen")
+        window = self._instant(position, "windowStart"), self._instant(position, "windowEnd")
+        decided = Decided(chosen, window, self._text(position, "seedHash"))
+        definition = self._text(position, "definition")
+        period = self._period(self._job(position), position)
+        self._tell(period, frozenset({"Decision", *period.decide(definition, decided)}))
+
+    def _on_outcome(self, position: Position) -> None:
+        letter = _OUTCOMES.get(self._text(position, "outcome"))
+        if letter is None:
+            found = position.fields["outcome"]
+            raise self._court.misplaced("outcome", found, f"must be one of {', '.join(_OUTCOMES)}")
+        period = self._period(self._job(position), position)
+        period.has_outcome = True
+        self._tell(period, letter)
+
+    def _on_suspension(self, position: Position) -> None:
+        job = self._job(position)
+        if position.event == "Resumed":
+            job.armed = self._now()
+        self._tell_job(job, LETTERS[position.event])
+
+    # --- who is meant -------------------------------------------------------------------------------------------------
+
+    def _job(self, position: Position) -> Job:
+        name = position.task
+        job = self._jobs.get(name)
+        if job is None:
+            job = self._jobs[name] = Job(name, self._stranger, self._armed)
+        return job
+
+    def _period(self, job: Job, position: Position) -> Period:
+        """Return the period of an event: one nominal instant is one period, whatever zone its text is in."""
+        text = self._text(position, "period")
+        return job.period(self._instant(position, "period"), text, self.running)
+
+    def _instant(self, position: Position, field: str) -> Microseconds:
+        found = position.fields[field]
+        if isinstance(found, int) and not isinstance(found, bool):
+            return found * _MILLISECOND
+        try:
+            return (parse_instant(found) - _EPOCH) // _MICROSECOND  # type: ignore[arg-type] # it checks
+        except InvalidInstantError as error:
+            reason = "must be an RFC 3339 text" + ("" if field == "period" else " or a whole number of milliseconds")
+            raise self._court.misplaced(field, found, reason) from error
+
+    def _text(self, position: Position, field: str) -> str:
+        found = position.fields[field]
+        if not isinstance(found, str):
+            raise self._court.misplaced(field, found, "must be a text")
+        return found
+
+    def _now(self) -> Microseconds:
+        return self._court.clocks.t * _MILLISECOND
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    def _tell(self, period: Period, letter: Letter) -> None:
+        self._court.tell(self.jury, period, letter)
+        period.lines[self._court.event] = self._court.line
+
+    def _tell_job(self, job: Job, letter: Letter) -> None:
+        for period in job.periods.values():
+            self._tell(period, letter)
+        self._tell_stranger(job.stranger, letter)
+
+    def _tell_stranger(self, stranger: Subject, letter: Letter) -> None:
+        self.jury.step(stranger, letter, self._court.position)
+        stranger.lines[self._court.event] = self._court.line

@@ -1,0 +1,90 @@
+"""Tasks: the tasks that a trace names, what each of them sees, and what its list and its schedule say of it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kron.theory.alphabet import LETTERS
+from kron.theory.court import Court
+from kron.theory.environment import Calendar
+from kron.theory.explanation import SHOWN
+from kron.theory.jury import Jury
+from kron.theory.meaning import Letter
+from kron.theory.properties import History, Scope, Suite
+from kron.theory.pulses import Pulses
+from kron.theory.subjects import Subject, Task
+from kron.theory.trace import Position, Registration
+
+
+class Tasks:
+    """Those whom the properties of tasks are about. One that no list names is forgotten once it does not run."""
+
+    def __init__(self, suite: Suite, calendar: Calendar, pulses: Pulses, court: Court) -> None:
+        self._court, self._calendar, self._pulses = court, calendar, pulses
+        self._keeps_history = suite.changed_task is History.KEEP
+        self.jury = Jury(suite.of(Scope.TASK), SHOWN)
+        self.running: set[Subject] = set()
+        self._tasks: dict[str, Task] = {}
+        self._stranger = Task("", 0, -1, len(self.jury.timed))  # what a task has seen that nobody has named yet
+        self.readers: Mapping[str, Callable[[Position], None]] = {"Due": self._on_pulse, "RetryDue": self._on_pulse}
+
+    def members(self) -> Iterable[Subject]:
+        """Return all that are known."""
+        return self._tasks.values()
+
+    def on_run(self, position: Position) -> None:
+        """Take the start or the end of a run."""
+        t, event, fields = position
+        name, court = fields["task"], self._court
+        task = self._tasks.get(name) or self._task(str(name))  # type: ignore[call-overload] # a text, or not found
+        court.tell(self.jury, task, LETTERS[event])
+        task.lines[event] = court.line
+        if event == "RunStart":
+            task.last_start, task.retry_at = t, None
+            self.running.add(task)
+            return
+        self.running.discard(task)
+        if event == "RunFailure" and task.is_listed:
+            ended = fields.get("ended", t)  # told late, because its record took time
+            self._pulses.expect_retry(task, (ended if isinstance(ended, int) else t) + round(task.delay))
+
+    def on_init_success(self, registrations: Sequence[Registration], seen: set[str]) -> None:
+        """Take a list that became the current one; everybody sees that, and some see more of it."""
+        listed = {each.name: each for each in registrations}
+        self._court.listed = len(listed)
+        for task in [self._task(name) for name in {**self._tasks, **listed}]:
+            registration = listed.get(task.name)
+            if registration is None:
+                task.unlist()
+            self._tell(task, frozenset(seen if registration is None else seen | self._list(task, registration)))
+        self.jury.step(self._stranger, frozenset(seen), self._court.position)
+        self._tasks = {name: task for name, task in self._tasks.items() if task.is_listed or task in self.running}
+
+    def tell_all(self, letter: Letter) -> None:
+        """Let everybody see a letter, also those who are yet to come."""
+        for task in self._tasks.values():
+            self._tell(task, letter)
+        self.jury.step(self._stranger, letter, self._court.position)
+        self._stranger.lines[self._court.event] = self._court.line
+
+    def _list(self, task: Task, registration: Registration) -> set[str]:
+        """Take a task of the new list as it is there, and return what the task sees of that."""
+        if task.is_as_in(registration):
+            return {"Listed"}
+        t, times = self._court.clocks.t, self._calendar.times(registration.cron)
+        seen = task.take(registration, times, t, keeps_history=self._keeps_history)
+        self._pulses.expect_due(task, t)
+        return {"Listed", *seen}
+
+    def _on_pulse(self, position: Position) -> None:
+        self._tell(self._task(position.task), LETTERS[position.event])
+
+    def _tell(self, task: Task, letter: Letter) -> None:
+        self._court.tell(self.jury, task, letter)
+        task.lines[self._court.event] = self._court.line
+
+    def _task(self, name: str) -> Task:
+        task = self._tasks.get(name)
+        if task is None:
+            stranger = self._stranger
+            task = self._tasks[name] = Task(name, stranger.state, stranger.touched, len(self.jury.timed))
+            task.lines |= stranger.lines
+        return task

@@ -1,0 +1,134 @@
+"""kron verify: a trace in, a table, JSON or a page out, and an exit code that a script can trust."""
+
+from pathlib import Path
+
+import pytest
+
+from kron.theory.trace import Header, write_header, write_position
+from tests.cli.runner import kron
+from tests.theory.traces import trace
+
+SOUND = "I@0 RS@300 REs@301 SS@400 SE@400"
+LATE = "I@0 SS@400 SE@400"
+DOUBLE = "I@0 RS@300 REs@301 RS@302 REs@303 SS@400 SE@400"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "trace.jsonl"
+
+
+def save(file: Path, text: str, contract: str = "declarative") -> str:
+    lines = [write_header(Header(contract)), *(write_position(position) for position in trace(text))]
+    file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return str(file)
+
+
+def test_a_sound_trace_exits_with_0_and_says_so(file: Path) -> None:
+    answer = kron("verify", save(file, SOUND))
+
+    assert answer.code == 0
+    assert "✔ holds: 7 positions under the contract declarative" in answer.out
+
+
+def test_a_violation_exits_with_1_and_names_property_line_and_blame(file: Path) -> None:
+    answer = kron("verify", save(file, DOUBLE))
+
+    assert answer.code == 1
+    assert "S1  ✘ violated" in answer.out
+    assert "a start at 4, but nothing is owed" in answer.out
+    assert "to blame: scheduler" in answer.out
+
+
+def test_a_violation_of_the_environment_alone_exits_with_1_too_and_says_whose_it_is(file: Path) -> None:
+    answer = kron("verify", save(file, "I@0 RS@300 REs@301 REs@302"))
+
+    assert answer.code == 1
+    assert "to blame: environment" in answer.out
+
+
+def test_what_is_open_is_no_violation(file: Path) -> None:
+    answer = kron("verify", save(file, "I@0 RS@300"))
+
+    assert answer.code == 0
+    assert "… open" in answer.out
+
+
+def test_json_has_the_verdict_and_every_property(file: Path) -> None:
+    answer = kron("verify", save(file, LATE), "--json")
+
+    assert answer.code == 1
+    assert answer.json["verdict"] == "violated"
+    by_name = {each["name"]: each for each in answer.json["properties"]}
+    assert by_name["S1"]["verdict"] == "holds"
+    assert by_name["E4"]["verdict"] == "undecided"
+    assert (by_name["L1"]["verdict"], by_name["L1"]["at"], by_name["L1"]["blame"]) == ("violated", 2, "scheduler")
+
+
+def test_a_trace_that_names_its_dues_gets_none_added(file: Path) -> None:
+    assert kron("verify", save(file, "I@0 Due@100 RS@100 REs@101 End@400")).code == 0
+
+
+def test_retries_are_added_even_then_unless_they_are_named_too(file: Path) -> None:
+    assert kron("verify", save(file, "I@0 Due@100 RS@100 REf@101 RS@401 REs@402 End@403")).code == 0
+    assert kron("verify", save(file, "I@0 Due@100 RS@100 REf@101 RetryDue@102 RS@102 REs@103 End@104")).code == 0
+
+
+def test_the_older_model_has_its_own_properties(file: Path) -> None:
+    answer = kron("verify", save(file, DOUBLE, "polling"), "--json")
+
+    assert {each["name"] for each in answer.json["properties"]} >= {"P1", "P17"}
+
+
+def test_the_page_draws_a_lane_for_each_task_and_marks_the_violation(file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+
+    kron("verify", save(file, DOUBLE), "--html", str(page))
+
+    text = page.read_text("utf-8")
+    assert text.count("<svg") == 1
+    assert ">a</text>" in text
+    assert "id=line4" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "word"),
+    [
+        ("", 1, "header"),
+        ('{"trace": 2}\n', 1, "trace"),
+        ('{"trace": 1, "contract": "best"}\n', 1, "contract"),
+        ('{"trace": 1, "contract": "declarative"}\n{"t": 5, "eve', 2, "cut off"),
+        ('{"trace": 1, "contract": "declarative"}\n{"t": 5, "event": "Lunch"}\n', 2, "InitStart"),
+        (
+            '{"trace": 1, "contract": "polling"}\n{"t": 5, "event": "Thaw"}\n{"t": 4, "event": "Thaw"}\n',
+            3,
+            "before",
+        ),
+        ('{"trace": 1, "contract": "declarative"}\n{"t": 5, "event": "InitSuccess", "call": 1}\n', 2, "in progress"),
+    ],
+    ids=["empty", "version", "contract", "cut", "event", "time", "call"],
+)
+def test_what_is_no_trace_gets_one_error_with_its_line(file: Path, content: str, line: int, word: str) -> None:
+    file.write_text(content, "utf-8")
+
+    answer = kron("verify", str(file))
+
+    assert answer.code == 2
+    assert f"Line {line}:" in answer.err
+    assert word in answer.err
+
+
+def test_an_unknown_zone_is_an_error_not_a_crash(file: Path) -> None:
+    file.write_text('{"trace": 1, "contract": "declarative", "timezone": "Mars/Base"}\n', "utf-8")
+
+    answer = kron("verify", str(file))
+
+    assert answer.code == 2
+    assert "Mars/Base" in answer.err
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(file: Path) -> None:
+    answer = kron("verify", str(file))
+
+    assert answer.code == 2
+    assert "No such file" in answer.err

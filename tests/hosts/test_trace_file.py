@@ -1,0 +1,113 @@
+"""TraceFile: one life after the other in one file, whatever the last one left."""
+
+from pathlib import Path
+
+import pytest
+
+from kron.errors import InvalidTraceError
+from kron.hosts.trace_file import TraceFile
+from kron.theory.properties import SUITES
+from kron.theory.trace import Header, Position, read_trace
+
+HEADER = Header("declarative", "UTC")
+INIT = Position(5, "InitStart", {"call": 1, "registrations": []})
+STOPPED = Position(9, "StopEnd", {"call": 1})
+
+
+def write(path: Path, *positions: Position) -> TraceFile:
+    """Write a life, and leave the file as a death would."""
+    file = TraceFile(path, HEADER)
+    for position in positions:
+        file.write(position)
+    file.close()
+    return file
+
+
+def read(path: Path) -> list[Position]:
+    with path.open(encoding="utf-8") as lines:
+        return list(read_trace(lines, SUITES)[1])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "trace.jsonl"
+
+
+def test_what_was_written_is_read_back(path: Path) -> None:
+    write(path, INIT, STOPPED)
+
+    assert read(path) == [INIT, STOPPED]
+
+
+def test_after_a_stop_the_next_life_simply_follows(path: Path) -> None:
+    write(path, INIT, STOPPED)
+
+    file = write(path, INIT._replace(t=12))
+
+    assert file.last == STOPPED.t
+    assert [position.event for position in read(path)] == ["InitStart", "StopEnd", "InitStart"]
+
+
+def test_a_life_that_broke_off_ended_by_a_crash_at_its_last_instant(path: Path) -> None:
+    write(path, INIT)
+
+    write(path, STOPPED)
+
+    assert read(path)[1] == Position(5, "UnexpectedShutdown")
+
+
+def test_a_crash_is_said_once(path: Path) -> None:
+    write(path, INIT)
+    write(path)
+    write(path)
+
+    assert [position.event for position in read(path)] == ["InitStart", "UnexpectedShutdown"]
+
+
+@pytest.mark.parametrize("torn", [b'{"t": 7, "ev', b'{"t": 7, "event": "Freeze"}', "ü".encode()[:1]])
+def test_a_torn_last_line_is_cut_off(path: Path, torn: bytes) -> None:
+    write(path, INIT, STOPPED)
+    with path.open("ab") as file:
+        file.write(torn)
+
+    write(path)
+
+    assert read(path) == [INIT, STOPPED]
+
+
+def test_a_file_with_nothing_but_a_torn_header_begins_anew(path: Path) -> None:
+    path.write_bytes(b'{"trace": 1, "con')
+
+    write(path, INIT)
+
+    assert read(path) == [INIT]
+
+
+def test_a_line_longer_than_any_block_is_found_whole(path: Path) -> None:
+    many = [{"name": f"task {number}", "cron": "* * * * *", "retryDelayMs": 0} for number in range(5_000)]
+    write(path, INIT._replace(fields={"call": 1, "registrations": many}))
+
+    file = write(path)
+
+    assert file.last == INIT.t
+    assert read(path)[1].event == "UnexpectedShutdown"
+
+
+@pytest.mark.parametrize("other", [Header("polling", "UTC"), Header("declarative", "Europe/Paris")])
+def test_a_trace_of_other_terms_is_not_added_to(path: Path, other: Header) -> None:
+    write(path, INIT)
+    before = path.read_bytes()
+
+    with pytest.raises(InvalidTraceError, match="Line 1: header"):
+        TraceFile(path, other)
+
+    assert path.read_bytes() == before
+
+
+def test_a_trace_that_has_ended_is_not_added_to(path: Path) -> None:
+    write(path, INIT, Position(9, "End", {"closed": True}))
+
+    with pytest.raises(InvalidTraceError) as caught:
+        TraceFile(path, HEADER)
+
+    assert caught.value.line == 3

@@ -1,0 +1,79 @@
+"""draw(seed, contract) -> Scenario: the life that a seed stands for, in the sweeps and every night."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from kron.hosts.simulation.scenario import NO_ACCIDENTS, Accidents, Behaviour, Job, Scenario
+from kron.rules.contract import PRESETS, Contract, MissedDue, WhileActive
+
+CONTRACTS = tuple(name for name, preset in PRESETS.items() if preset.missed_due is MissedDue.RUN_ONCE)
+
+_HOUR = timedelta(hours=1)
+_PLACES = (  # a zone and the day before something happens to its clocks
+    ("UTC", datetime(2026, 2, 28, 9, 17, 5, tzinfo=UTC)),
+    ("Europe/Paris", datetime(2026, 3, 28, 12, tzinfo=UTC)),  # 02:00 to 03:00 is left out the night after
+    ("Europe/Paris", datetime(2026, 10, 24, 12, 0, 30, tzinfo=UTC)),  # 02:00 to 03:00 comes twice
+    ("America/New_York", datetime(2026, 3, 7, 20, 59, 59, tzinfo=UTC)),
+    ("America/New_York", datetime(2026, 10, 31, 20, tzinfo=UTC)),
+    ("Australia/Lord_Howe", datetime(2026, 4, 4, 6, tzinfo=UTC)),  # half an hour comes twice
+    ("Asia/Kathmandu", datetime(2026, 12, 31, 3, 30, tzinfo=UTC)),  # a quarter of an hour off, and a year ends
+)
+_OFTEN = ("* * * * *", "0-29 * * * *", "0,2,4,6,8 0-6 * * *")
+_SELDOM = (
+    "0 * * * *",
+    "0,15,30,45 * * * *",
+    "5,35 * * * *",
+    "30 2 * * *",
+    "0,30 1-3 * * *",
+    "15 3 * * 0",
+    "0 0 1 * *",
+    "59 23 * * *",
+    "7 0,6,12,18 * * 1-5",
+)
+_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (0, 1, 30, 60, 300, 1500, 5400))
+_KINDS = ("crashes", "stops", "changes", "freezes", "faults")  # a trace cannot tell what a clock set back repeats
+_LONGEST = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 20, 90))
+
+
+def draw(seed: int, contract: str) -> Scenario:
+    """Return the scenario of a seed: one to five jobs, some hours to two days, and few or many accidents."""
+    chance = Random(f"scenario {seed}")
+    timezone, day = chance.choice(_PLACES)
+    span = chance.choice((6, 12, 24, 24, 48)) * _HOUR
+    jobs = tuple(_draw_job(chance, number, span) for number in range(1, chance.randint(1, 5) + 1))
+    return Scenario(
+        jobs,
+        day + chance.random() * 6 * _HOUR if chance.random() < 0.5 else day,
+        span,
+        seed,
+        PRESETS[contract],
+        timezone,
+        _without_refused_reloads(_draw_accidents(chance, span), PRESETS[contract]),
+    )
+
+
+def _draw_job(chance: Random, number: int, span: timedelta) -> Job:
+    often = number == 1 and span <= 24 * _HOUR and chance.random() < 0.3
+    behaviour = Behaviour(
+        slow=chance.choice((0.0, 0.3, 0.8)),
+        longest=chance.choice(_LONGEST),
+        failing=chance.choice((0.0, 0.15, 0.5)),
+        hanging=chance.choice((0.0, 0.0, 0.0, 0.02)),
+    )
+    return Job(f"job {number}", chance.choice(_OFTEN if often else _SELDOM), chance.choice(_DELAYS), behaviour)
+
+
+def _draw_accidents(chance: Random, span: timedelta) -> Accidents:
+    """Return a few accidents of some kinds, about so many in the whole span however long it is."""
+    about = chance.choice((2, 5, 10)) * (24 * _HOUR / span)
+    kinds = [kind for kind in _KINDS if chance.random() < 0.6]
+    rates = {kind: about / len(kinds) for kind in kinds}
+    return replace(NO_ACCIDENTS, **rates)
+
+
+def _without_refused_reloads(accidents: Accidents, contract: Contract) -> Accidents:
+    """A reload that the disk refuses waits for what runs, while the simulator's clock waits for the reload."""
+    if contract.initialize_while_active is WhileActive.RECONCILE and accidents.changes:
+        return replace(accidents, faults=0.0)
+    return accidents

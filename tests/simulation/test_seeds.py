@@ -1,0 +1,40 @@
+"""Thousands of drawn lives, under each contract of the library, and not one violation."""
+
+import pytest
+
+from kron.hosts.simulation.search import judge
+from tests.simulation.draw import CONTRACTS, draw
+
+FEW = range(30)
+MANY, CHUNK = 2_000, 50
+CHUNKS = [range(first, first + CHUNK) for first in range(0, MANY, CHUNK)]
+
+
+def violations(seeds: range, contract: str) -> list[str]:
+    """Return what is violated in the lives of some seeds, and how to see it again."""
+    found: list[str] = []
+    for seed in seeds:
+        try:
+            failures = judge(draw(seed, contract))
+        except Exception as error:
+            error.add_note(f"in the life of seed {seed} under {contract}")
+            raise
+        again = f"python -m tests.simulation.nightly --minutes 0 --seed {seed}"
+        found += [f"{contract}, seed {seed}: {each.violated}: {each.explanation} [{again}]" for each in failures]
+    return found
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_a_few_lives_violate_nothing(contract: str) -> None:
+    found = violations(FEW, contract)
+
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: f"{seeds.start} to {seeds.stop - 1}")
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_many_lives_violate_nothing(contract: str, seeds: range) -> None:
+    found = violations(seeds, contract)
+
+    assert not found, "\n".join(found)

@@ -1,0 +1,77 @@
+"""python -m tests.simulation.trial CONTRACT PROPERTY…: live until one of the properties is violated.
+
+Out comes a JSON line for each property as it is violated for the first time, on standard output. The lives are the
+same each time: first those that are written down, then drawn ones of several kinds.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypeAlias
+
+from kron.hosts.simulation.scenario import NO_ACCIDENTS, Accidents, Behaviour, Job, Scenario
+from kron.hosts.simulation.simulator import simulate
+from kron.rules.contract import PRESETS
+from kron.theory.checker import Checker
+from kron.theory.report import Finding
+from kron.theory.trace import Header, Position
+from tests.simulation.lives import LIVES, live
+
+SEEDS = range(12)
+_DAY = timedelta(days=1)
+_QUICK = Behaviour(slow=0.0, failing=0.0)
+_FAILING = Behaviour(slow=0.5, longest=timedelta(minutes=10), failing=0.5)
+_SLOW = Behaviour(slow=0.9, longest=timedelta(minutes=90), failing=0.3)
+_JOBS = (
+    Job("hourly", "0 * * * *", timedelta(minutes=10), _FAILING),
+    Job("half-hourly", "0,30 * * * *", timedelta(minutes=3), _SLOW),
+    Job("nightly", "30 2 * * *", timedelta(minutes=90), _SLOW),
+    Job("often", "0-20 0,3,6,9,12,15,18,21 * * *", timedelta(0), _QUICK),
+)
+_SPRING = datetime(2026, 3, 28, 9, 17, 5, tzinfo=UTC)
+_AUTUMN = datetime(2026, 10, 24, 14, 2, tzinfo=UTC)
+_CALM = NO_ACCIDENTS
+_STOPS = Accidents(crashes=0, stops=6, changes=0, freezes=1, jumps=0, faults=0)
+_CHANGES = Accidents(crashes=0, stops=0, changes=12, freezes=0, jumps=0, faults=0)
+_CRASHES = Accidents(crashes=10, stops=1, changes=0, freezes=1, jumps=0, faults=0)
+_FAULTS = Accidents(crashes=0, stops=2, changes=0, freezes=0, jumps=0, faults=10)
+_KINDS = ((_SPRING, _CALM), (_AUTUMN, _CALM), (_SPRING, _STOPS), (_AUTUMN, _CHANGES), (_SPRING, _CRASHES),
+    (_AUTUMN, _FAULTS),
+)  # fmt: skip
+
+Story: TypeAlias = Callable[[Callable[[Position], object]], object]
+
+
+def stories(contract: str, seeds: Iterable[int] = SEEDS) -> Iterator[tuple[str, str, Story]]:
+    """Yield lives: what each is called, its zone, and a function that hands over the positions of its trace."""
+    for name, life in LIVES.items():
+        yield name, "UTC", partial(live, life, contract)
+    for seed in seeds:
+        for number, (start, accidents) in enumerate(_KINDS):
+            scenario = Scenario(_JOBS, start, _DAY, seed, PRESETS[contract], "Europe/Paris", accidents)
+            yield f"seed {seed} of kind {number}", "Europe/Paris", partial(simulate, scenario)
+
+
+def main(contract: str, wanted: Iterable[str]) -> None:
+    """Live until one of the wanted properties is violated, or there is no life left."""
+    told: set[str] = set()
+
+    def tell(name: str, finding: Finding) -> None:
+        violated = finding.subject.name
+        if violated not in told:
+            told.add(violated)
+            print(json.dumps({"property": violated, "life": name, "explanation": finding.explanation}), flush=True)
+        if violated in wanted:
+            os._exit(0)  # what is wrong with a scheduler may also keep its life from coming to an end
+
+    for name, timezone, story in stories(contract):
+        checker = Checker(Header(contract, timezone))
+        checker.listen(partial(tell, name))
+        story(checker.read)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], frozenset(sys.argv[2:]))

@@ -1,0 +1,92 @@
+"""period_trace("I D1 RS1 REs1 O1(executed)") -> positions: traces of jobs that choose a second for each period.
+
+An event has its letter, the number of its period, what it says in brackets, and after `@` its second; without one it
+comes a millisecond after the event before. `I` is `IS IEs`, `D` a Decision, `O` an Outcome. Before a colon stands the
+job, `a` if there is none. Period 7 is that of minute 7; its window is an hour, and its chosen second is its thirtieth
+unless the brackets name another, or `-` for none; after a slash they name the definition.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from kron.instant import format_instant
+from kron.theory.alphabet import EVENTS
+from kron.theory.checker import Checker
+from kron.theory.report import Report
+from kron.theory.trace import Header, Position
+
+_EVENT = re.compile(
+    r"(?:(?P<job>[a-z]):)?(?P<letter>[A-Z][A-Za-z]*)(?P<period>\d*)(?:\((?P<says>[^)]*)\))?(?:@(?P<second>[\d.]+))?"
+)
+_NAMES = {**{kind.atom: name for name, kind in EVENTS.items()}, "D": "Decision", "O": "Outcome"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def period_trace(text: str) -> list[Position]:
+    """Return the positions that a text names."""
+    positions: list[Position] = []
+    t = call = 0
+    for word in text.split():
+        found = _EVENT.fullmatch(word)
+        assert found is not None, word
+        t = round(float(found["second"]) * 1000) if found["second"] else t + 1
+        letters = ["IS", "IEs"] if found["letter"] == "I" else [found["letter"]]
+        call += letters[0] in ("IS", "SS")
+        job, period, says = found["job"] or "a", found["period"], found["says"]
+        positions += [Position(t, _NAMES[each], _fields(each, call, (job, period, says))) for each in letters]
+    return positions
+
+
+def judge_periods(text: str) -> Report:
+    """Return the report on a trace."""
+    return judge_positions(period_trace(text))
+
+
+def judge_positions(positions: list[Position]) -> Report:
+    """Return the report on positions of hosts that choose a second for each period."""
+    checker = Checker(Header("kron"))
+    for position in positions:
+        checker.read(position)
+    return checker.report()
+
+
+def minute(number: int, second: int = 0) -> str:
+    """Return the text of a second of a minute."""
+    return format_instant(_EPOCH + timedelta(minutes=number, seconds=second))
+
+
+def decision(number: int, chosen: object, definition: str = "v1", *, job: str = "a") -> dict[str, object]:
+    """Return the fields of a Decision for a period."""
+    return {
+        "identity": job,
+        "period": minute(number),
+        "windowStart": minute(number),
+        "windowEnd": minute(number + 60),
+        "chosen": chosen,
+        "seedHash": f"{number:064x}",
+        "definition": definition,
+    }
+
+
+def _fields(letter: str, call: int, said: tuple[str, str, str | None]) -> dict[str, object]:
+    job, number, says = said
+    period: dict[str, object] = {"period": minute(int(number))} if number else {}
+    match letter:
+        case "IS":
+            return {"call": call, "registrations": []}
+        case "IEs" | "IEf" | "SS" | "SE":
+            return {"call": call}
+        case "D":
+            chosen, _, definition = (says or "").partition("/")
+            second = None if chosen == "-" else minute(0, int(chosen)) if chosen else minute(int(number), 30)
+            return decision(int(number), second, definition or "v1", job=job)
+        case "O":
+            return {"identity": job, **period, "outcome": says}
+        case "Suspended" | "Resumed":
+            return {"identity": job}
+        case "RS" | "REs" | "REf":
+            return {"task": job, **period, **({"attempt": int(says)} if says else {})}
+        case "End":
+            return {"closed": True}
+        case _:
+            return {}
