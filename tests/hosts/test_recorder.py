@@ -261,3 +261,24 @@ def test_a_violation_is_told_as_an_event_with_its_blame() -> None:
     assert [event.fields["property"] for event in told] == ["S1", "T2"]
     assert {event.fields["blame"] for event in told} == {"scheduler"}
     assert monitor.violations == 2
+
+
+def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:
+    ledger = MemoryLedger()
+
+    async def first(world: World) -> None:
+        await world.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
+        await world.clock.advance(HOUR)
+        await crash(world.scheduler)
+
+    async def second(world: World) -> None:
+        await world.clock.advance(5 * HOUR)
+        await world.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
+        await world.clock.advance(2 * HOUR)
+        await world.scheduler.stop()
+
+    lived(first, ledger=ledger)
+    world = lived(second, ledger=ledger)
+
+    assert world.events[2:4] == ["RunStart", "RunStart"]
+    assert world.monitor.report().verdict is Verdict.HOLDS

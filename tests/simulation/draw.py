@@ -10,6 +10,7 @@ from kron.rules.contract import PRESETS, Contract, MissedDue, WhileActive
 CONTRACTS = tuple(name for name, preset in PRESETS.items() if preset.missed_due is MissedDue.RUN_ONCE)
 
 _HOUR = timedelta(hours=1)
+_NAMES = "abcde"  # those that the simulator adds are called otherwise
 _PLACES = (  # a zone and the day before something happens to its clocks
     ("UTC", datetime(2026, 2, 28, 9, 17, 5, tzinfo=UTC)),
     ("Europe/Paris", datetime(2026, 3, 28, 12, tzinfo=UTC)),  # 02:00 to 03:00 is left out the night after
@@ -41,7 +42,7 @@ def draw(seed: int, contract: str) -> Scenario:
     chance = Random(f"scenario {seed}")
     timezone, day = chance.choice(_PLACES)
     span = chance.choice((6, 12, 24, 24, 48)) * _HOUR
-    jobs = tuple(_draw_job(chance, number, span) for number in range(1, chance.randint(1, 5) + 1))
+    jobs = tuple(_draw_job(chance, name, span) for name in _NAMES[: chance.randint(1, len(_NAMES))])
     return Scenario(
         jobs,
         day + chance.random() * 6 * _HOUR if chance.random() < 0.5 else day,
@@ -53,15 +54,15 @@ def draw(seed: int, contract: str) -> Scenario:
     )
 
 
-def _draw_job(chance: Random, number: int, span: timedelta) -> Job:
-    often = number == 1 and span <= 24 * _HOUR and chance.random() < 0.3
+def _draw_job(chance: Random, name: str, span: timedelta) -> Job:
+    often = name == _NAMES[0] and span <= 24 * _HOUR and chance.random() < 0.3
     behaviour = Behaviour(
         slow=chance.choice((0.0, 0.3, 0.8)),
         longest=chance.choice(_LONGEST),
         failing=chance.choice((0.0, 0.15, 0.5)),
         hanging=chance.choice((0.0, 0.0, 0.0, 0.02)),
     )
-    return Job(f"job {number}", chance.choice(_OFTEN if often else _SELDOM), chance.choice(_DELAYS), behaviour)
+    return Job(name, chance.choice(_OFTEN if often else _SELDOM), chance.choice(_DELAYS), behaviour)
 
 
 def _draw_accidents(chance: Random, span: timedelta) -> Accidents:

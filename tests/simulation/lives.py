@@ -62,6 +62,14 @@ class World:
 
         return (name, cron, callback, delay)
 
+    def failing_task(self, name: str, cron: str, *, delay: timedelta = _DELAY) -> Registration:
+        """Return a task that fails at once."""
+
+        async def callback() -> None:
+            raise ValueError(name)
+
+        return (name, cron, callback, delay)
+
 
 Life: TypeAlias = Callable[[World], Awaitable[None]]
 
@@ -117,6 +125,21 @@ async def first_minutes(world: World) -> None:
     await world.stop()
 
 
+async def changed_lists(world: World) -> None:
+    """Between two lists a schedule or a delay changes while a retry waits, and a task goes that will come back."""
+    clock = world.clock
+    lists: tuple[list[Registration], ...] = (
+        [world.failing_task("fails", "0 * * * *"), world.task("goes", "0 * * * *")],
+        [world.failing_task("fails", "0,45 * * * *")],
+        [world.failing_task("fails", "0,45 * * * *", delay=2 * _QUARTER)],
+        [world.failing_task("fails", "0,45 * * * *", delay=_DELAY), world.task("goes", "0 * * * *")],
+    )
+    for registrations in lists:
+        await world.initialize(*registrations)
+        await clock.advance(timedelta(minutes=47))
+        await world.stop()
+
+
 async def initialised_twice(world: World) -> None:
     """A list while one is active, another one while the scheduler stops, and the same one twice at once."""
     slow, quick = world.task("slow", "0 * * * *", lasts=_QUARTER), world.task("quick", "5 * * * *")
@@ -165,6 +188,7 @@ LIVES: Mapping[str, Life] = MappingProxyType(
             wrong_lists,
             right_lists,
             first_minutes,
+            changed_lists,
             initialised_twice,
             stopped_at_the_last_moment,
             clock_set_forwards,

@@ -12,7 +12,7 @@ from kron.theory.trace import Position
 
 MORNING = datetime(2026, 3, 28, 7, 31, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-JOBS = tuple(Job(f"job {number}", cron) for number, cron in enumerate(("0 * * * *", "5 3 * * *", "7,9 * * * *")))
+JOBS = (Job("a", "0 * * * *"), Job("b", "5 3 * * *"), Job("c", "7,9 * * * *"))
 LIFE = Scenario(JOBS, MORNING, 24 * HOUR, seed=7, timezone="Europe/Paris", accidents=Accidents().scaled(4))
 
 
@@ -45,15 +45,15 @@ def counted(fails: Callable[[Scenario], bool]) -> tuple[Callable[[Scenario], boo
 
 
 def test_jobs_that_do_not_matter_are_left_out() -> None:
-    found = shrink(LIFE, lambda scenario: any(job.name == "job 1" for job in scenario.jobs))
+    found = shrink(LIFE, lambda scenario: any(job.name == "b" for job in scenario.jobs))
 
-    assert [job.name for job in found.jobs] == ["job 1"]
+    assert [job.name for job in found.jobs] == ["b"]
 
 
 def test_jobs_that_matter_together_stay_together() -> None:
-    found = shrink(LIFE, lambda scenario: {"job 0", "job 2"} <= {job.name for job in scenario.jobs})
+    found = shrink(LIFE, lambda scenario: {"a", "c"} <= {job.name for job in scenario.jobs})
 
-    assert [job.name for job in found.jobs] == ["job 0", "job 2"]
+    assert [job.name for job in found.jobs] == ["a", "c"]
 
 
 def test_accidents_that_do_not_matter_do_not_happen() -> None:
@@ -120,7 +120,7 @@ def test_the_same_search_finds_the_same() -> None:
 def test_a_search_shrinks_the_first_life_that_fails() -> None:
     calm = replace(LIFE, accidents=NO_ACCIDENTS)
 
-    failure = find([calm, LIFE], second_start("UnexpectedShutdown"))
+    failure = find([calm, LIFE], second_start("UnexpectedShutdown"), most=80)
 
     assert failure is not None
     assert len(failure.scenario.jobs) == 1

@@ -209,3 +209,74 @@ def test_an_empty_trace_is_sound() -> None:
     report = judge("")
 
     assert (report.verdict, undecided(report)) == (Verdict.HOLDS, set())
+
+
+def test_a_failure_that_was_told_late_counts_from_when_it_happened() -> None:
+    checker = Checker(Header("declarative"))
+    listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 1_000}]
+    for position in [
+        Position(0, "InitStart", {"call": 1, "registrations": listed}),
+        Position(0, "InitSuccess", {"call": 1}),
+        Position(300_000, "RunStart", {"task": "a"}),
+        Position(500_000, "RunFailure", {"task": "a", "ended": 302_000}),
+        Position(500_001, "RunStart", {"task": "a"}),
+        Position(500_002, "RunSuccess", {"task": "a"}),
+    ]:
+        checker.read(position)
+
+    assert checker.report().verdict is Verdict.HOLDS
+
+
+def test_a_delay_longer_than_any_duration_makes_a_list_invalid() -> None:
+    checker = Checker(Header("declarative"))
+    listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 10**400}]
+
+    checker.read(Position(0, "InitStart", {"call": 1, "registrations": listed}))
+    checker.read(Position(1, "InitFailure", {"call": 1}))
+
+    assert checker.report().verdict is Verdict.HOLDS
+
+
+# --- a trace that begins in the middle --------------------------------------------------------------------------------
+
+HOURS_AGO = -10 * 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("memory", "owed"),
+    [
+        ({}, True),
+        ({"lastStart": -3_300_000}, False),
+        ({"lastStart": -3_300_000, "interrupted": True}, True),
+        ({"lastStart": -3_300_000, "retryAt": -1}, True),
+        ({"first": -1}, False),
+    ],
+    ids=["missed", "served", "cut off", "retry", "new since"],
+)
+def test_what_the_ledger_remembers_says_whether_a_run_is_owed_at_once(memory: dict[str, object], owed: bool) -> None:  # noqa: FBT001
+    item = {"task": "a", "cron": "5 * * * *", "retryDelayMs": 0, "first": HOURS_AGO, **memory}
+    checker = Checker(Header("declarative"))
+    listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 0}]
+    for position in [
+        Position(0, "InitStart", {"call": 1, "registrations": listed}),
+        Position(0, "InitSuccess", {"call": 1, "remembered": [item]}),
+        Position(1, "RunStart", {"task": "a"}),
+        Position(2, "RunSuccess", {"task": "a"}),
+    ]:
+        checker.read(position)
+
+    assert ("S1" not in violated(checker.report())) is owed
+
+
+def test_a_remembered_retry_comes_at_its_instant() -> None:
+    item = {"task": "a", "cron": "5 * * * *", "retryDelayMs": 0, "first": HOURS_AGO, "lastStart": -1, "retryAt": 9_000}
+    listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 0}]
+    verdicts = []
+    for start in (8_999, 9_000):
+        checker = Checker(Header("declarative"))
+        checker.read(Position(0, "InitStart", {"call": 1, "registrations": listed}))
+        checker.read(Position(0, "InitSuccess", {"call": 1, "remembered": [item]}))
+        checker.read(Position(start, "RunStart", {"task": "a"}))
+        verdicts.append("S1" in violated(checker.report()))
+
+    assert verdicts == [True, False]

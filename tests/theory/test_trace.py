@@ -11,8 +11,10 @@ from kron.theory.alphabet import EVENTS
 from kron.theory.trace import (
     Bounds,
     Header,
+    Memory,
     Position,
     Registration,
+    memories_of,
     read_trace,
     registrations_of,
     write_header,
@@ -48,10 +50,16 @@ headers = st.builds(
 registrations = st.lists(
     st.fixed_dictionaries({"name": st.text(), "cron": st.text(), "retryDelayMs": counts | st.floats(allow_nan=False)})
 )
+memories = st.lists(
+    st.fixed_dictionaries(
+        {"task": texts, "cron": texts, "retryDelayMs": counts, "first": instants},
+        optional={"lastStart": instants, "retryAt": instants, "interrupted": st.booleans()},
+    )
+)
 FIELDS: dict[str, st.SearchStrategy[object]] = {
     "task": texts, "identity": texts, "period": texts, "error": st.text(), "cause": st.text(), "call": counts,
     "attempt": counts, "ended": st.integers(), "closed": st.booleans(), "valid": st.booleans(),
-    "registrations": registrations,
+    "registrations": registrations, "remembered": memories,
 }  # fmt: skip
 
 
@@ -104,9 +112,30 @@ def test_the_list_of_an_initialisation_is_at_hand() -> None:
     assert registrations_of(position) == [Registration("a", "* * * * *", 0.5)]
 
 
-def test_blank_lines_are_skipped_and_counted() -> None:
-    assert [position.event for position in read("", START, "  \n", START)] == ["RunStart", "RunStart"]
-    assert refusal(HEADER, "", START, "\t", "damaged").line == 5
+def test_blank_lines_may_stand_at_the_end_and_nowhere_else() -> None:
+    assert [position.event for position in read(START, "", "  \n")] == ["RunStart"]
+    assert refusal(HEADER, START, "\t", "", START).line == 3
+
+
+@pytest.mark.parametrize("version", ["true", "1.0", '"1"', "null", "2"])
+def test_the_version_is_a_whole_number(version: str) -> None:
+    assert refusal(f'{{"trace": {version}, "contract": "declarative"}}').line == 1
+
+
+def test_a_line_deeper_than_any_reader_is_refused() -> None:
+    assert refusal(HEADER, "[" * 100_000).line == 2
+
+
+def test_a_name_that_no_line_can_hold_is_refused() -> None:
+    assert refusal(HEADER, '{"t": 0, "event": "RunStart", "task": "\\ud800"}').field == "task"
+
+
+def test_what_a_ledger_remembered_is_at_hand() -> None:
+    task = '"task": "a", "cron": "* * * * *", "retryDelayMs": 0, "first": 5'
+    (position,) = read(f'{{"t": 9, "event": "InitSuccess", "call": 1, "remembered": [{{{task}, "retryAt": 7}}]}}')
+
+    memory = Memory(Registration("a", "* * * * *", 0), 5, None, 7, is_interrupted=False)
+    assert memories_of(position) == {"a": memory}
 
 
 def test_positions_may_share_an_instant() -> None:
@@ -141,10 +170,10 @@ def test_a_position_is_about_its_task_or_its_job() -> None:
         (START[:20], "line", "must be a JSON object in one line; this one is cut off or damaged"),
         ("trace: 1", "line", "must be a JSON object"),
         ("[1]", "line", "must be a JSON object"),
-        ("{}", "trace", 'must be a header with "trace": 1'),
-        (START, "trace", 'must be a header with "trace": 1'),
-        ('{"trace": 2, "contract": "declarative"}', "trace", 'must be a header with "trace": 1'),
-        ('{"trace": "1", "contract": "declarative"}', "trace", 'must be a header with "trace": 1'),
+        ("{}", "trace", 'must be 1, in a header'),
+        (START, "trace", 'must be 1, in a header'),
+        ('{"trace": 2, "contract": "declarative"}', "trace", 'must be 1, in a header'),
+        ('{"trace": "1", "contract": "declarative"}', "trace", 'must be 1, in a header'),
         ('{"trace": 1}', "contract", "must be one of declarative, polling"),
         ('{"trace": 1, "contract": "kron"}', "contract", "must be one of declarative, polling"),
         ('{"trace": 1, "contract": ["polling"]}', "contract", "must be one of declarative, polling"),
@@ -220,7 +249,7 @@ def test_an_event_has_the_fields_it_needs(event: str, field: str) -> None:
     error = refusal(HEADER, write_position(Position(0, event, others)))
 
     assert (error.line, error.field) == (2, field)
-    assert f"{event} must have it" in str(error)
+    assert f"must be there: {event} needs it" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from kron.engine.ports import Sink
 from kron.errors import LedgerError
 from kron.instant import Instant
 from kron.rules.event import Event
-from kron.rules.record import TaskRecord
+from kron.rules.record import TaskRecord, milliseconds
 from kron.rules.registration import is_async_callable
 from kron.rules.telling import error_text
 from kron.theory.trace import Position
@@ -172,7 +172,12 @@ def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
 
 def _remembered(record: TaskRecord) -> dict[str, object]:
     """Return what a trace that begins here has to know of a task: why a run may be owed at once."""
-    found: dict[str, object] = {"task": record.name, "first": _milliseconds(record.first_seen)}
+    found: dict[str, object] = {
+        "task": record.name,
+        "cron": record.cron,
+        "retryDelayMs": milliseconds(record.retry_delay),
+        "first": _milliseconds(record.first_seen),
+    }
     if record.last_attempt is not None:
         found["lastStart"] = _milliseconds(record.last_attempt)
     if record.retry_until is not None:

@@ -20,7 +20,7 @@ from kron.theory.pulses import Pulses
 from kron.theory.report import Finding, Report
 from kron.theory.subjects import Call, Subject
 from kron.theory.tasks import Tasks
-from kron.theory.trace import Header, Position, registrations_of
+from kron.theory.trace import Header, Position, memories_of, registrations_of
 
 _ACTION = frozenset({"Action"})
 
@@ -98,7 +98,7 @@ class Checker:
     def _pulse_until(self, t: int) -> None:
         court = self._court
         for at, task, letter in self._pulses.until(t):
-            if court.clocks.set(at):
+            if court.clocks.set(max(at, court.clocks.t)):  # a retry may have come while its failure was being recorded
                 court.expire()
             court.position += 1
             court.tell(self._jury, task, letter)
@@ -141,7 +141,7 @@ class Checker:
         seen = {"IEs", "Overtaken"} if call.is_overtaken else {"IEs"}
         valid = {"Valid"} if call.is_valid else set[str]()
         self._tell_world(frozenset({"Action", *seen, *valid}))
-        self._runs.on_init_success(call.registrations, seen)
+        self._runs.on_init_success(call.registrations, seen, memories_of(position))
         self._tell_stops()
 
     def _on_init_failure(self, position: Position) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from math import isfinite
 
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, InvalidCronExpressionError
@@ -12,6 +11,7 @@ from kron.theory.trace import Registration
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 MINUTE = 60_000
+_LONGEST = timedelta.max / _MILLISECOND
 
 
 class Times:
@@ -83,7 +83,7 @@ class Calendar:
             len(names) == len(registrations)
             and all(names)
             and all(self.times(each.cron) is not None for each in registrations)
-            and all(isfinite(each.retry_delay_ms) and each.retry_delay_ms >= 0 for each in registrations)
+            and all(0 <= each.retry_delay_ms <= _LONGEST for each in registrations)  # not a number is neither
         )
 
 

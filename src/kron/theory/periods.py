@@ -7,12 +7,12 @@ from kron.errors import InvalidInstantError
 from kron.instant import parse_instant
 from kron.theory.alphabet import EVENTS, LETTERS
 from kron.theory.court import Court
-from kron.theory.jobs import LONG_AGO, Microseconds, Decided, Job, Period
+from kron.theory.jobs import LONG_AGO, Decided, Job, Microseconds, Period
 from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
 from kron.theory.properties import Scope, Suite
 from kron.theory.subjects import Subject
-from kron.theory.trace import Position, Registration
+from kron.theory.trace import Memory, Position, Registration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -60,7 +60,9 @@ class Periods:
                 seen |= job.execute(period, self._court.line)
         self._tell(period, frozenset(seen))
 
-    def on_init_success(self, registrations: Sequence[Registration], seen: set[str]) -> None:
+    def on_init_success(
+        self, registrations: Sequence[Registration], seen: set[str], _memories: Mapping[str, Memory]
+    ) -> None:
         """Take an arming: whatever was chosen before is late from now on."""
         self._court.listed = len(registrations)
         self._armed = self._now()

@@ -1,7 +1,7 @@
 """Subject: somebody whom properties are about, a task, a call or the world, and what is remembered of it."""
 
 from kron.theory.environment import Times, minute_of
-from kron.theory.trace import Registration
+from kron.theory.trace import Memory, Registration
 
 
 class Subject:
@@ -56,6 +56,16 @@ class Task(Subject):
         self.first, self.last_start, self.retry_at = minute_of(t), None, None
         boot = {"Boot"} if latest is not None and latest >= self.first else set[str]()
         return boot if is_new else {"Renewed", *boot}
+
+    def recall(self, memory: Memory, registration: Registration, times: Times | None, t: int) -> set[str]:
+        """Become a task whose past this trace does not show; return whether it owes a run by what was remembered."""
+        self.take(registration, times, t, keeps_history=True)
+        self.first, self.last_start = minute_of(memory.first), memory.last_start
+        since = self.first - 1 if self.last_start is None else self.last_start
+        latest = times.latest(t) if times is not None else None
+        is_due = latest is not None and latest > since
+        is_retry = memory.retry_at is not None and memory.retry_at <= t
+        return {"Redue"} if is_due or is_retry or memory.is_interrupted else set()
 
     def unlist(self) -> None:
         """Leave the list: nothing falls due any more."""

@@ -11,7 +11,7 @@ from kron.theory.meaning import Letter
 from kron.theory.properties import History, Scope, Suite
 from kron.theory.pulses import Pulses
 from kron.theory.subjects import Subject, Task
-from kron.theory.trace import Position, Registration
+from kron.theory.trace import Memory, Position, Registration
 
 
 class Tasks:
@@ -46,7 +46,9 @@ class Tasks:
             ended = fields.get("ended", t)  # told late, because its record took time
             self._pulses.expect_retry(task, (ended if isinstance(ended, int) else t) + round(task.delay))
 
-    def on_init_success(self, registrations: Sequence[Registration], seen: set[str]) -> None:
+    def on_init_success(
+        self, registrations: Sequence[Registration], seen: set[str], memories: Mapping[str, Memory]
+    ) -> None:
         """Take a list that became the current one; everybody sees that, and some see more of it."""
         listed = {each.name: each for each in registrations}
         self._court.listed = len(listed)
@@ -54,7 +56,9 @@ class Tasks:
             registration = listed.get(task.name)
             if registration is None:
                 task.unlist()
-            self._tell(task, frozenset(seen if registration is None else seen | self._list(task, registration)))
+            self._tell(
+                task, frozenset(seen if registration is None else seen | self._list(task, registration, memories))
+            )
         self.jury.step(self._stranger, frozenset(seen), self._court.position)
         self._tasks = {name: task for name, task in self._tasks.items() if task.is_listed or task in self.running}
 
@@ -65,12 +69,18 @@ class Tasks:
         self.jury.step(self._stranger, letter, self._court.position)
         self._stranger.lines[self._court.event] = self._court.line
 
-    def _list(self, task: Task, registration: Registration) -> set[str]:
+    def _list(self, task: Task, registration: Registration, memories: Mapping[str, Memory]) -> set[str]:
         """Take a task of the new list as it is there, and return what the task sees of that."""
         if task.is_as_in(registration):
             return {"Listed"}
         t, times = self._court.clocks.t, self._calendar.times(registration.cron)
-        seen = task.take(registration, times, t, keeps_history=self._keeps_history)
+        memory = None if task.is_listed else memories.get(task.name)  # of one that was listed, this trace knows more
+        if memory is not None and (self._keeps_history or memory.registration == registration):
+            seen = task.recall(memory, registration, times, t)
+            if memory.retry_at is not None and memory.retry_at > t:
+                self._pulses.expect_retry(task, memory.retry_at)
+        else:
+            seen = task.take(registration, times, t, keeps_history=self._keeps_history)
         self._pulses.expect_due(task, t)
         return {"Listed", *seen}
 

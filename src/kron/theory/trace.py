@@ -4,7 +4,7 @@ A position is one line: an instant in milliseconds since the epoch, the event, a
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,16 @@ class Registration(NamedTuple):
     name: str
     cron: str
     retry_delay_ms: float
+
+
+class Memory(NamedTuple):
+    """What the ledger remembered of a task when it was opened: why a run may be owed at once."""
+
+    registration: Registration
+    first: int
+    last_start: int | None
+    retry_at: int | None
+    is_interrupted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,22 @@ def registrations_of(position: Position) -> list[Registration]:
     return [Registration(item["name"], item["cron"], item["retryDelayMs"]) for item in items]
 
 
+def memories_of(position: Position) -> dict[str, Memory]:
+    """Return what an InitSuccess says that the ledger remembered, by the names of the tasks."""
+    items = position.fields.get("remembered") or []
+    assert isinstance(items, list), "it was checked when the line was read"
+    return {
+        item["task"]: Memory(
+            Registration(item["task"], item["cron"], item["retryDelayMs"]),
+            item["first"],
+            item.get("lastStart"),
+            item.get("retryAt"),
+            is_interrupted=item.get("interrupted", False),
+        )
+        for item in items
+    }
+
+
 def _line(fields: Mapping[str, object]) -> str:
     return json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
 
@@ -88,7 +114,7 @@ def _line(fields: Mapping[str, object]) -> str:
 def _object(number: int, text: str) -> dict[str, object]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         reason = "must be a JSON object in one line; this one is cut off or damaged"
         raise InvalidTraceError(line=number, field="line", found=text.strip(), reason=reason) from error
     if not isinstance(found, dict):
@@ -100,8 +126,8 @@ def _read_header(number: int, text: str, contracts: tuple[str, ...]) -> Header:
     if not text.strip():
         raise InvalidTraceError(line=number, field="line", found="", reason="must be a JSON object, the header")
     fields = _object(number, text)
-    if fields.get("trace") != VERSION:
-        reason = f'the first line must be a header with "trace": {VERSION}'
+    if not _is_count(fields.get("trace")) or fields["trace"] != VERSION:
+        reason = f"must be {VERSION}, in a header before all events"
         raise InvalidTraceError(line=number, field="trace", found=fields.get("trace"), reason=reason)
     contract, timezone = fields.get("contract"), fields.get("timezone", "UTC")
     if contract not in contracts:
@@ -125,9 +151,13 @@ def _read_bounds(number: int, found: object) -> Bounds | None:
 
 def _read_positions(numbered: Iterable[tuple[int, str]]) -> Iterator[Position]:
     last: int | None = None
+    blank: int | None = None
     for number, text in numbered:
         if not text.strip():
+            blank = blank or number
             continue
+        if blank is not None:
+            raise InvalidTraceError(line=blank, field="line", found="nothing", reason="must be an event")
         position = _read_position(number, text)
         if last is not None and position.t < last:
             reason = f"must not be before that of the line above, {last}"
@@ -150,41 +180,81 @@ def _read_position(number: int, text: str) -> Position:
     rest = {field: value for field, value in fields.items() if field not in _SHARED}
     for field in kind.required:
         if field not in rest:
-            raise InvalidTraceError(line=number, field=field, found=None, reason=f"{event} must have it")
+            raise InvalidTraceError(
+                line=number, field=field, found="nothing", reason=f"must be there: {event} needs it"
+            )
     for field, value in rest.items():
         _check_field(number, field, value)
     return Position(time, event, rest)
 
 
 def _check_field(number: int, field: str, value: object) -> None:
-    if field in ("task", "identity", "period"):
-        if not isinstance(value, str) or not value:
-            raise InvalidTraceError(line=number, field=field, found=value, reason="must be a text")
-    elif field in ("call", "attempt"):
-        if not _is_count(value):
-            raise InvalidTraceError(line=number, field=field, found=value, reason="must be a whole number")
-    elif field == "ended":
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise InvalidTraceError(
-                line=number, field=field, found=value, reason="must be a whole number of milliseconds"
-            )
-    elif field in ("closed", "valid"):
-        if not isinstance(value, bool):
-            raise InvalidTraceError(line=number, field=field, found=value, reason="must be true or false")
-    elif field == "registrations":
-        _check_registrations(number, value)
+    fits, reason = _FIELDS.get(field, (None, ""))
+    if fits is not None and not fits(value):
+        raise InvalidTraceError(line=number, field=field, found=value, reason=reason)
 
 
-def _check_registrations(number: int, found: object) -> None:
-    if not isinstance(found, list):
-        raise InvalidTraceError(line=number, field="registrations", found=found, reason="must be a list")
-    for item in found:
-        fits = isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("cron"), str)
-        delay = item.get("retryDelayMs") if isinstance(item, dict) else None
-        if not fits or not isinstance(delay, int | float) or isinstance(delay, bool):
-            reason = "must have a name and a cron expression, which are texts, and retryDelayMs, which is a number"
-            raise InvalidTraceError(line=number, field="registrations", found=item, reason=reason)
+def _are(items: object, fits: Callable[[Mapping[str, object]], bool]) -> bool:
+    return isinstance(items, list) and all(isinstance(item, dict) and fits(item) for item in items)
+
+
+def _is_registration(item: Mapping[str, object]) -> bool:
+    return _is_text(item.get("name"), empty=True) and _is_text(item.get("cron"), empty=True) and _has_delay(item)
+
+
+def _is_memory(item: Mapping[str, object]) -> bool:
+    times = [item.get(name) for name in ("first", "lastStart", "retryAt")]
+    return (
+        _is_text(item.get("task"))
+        and _is_text(item.get("cron"))
+        and _has_delay(item)
+        and _is_instant(times[0])
+        and all(time is None or _is_instant(time) for time in times)
+        and isinstance(item.get("interrupted", False), bool)
+    )
+
+
+def _has_delay(item: Mapping[str, object]) -> bool:
+    delay = item.get("retryDelayMs")
+    return isinstance(delay, int | float) and not isinstance(delay, bool)
+
+
+def _is_text(value: object, *, empty: bool = False) -> bool:
+    """Whether it is a text that a line can hold."""
+    if not isinstance(value, str) or not (value or empty):
+        return False
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _is_instant(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_TEXT = (_is_text, "must be a text")
+_COUNT = (_is_count, "must be a whole number")
+_CHOICE = (lambda value: isinstance(value, bool), "must be true or false")
+_FIELDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "task": _TEXT,
+    "identity": _TEXT,
+    "period": _TEXT,
+    "call": _COUNT,
+    "attempt": _COUNT,
+    "closed": _CHOICE,
+    "valid": _CHOICE,
+    "ended": (_is_instant, "must be a whole number of milliseconds"),
+    "registrations": (
+        lambda value: _are(value, _is_registration),
+        (
+            "must be a list; each item must have a name and a cron expression, which are texts, "
+            "and retryDelayMs, which is a number"
+        ),
+    ),
+    "remembered": (
+        lambda value: _are(value, _is_memory),
+        "must be a list; each item has task, cron, retryDelayMs, first, perhaps lastStart, retryAt, interrupted",
+    ),
+}

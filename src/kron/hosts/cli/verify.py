@@ -74,10 +74,14 @@ def _open(trace: Path) -> Iterator[Iterator[str]]:
         raise _wrong(trace, error.message) from error
 
 
+class _NoTraceError(click.ClickException):
+    """A file that is no trace is wrong usage."""
+
+    exit_code = 2
+
+
 def _wrong(trace: Path, reason: str) -> click.ClickException:
-    error = click.ClickException(f"{trace}: {reason}")
-    error.exit_code = 2
-    return error
+    return _NoTraceError(f"{trace}: {reason}")
 
 
 def _is_of(line: str, event: str) -> bool:
