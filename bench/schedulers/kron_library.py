@@ -112,10 +112,12 @@ class KronMonitored(KronSQLite):
         assert self.clock is not None, "`wall` comes first"
         logging_sink = import_module("kron.adapters.logging_sink").LoggingSink()
         self.monitor = monitor.Monitor(header, logging_sink)
-        return recorder.Tap(logging_sink, recorder.Recorder(self.clock.now, self.monitor.take))
+        self.deferred = import_module("kron.hosts.deferred").Deferred(self.monitor.take)
+        return recorder.Tap(logging_sink, recorder.Recorder(self.clock.now, self.deferred))
 
     async def close(self) -> None:
         await super().close()
+        self.deferred.flush()
         report = self.monitor.report()
         if report.verdict.value != "holds" or report.positions < 1000:
             raise AssertionError(f"judged {report.positions} positions: {report.verdict.value}")

@@ -31,10 +31,11 @@ class Court:
         subject.marks = marks
         for each in marks.broken:
             self.violate(jury, each, subject)
-        for place, (is_asked, has_ended) in enumerate(zip(marks.asked, marks.ended, strict=True)):
-            if has_ended:
-                subject.deadlines[place] = None
-            elif is_asked and subject.deadlines[place] is None:
+        deadlines = subject.deadlines
+        for place in marks.ended:
+            deadlines[place] = None
+        for place in marks.asked:
+            if deadlines[place] is None:
                 self.clocks.start(jury, subject, place, size)
                 subject.owed[place] = self.line
 

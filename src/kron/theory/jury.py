@@ -14,8 +14,8 @@ class Marks(NamedTuple):
     """What a state says: which properties are broken, and of each timed one, whether it is asked for or ended."""
 
     broken: tuple[Property, ...]
-    asked: tuple[bool, ...]
-    ended: tuple[bool, ...]
+    asked: tuple[int, ...]  # places among the timed ones
+    ended: tuple[int, ...]
 
 
 class Jury:
@@ -59,9 +59,11 @@ class Jury:
         return found
 
     def _mark(self, state: int) -> Marks:
-        watched, timed = self.automaton.watched(state), len(self.timed)
+        watched, timed = self.automaton.watched(state), range(len(self.timed))
         broken = tuple(self.plain[place] for place in self.automaton.broken(state))
-        found = Marks(broken, watched[:timed], watched[timed : 2 * timed])
+        ended = tuple(place for place in timed if watched[len(timed) + place])
+        asked = tuple(place for place in timed if watched[place] and place not in ended)
+        found = Marks(broken, asked, ended)
         found = self._marks[state] = self._alike.setdefault(found, found)
         return found
 

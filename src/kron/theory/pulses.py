@@ -4,50 +4,84 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
 
+from kron.theory.environment import Times
 from kron.theory.meaning import Letter
 from kron.theory.subjects import Task
 
 _DUE: Letter = frozenset({"Due"})
 _RETRY_DUE: Letter = frozenset({"RetryDue"})
 _NEVER = 1 << 62
-_FIRST, _SECOND = 0, 1  # at one instant Dues come before RetryDues
+
+
+class _Together:
+    """The tasks of one schedule, which are due together, and when they are next."""
+
+    __slots__ = ("at", "tasks", "times")
+
+    def __init__(self, times: Times) -> None:
+        self.times = times
+        self.tasks: dict[Task, None] = {}
+        self.at: int | None = None
 
 
 class Pulses:
-    """One coming Due and one coming RetryDue for each task; a trace that names its own gets none added."""
+    """One coming Due for each schedule and one coming RetryDue for each task; a trace that names its own gets none."""
 
     def __init__(self, *, dues: bool, retries: bool) -> None:
         self._dues, self._retries = dues, retries
-        self._coming: list[tuple[int, int, int, Task]] = []  # a number keeps tasks from comparison
+        self._together: dict[Times, _Together] = {}
+        self._coming: list[tuple[int, int, _Together | Task]] = []  # a number keeps the last from comparison
         self._numbers = count()
         self.soonest = _NEVER  # before this instant there is none
 
     def expect_due(self, task: Task, after: int) -> None:
-        """Note when a task is due next."""
-        at = task.next_due = task.times.next(after) if self._dues and task.times is not None else None
-        if at is not None:
-            heappush(self._coming, (at, _FIRST, next(self._numbers), task))
-            self.soonest = self._coming[0][0]
+        """Let a task be due when its schedule says so."""
+        times = task.times
+        if not self._dues or times is None:
+            return
+        together = self._together.get(times)
+        if together is None:
+            together = self._together[times] = _Together(times)
+        if not together.tasks:
+            self._expect(together, after)
+        together.tasks[task] = None
 
     def expect_retry(self, task: Task, at: int) -> None:
         """Note when the delay after a failure will have passed; a start before then cancels it."""
         if self._retries:
             task.retry_at = at
-            heappush(self._coming, (at, _SECOND, next(self._numbers), task))
-            self.soonest = self._coming[0][0]
+            self._push(at, task)
 
     def until(self, t: int) -> Iterator[tuple[int, Task, Letter]]:
         """Yield those up to an instant, and that instant's own.
 
-        While a task goes on being due and nothing happens, its state stays the same: then one Due stands for the rest.
+        While tasks go on being due and nothing happens, their states stay the same: then one Due stands for the rest.
         """
-        while self._coming and self._coming[0][0] <= t:
-            at, rank, _, task = heappop(self._coming)
-            if rank == _SECOND and task.retry_at == at:
-                task.retry_at = None
-                yield at, task, _RETRY_DUE
-            elif rank == _FIRST and task.next_due == at:
-                state = task.state
-                yield at, task, _DUE
-                self.expect_due(task, at if task.state != state else t)
-        self.soonest = self._coming[0][0] if self._coming else _NEVER
+        coming = self._coming
+        while coming and coming[0][0] <= t:
+            at, _, who = heappop(coming)
+            if isinstance(who, Task):
+                if who.retry_at == at:
+                    who.retry_at = None
+                    yield at, who, _RETRY_DUE
+            elif who.at == at:
+                has_changed = False
+                for task in [*who.tasks]:
+                    if task.times is not who.times:
+                        del who.tasks[task]  # it has another schedule, or none
+                        continue
+                    state = task.state
+                    yield at, task, _DUE
+                    has_changed |= task.state != state
+                if who.tasks:
+                    self._expect(who, at if has_changed else t)
+        self.soonest = coming[0][0] if coming else _NEVER
+
+    def _expect(self, together: _Together, after: int) -> None:
+        together.at = together.times.next(after)
+        if together.at is not None:
+            self._push(together.at, together)
+
+    def _push(self, at: int, who: _Together | Task) -> None:
+        heappush(self._coming, (at, next(self._numbers), who))
+        self.soonest = self._coming[0][0]

@@ -28,7 +28,7 @@ class Subject:
 class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
-    __slots__ = ("cron", "delay", "first", "is_listed", "last_start", "next_due", "retry_at", "times")
+    __slots__ = ("cron", "delay", "first", "is_listed", "last_start", "retry_at", "times")
 
     def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
         super().__init__(name, state, touched, timed)
@@ -37,7 +37,6 @@ class Task(Subject):
         self.first = 0  # the beginning of the minute in which it came in
         self.is_listed = False
         self.last_start: int | None = None
-        self.next_due: int | None = None
         self.retry_at: int | None = None
         self.times: Times | None = None
 
@@ -69,7 +68,7 @@ class Task(Subject):
 
     def unlist(self) -> None:
         """Leave the list: nothing falls due any more."""
-        self.is_listed, self.times, self.next_due, self.retry_at = False, None, None, None
+        self.is_listed, self.times, self.retry_at = False, None, None
 
 
 class Call(Subject):

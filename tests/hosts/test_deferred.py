@@ -1,0 +1,58 @@
+"""Deferred: nothing is lost, nothing overtakes, and nobody waits for it."""
+
+import asyncio
+
+import pytest
+
+from kron.hosts.deferred import Deferred
+
+
+def test_items_come_in_their_order_when_the_loop_has_a_turn() -> None:
+    async def live() -> tuple[list[int], list[int]]:
+        taken: list[int] = []
+        deferred = Deferred(taken.append)
+        for item in range(5):
+            deferred(item)
+        at_once = [*taken]
+        await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        return at_once, taken
+
+    assert asyncio.run(live()) == ([], [0, 1, 2, 3, 4])
+
+
+def test_one_turn_hands_on_only_so_many() -> None:
+    async def live() -> list[int]:
+        taken: list[int] = []
+        deferred = Deferred(taken.append)
+        for item in range(1_000):
+            deferred(item)
+        counts = []
+        for _ in range(5):
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            counts.append(len(taken))
+        return counts
+
+    assert asyncio.run(live()) == [250, 500, 750, 1_000, 1_000]
+
+
+def test_flush_hands_on_all_that_wait_also_without_a_loop() -> None:
+    taken: list[int] = []
+    deferred = Deferred(taken.append)
+
+    deferred(1)
+    deferred(2)
+    deferred.flush()
+
+    assert taken == [1, 2]
+
+
+@pytest.mark.parametrize("items", [20_001, 50_000])
+def test_no_more_than_a_bounded_number_ever_waits(items: int) -> None:
+    async def live() -> int:
+        taken: list[int] = []
+        deferred = Deferred(taken.append)
+        for item in range(items):
+            deferred(item)
+        return items - len(taken)
+
+    assert asyncio.run(live()) <= 20_000
