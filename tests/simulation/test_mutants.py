@@ -15,7 +15,9 @@ from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.properties import SUITES
 from kron.theory.trace import Header
-from tests.simulation.mutants import MUTANTS, Mutant
+from tests.simulation.bugs.mutant import Mutant
+from tests.simulation.draw import CONTRACTS
+from tests.simulation.mutants import MUTANTS
 from tests.simulation.trial import stories
 
 PACKAGE = Path(kron.__file__).parent
@@ -62,7 +64,7 @@ def test_a_bug_is_seen_by_the_property_that_forbids_it(mutant: Mutant, tmp_path:
     assert set(found) & set(mutant.caught_by), f"{mutant.name}: violated are {found or 'none'}"
 
 
-@pytest.mark.parametrize("contract", SUITES)
+@pytest.mark.parametrize("contract", CONTRACTS)
 def test_the_scheduler_without_a_bug_lives_the_same_lives_without_a_violation(contract: str) -> None:
     for name, timezone, story in stories(contract, FEW_SEEDS):
         checker = Checker(Header(contract, timezone))

@@ -1,0 +1,1 @@
+"""Bugs that a scheduler could have, one table for each part of the code."""
