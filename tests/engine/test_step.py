@@ -271,7 +271,8 @@ def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(drawn: 
     step = world.act(*ends)
 
     for (_, before, _), after in zip(step.starts, step.begun, strict=True):
-        begun = before._replace(last_attempt=world.now, running_since=world.now, scheduler=ME, retry_until=None)
+        attempt = max(world.now, before.last_attempt or world.now)
+        begun = before._replace(last_attempt=attempt, running_since=world.now, scheduler=ME, retry_until=None)
         assert after == begun._replace(retry_count=after.retry_count)
 
 

@@ -211,11 +211,20 @@ def test_after_a_start_and_a_success_nothing_is_owed_at_that_instant(record: Tas
         assert isinstance(plan(succeed(planned.after, now), HOURLY, now, ME), Later)
 
 
+def test_a_start_by_a_clock_that_was_set_back_does_not_make_what_was_served_owed_again() -> None:
+    served = REPORT._replace(last_attempt=NOON, retry_until=NOON - HOUR / 2)
+    retried = begin(served, NOON - HOUR / 2).after
+    ended = succeed(retried, NOON - HOUR / 3)
+
+    assert plan(ended, HOURLY, NOON, ME) == Later(NOON + HOUR)
+
+
 @given(records, moments)
 def test_a_plan_is_later_than_now_or_begins_now(record: TaskRecord, now: Instant) -> None:
     match plan(record, HOURLY, now, ME):
         case Begin(_, after):
-            assert (after.last_attempt, after.running_since, after.scheduler) == (now, now, ME)
+            assert (after.running_since, after.scheduler) == (now, ME)
+            assert after.last_attempt == max(now, record.last_attempt or now)
         case Later(at):
             assert at is not None
             assert at > now

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from kron.hosts.simulation.scenario import NO_ACCIDENTS, Accidents, Behaviour, Job, Scenario
-from kron.rules.contract import PRESETS, Contract, MissedDue, WhileActive
+from kron.rules.contract import PRESETS, MissedDue
 
 CONTRACTS = tuple(name for name, preset in PRESETS.items() if preset.missed_due is MissedDue.RUN_ONCE)
 
@@ -50,7 +50,7 @@ def draw(seed: int, contract: str) -> Scenario:
         seed,
         PRESETS[contract],
         timezone,
-        _without_refused_reloads(_draw_accidents(chance, span), PRESETS[contract]),
+        _draw_accidents(chance, span),
     )
 
 
@@ -71,10 +71,3 @@ def _draw_accidents(chance: Random, span: timedelta) -> Accidents:
     kinds = [kind for kind in _KINDS if chance.random() < 0.6]
     rates = {kind: about / len(kinds) for kind in kinds}
     return replace(NO_ACCIDENTS, **rates)
-
-
-def _without_refused_reloads(accidents: Accidents, contract: Contract) -> Accidents:
-    """A reload that the disk refuses waits for what runs, while the simulator's clock waits for the reload."""
-    if contract.initialize_while_active is WhileActive.RECONCILE and accidents.changes:
-        return replace(accidents, faults=0.0)
-    return accidents

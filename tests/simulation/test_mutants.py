@@ -17,7 +17,6 @@ from kron.theory.properties import SUITES
 from kron.theory.trace import Header
 from tests.simulation.bugs.mutant import Mutant
 from tests.simulation.draw import CONTRACTS
-from tests.simulation.draw import CONTRACTS
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.trial import stories
 

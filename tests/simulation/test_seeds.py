@@ -4,6 +4,7 @@ import pytest
 
 from kron.hosts.simulation.search import judge
 from tests.simulation.draw import CONTRACTS, draw
+from tests.simulation.nightly import lives
 
 FEW = range(30)
 MANY, CHUNK = 2_000, 50
@@ -38,3 +39,13 @@ def test_many_lives_violate_nothing(contract: str, seeds: range) -> None:
     found = violations(seeds, contract)
 
     assert not found, "\n".join(found)
+
+
+def test_a_seed_always_stands_for_the_same_life() -> None:
+    assert all(draw(seed, contract) == draw(seed, contract) for seed in FEW for contract in CONTRACTS)
+
+
+def test_a_night_without_time_lives_one_seed_under_each_contract() -> None:
+    found = [(life.seed, life.contract.name) for life in lives(5, 0.0, lambda: 0.0)]
+
+    assert found == [(5, contract) for contract in CONTRACTS]

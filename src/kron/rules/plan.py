@@ -36,10 +36,11 @@ def plan(record: TaskRecord, due: Due, now: Instant, me: str) -> Plan:
     owed = obligation(record, due, now, me)
     if owed is None:
         return Later(look_again(record, due, now))
-    name, cron, delay, first, _, success, failure, _, count, _, _ = record
+    name, cron, delay, first, last, success, failure, _, count, _, _ = record
     retries = count + 1 if owed.why is Why.RETRY else 0
+    attempt = now if last is None or now > last else last  # by a clock that was set back, what was served stays served
     # One start serves every pending demand: it clears the retry and the marks of a cut-off run.
-    return Begin(owed, TaskRecord(name, cron, delay, first, now, success, failure, None, retries, now, me))
+    return Begin(owed, TaskRecord(name, cron, delay, first, attempt, success, failure, None, retries, now, me))
 
 
 def settle(record: TaskRecord, ended: Instant, *, succeeded: bool, contract: Contract) -> TaskRecord:

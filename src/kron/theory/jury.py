@@ -1,6 +1,7 @@
 """Jury: the properties of one scope, judged together for any number of subjects; a subject costs a few words."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from kron.theory.automaton import Automaton
@@ -29,7 +30,7 @@ class Jury:
         responses = [found for each in self.timed if (found := response(each.formula)) is not None]
         self._shown = tuple(shown)
         watched = [asked for asked, _ in responses] + [ended for _, ended in responses]
-        self.automaton = Automaton([each.formula for each in self.plain], [*watched, *self._shown])
+        self.automaton = _automaton(tuple(each.formula for each in self.plain), (*watched, *self._shown))
         self._marks: dict[int, Marks] = {}
         self._open: dict[int, list[Property]] = {}
         self._alike: dict[Marks, Marks] = {}  # equal ones are one, so that a change is seen at a glance
@@ -75,3 +76,8 @@ def response(formula: Formula) -> tuple[Formula, Formula] | None:
             return asked, ended
         case _:
             return None
+
+
+@lru_cache(maxsize=32)  # a table, once filled in, serves every trace of its contract
+def _automaton(formulas: tuple[Formula, ...], watched: tuple[Formula, ...]) -> Automaton:
+    return Automaton(formulas, watched)

@@ -22,6 +22,7 @@ class Tasks:
         self._keeps_history = suite.changed_task is History.KEEP
         self.jury = Jury(suite.of(Scope.TASK), SHOWN)
         self.running: set[Subject] = set()
+        self._has_begun = False  # with a first list
         self._tasks: dict[str, Task] = {}
         self._stranger = Task("", 0, -1, len(self.jury.timed))  # what a task has seen that nobody has named yet
         self.readers: Mapping[str, Callable[[Position], None]] = {"Due": self._on_pulse, "RetryDue": self._on_pulse}
@@ -52,6 +53,9 @@ class Tasks:
         """Take a list that became the current one; everybody sees that, and some see more of it."""
         listed = {each.name: each for each in registrations}
         self._court.listed = len(listed)
+        if self._has_begun:
+            memories = {}  # from now on this trace knows better than whom it judges
+        self._has_begun = True
         for task in [self._task(name) for name in {**self._tasks, **listed}]:
             registration = listed.get(task.name)
             if registration is None:
@@ -74,7 +78,7 @@ class Tasks:
         if task.is_as_in(registration):
             return {"Listed"}
         t, times = self._court.clocks.t, self._calendar.times(registration.cron)
-        memory = None if task.is_listed else memories.get(task.name)  # of one that was listed, this trace knows more
+        memory = memories.get(task.name)
         if memory is not None and (self._keeps_history or memory.registration == registration):
             seen = task.recall(memory, registration, times, t)
             if memory.retry_at is not None and memory.retry_at > t:

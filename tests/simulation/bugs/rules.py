@@ -100,7 +100,7 @@ PLANNED = (
     Mutant(
         "a start is not remembered",
         "rules/plan.py",
-        "first, now, success, failure, None, retries, now, me",
+        "first, attempt, success, failure, None, retries, now, me",
         "first, record.last_attempt, success, failure, None, retries, now, me",
         ("S1",),
     ),
@@ -114,8 +114,8 @@ PLANNED = (
     Mutant(
         "a restart does not count as a start",
         "rules/plan.py",
-        "first, now, success, failure, None",
-        "first, record.last_attempt if owed.why is Why.ORPHANED else now, success, failure, None",
+        "first, attempt, success, failure, None",
+        "first, record.last_attempt if owed.why is Why.ORPHANED else attempt, success, failure, None",
         ("P11",),
         "polling",
     ),

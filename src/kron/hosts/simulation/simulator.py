@@ -8,7 +8,7 @@ from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
 from kron.engine.ports import Batch
-from kron.errors import KronError
+from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
 from kron.hosts.recorder import Recorder
@@ -117,14 +117,20 @@ class _Life:
         """Initialise, again and again if the disk fails or the process dies of it."""
         while True:
             registrations = [(job.name, job.cron, self._callbacks.of(job), job.retry_delay) for job in self._jobs]
-            try:
-                await self._scheduler.initialize(registrations)
-            except (KronError, asyncio.CancelledError):
-                if self._ledger.is_dead:
-                    await self._bury()
-                await self._clock.advance(timedelta(seconds=30))
-                continue
-            return
+            initializing = asyncio.ensure_future(self._scheduler.initialize(registrations))
+            until = self._clock.now() + _PATIENCE  # it may have to wait for runs of a list that was given up
+            await self._clock.advance_until(until, lambda: initializing.done() or self._ledger.is_dead)  # noqa: B023
+            if initializing.done() and not initializing.cancelled() and initializing.exception() is None:
+                return
+            if self._ledger.is_dead or not initializing.done():
+                self._ledger.is_dead = True
+                _forget(initializing)
+                await self._bury()
+            elif not isinstance(
+                error := initializing.exception(), SchedulerStepError | ScheduleTaskError | LedgerError
+            ):
+                raise error or AssertionError("nobody cancels a simulated call")  # the scenario itself is wrong
+            await self._clock.advance(timedelta(seconds=30))
 
     async def _advance(self, at: Instant) -> None:
         """Let time pass; a process that dies meanwhile is started again."""
@@ -164,7 +170,7 @@ class _Life:
         await self._clock.advance_until(self._clock.now() + _PATIENCE, lambda: stopping.done() or self._ledger.is_dead)
         if self._ledger.is_dead or not stopping.done():
             self._ledger.is_dead = True
-            stopping.cancel()
+            _forget(stopping)
             await self._bury()
             return
         stopping.exception()  # what could not be recorded at the end is the next start's affair
@@ -227,7 +233,7 @@ class _Life:
                 jobs.pop(chance.randrange(len(jobs)))
             elif what == 1:
                 self._known += 1
-                jobs.append(replace(chance.choice(self._scenario.jobs), name=f"job {self._known}"))
+                jobs.append(replace(chance.choice(self._scenario.jobs), name=f"another {self._known}"))
             elif what == 2:
                 place = chance.randrange(len(jobs))
                 jobs[place] = replace(jobs[place], cron=chance.choice(self._scenario.jobs).cron)
@@ -244,3 +250,9 @@ class _Life:
 
     def _milliseconds(self) -> int:
         return self._recorder.stamp()
+
+
+def _forget(call: "asyncio.Task[None]") -> None:
+    """Give a call up that died with its process; how it ends is nobody's affair."""
+    call.add_done_callback(lambda done: done.cancelled() or done.exception())
+    call.cancel()
