@@ -282,3 +282,19 @@ def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:
 
     assert world.events[2:4] == ["RunStart", "RunStart"]
     assert world.monitor.report().verdict is Verdict.HOLDS
+
+
+def test_a_call_that_follows_a_list_given_up_goes_on_when_ends_of_that_list_are_lost() -> None:
+    positions: list[Position] = []
+    recorder = Recorder(lambda: NOON, positions.append)
+
+    for name, subject in (
+        ("SchedulerInitializationStarted", [task()]),
+        ("EndsLost", None),
+        ("SchedulerInitializationCompleted", {}),
+        ("EndsLost", None),
+    ):
+        recorder(Event(name, {"tasks": ["report"]}, subject=subject))
+
+    events = ["InitStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "UnexpectedShutdown"]
+    assert [position.event for position in positions] == events

@@ -30,6 +30,7 @@ class Recorder:
         self._last = last if last is not None else -(2**63)
         self._initialisations = self._stops = 0
         self._is_stopping = False
+        self._initialising: dict[str, object] | None = None  # the fields of a call in progress
         self._is_ledger_down = False
         self._makers: Mapping[str, Callable[[Event], None]] = {
             "SchedulerInitializationStarted": self._on_initialize,
@@ -64,6 +65,7 @@ class Recorder:
     def crashed(self) -> None:
         """Say that the process died."""
         self._is_ledger_down = self._is_stopping = False
+        self._initialising = None
         self._put(None, "UnexpectedShutdown", {})
 
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
@@ -94,16 +96,19 @@ class Recorder:
         self._initialisations += 1
         items, is_expressible = _express(event.subject)
         fields: dict[str, object] = {"call": self._initialisations, "registrations": items}
-        self._put(None, "InitStart", fields if is_expressible else {**fields, "valid": False})
+        self._initialising = fields if is_expressible else {**fields, "valid": False}
+        self._put(None, "InitStart", self._initialising)
 
     def _on_initialized(self, event: Event) -> None:
         fields: dict[str, object] = {"call": self._initialisations}
         if isinstance(event.subject, Mapping) and event.subject:  # what the ledger knew when it was opened
             fields["remembered"] = [_remembered(record) for record in event.subject.values()]
+        self._initialising = None
         self._put(event.at, "InitSuccess", fields)
 
     def _on_initialize_failed(self, event: Event) -> None:
         fields: dict[str, object] = {"call": self._initialisations, "error": event.fields["error"]}
+        self._initialising = None
         is_environment = _is_of_storage(event.subject)
         self._put(None, "InitFailure", {**fields, "cause": "environment"} if is_environment else fields)
 
@@ -125,7 +130,11 @@ class Recorder:
 
     def _on_ends_lost(self, _: Event) -> None:
         """An end that the ledger does not know has not happened: to the next scheduler those runs were cut off."""
+        initialising = self._initialising
         self.crashed()
+        if initialising is not None:  # of a list that was given up; the call that follows it goes on
+            self._initialising = initialising
+            self._put(None, "InitStart", initialising)
 
     def _on_ledger_recovered(self, _: Event) -> None:
         self._is_ledger_down = False
