@@ -12,6 +12,7 @@ from datetime import timedelta
 async def work(): raise AssertionError("a simulation calls nobody")
 
 registrations = [("hourly", "5 * * * *", work, timedelta(minutes=5)), ("often", "0,20,40 * * * *", work, timedelta(0))]
+empty = []
 wrong = [("hourly", "99 * * * *", work, timedelta(minutes=5))]
 """
 JOBS = """
@@ -83,3 +84,10 @@ def test_a_window_is_refused_by_name(folder: Path) -> None:
 
     assert answer.code == 2
     assert "spread" in answer.err
+
+
+def test_a_list_without_tasks_has_a_quiet_life() -> None:
+    answer = kron("simulate", "simulated:empty", "--days", "2", "--changes", "5", "--verify")
+
+    assert answer.code == 0
+    assert "0 runs" in answer.out

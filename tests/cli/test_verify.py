@@ -132,3 +132,12 @@ def test_a_file_that_is_not_there_is_wrong_usage(file: Path) -> None:
 
     assert answer.code == 2
     assert "No such file" in answer.err
+
+
+def test_a_page_that_cannot_be_written_is_the_one_that_is_named(file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "nowhere" / "page.html"
+
+    answer = kron("verify", save(file, SOUND), "--html", str(page))
+
+    assert answer.code == 2
+    assert str(page) in answer.err

@@ -37,7 +37,11 @@ def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
     header, report = judge_file(trace)
     if html is not None:
         with _open(trace) as file:
-            html.write_text(page(header, report, read_trace(file, SUITES)[1]), "utf-8")
+            drawn = page(header, report, read_trace(file, SUITES)[1])
+        try:
+            html.write_text(drawn, "utf-8")
+        except OSError as error:
+            raise _wrong(html, error.strerror or str(error)) from error
     if as_json:
         click.echo(json.dumps(report.to_fields(), ensure_ascii=False, indent=1))
     else:

@@ -217,7 +217,7 @@ class _Life:
 
     async def _change(self) -> None:
         """Go on with another list, unless the clock is behind itself: nobody could judge that."""
-        if self._clock.now() < self._is_behind_until:
+        if self._clock.now() < self._is_behind_until or not self._scenario.jobs:
             return
         self._note("change")
         if self._scenario.contract.initialize_while_active is WhileActive.REJECT:
