@@ -47,7 +47,7 @@ class World:
     def another(self) -> Scheduler:
         """Return another scheduler on the same ledger, recorded into the same trace."""
         last = self.positions[-1].t if self.positions else None
-        recorder = Recorder(self.clock.now, self.take, last)
+        recorder = Recorder(self.clock.now, self.take, last=last)
         self.scheduler = Scheduler(
             ledger=self.ledger,
             clock=self.clock,
@@ -249,18 +249,6 @@ def test_the_other_sink_gets_what_it_wants_and_no_more() -> None:
 
     assert quiet.told == ["TaskRunFailed"]
     assert len(positions) == 6
-
-
-def test_a_violation_is_told_as_an_event_with_its_blame() -> None:
-    told: list[Event] = []
-    monitor = Monitor(Header("declarative"), told.append)
-
-    monitor.take(Position(0, "RunStart", {"task": "report"}))
-    monitor.take(Position(1, "RunStart", {"task": "report"}))
-
-    assert [event.fields["property"] for event in told] == ["S1", "T2"]
-    assert {event.fields["blame"] for event in told} == {"scheduler"}
-    assert monitor.violations == 2
 
 
 def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:

@@ -236,10 +236,12 @@ class Engine:
             self._note_success(batch)
         # A crash here: the starts are recorded and have not happened. The contract says whether they are owed again.
         tell_ends(self._emitter, step)
+        if not step.begun:
+            return bool(batch)
         if not self._hushed:
             with collector_paused():
                 self._start(step)
-        elif step.owed:  # a stop came meanwhile: without this an orphan would be invented
+        else:  # a stop came meanwhile: without this an orphan would be invented
             self._withdrawn += step.withdraw()
             self._wake.set()
         return bool(batch)
@@ -251,8 +253,8 @@ class Engine:
 
     def _start(self, step: Step) -> None:
         now, monotonic = step.now, self._clock.monotonic()
-        telling, watching = self._emitter.takes("TaskRunStarted"), self._emitter.notes_runs
-        lag = self._lag()
+        telling, lag = self._emitter.takes("TaskRunStarted"), self._lag()
+        self._emitter.note_starts([record.name for record in step.begun], now)
         for entry, before, owed in step.starts:
             name = before.name
             run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)
@@ -261,8 +263,6 @@ class Engine:
                 self._report_delay(before, owed, now, lag)
             if telling:
                 self._emitter.emit(tell_start(name, owed, entry.record, now))
-            if watching:
-                self._emitter.note_start(name, now)
             self._runner.start(run, self._on_end)
 
     def _report_delay(self, before: TaskRecord, owed: Obligation, now: Instant, lag: timedelta) -> None:

@@ -5,7 +5,7 @@ call and the world see the letters that concern them. Its memory depends on the 
 length of the trace.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kron.theory.alphabet import LETTERS
 from kron.theory.court import Court
@@ -79,6 +79,17 @@ class Checker:
         if reader is not None:
             reader(position)
 
+    def read_runs(self, t: int, event: str, tasks: Sequence[str]) -> None:
+        """Take a RunStart, or a RunSuccess, of each of these tasks: what `read` does with one after the other."""
+        for name in tasks[:1]:  # it moves time on, and the world
+            self.read(Position(t, event, {"task": name}))
+        runs, rest = self._runs, tasks[1:]
+        if isinstance(runs, Tasks) and self._world.state == self._calm and not self._stops:
+            runs.on_runs(t, event, rest)
+        else:
+            for name in rest:
+                self.read(Position(t, event, {"task": name}))
+
     def report(self) -> Report:
         """Return what is known by now."""
         self._pulse_until(self._court.clocks.t)
@@ -97,11 +108,10 @@ class Checker:
 
     def _pulse_until(self, t: int) -> None:
         court = self._court
-        for at, task, letter in self._pulses.until(t):
+        for at, tasks, letter in self._pulses.until(t):
             if court.clocks.set(max(at, court.clocks.t)):  # a retry may have come while its failure was being recorded
                 court.expire()
-            court.position += 1
-            court.tell(self._jury, task, letter)
+            court.tell_each(self._jury, tasks, letter)
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Pulses: the Dues and RetryDues that the environment owes a trace, in the order of time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -22,6 +22,12 @@ class _Together:
         self.times = times
         self.tasks: dict[Task, None] = {}
         self.at: int | None = None
+
+    def present(self) -> Sequence[Task]:
+        """Return the tasks that still have this schedule, and forget those that have another, or none."""
+        if any(task.times is not self.times for task in self.tasks):
+            self.tasks = {task: None for task in self.tasks if task.times is self.times}
+        return list(self.tasks)
 
 
 class Pulses:
@@ -52,8 +58,8 @@ class Pulses:
             task.retry_at = at
             self._push(at, task)
 
-    def until(self, t: int) -> Iterator[tuple[int, Task, Letter]]:
-        """Yield those up to an instant, and that instant's own.
+    def until(self, t: int) -> Iterator[tuple[int, Sequence[Task], Letter]]:
+        """Yield those up to an instant, and that instant's own; tasks of one schedule are due together.
 
         While tasks go on being due and nothing happens, their states stay the same: then one Due stands for the rest.
         """
@@ -63,18 +69,13 @@ class Pulses:
             if isinstance(who, Task):
                 if who.retry_at == at:
                     who.retry_at = None
-                    yield at, who, _RETRY_DUE
+                    yield at, (who,), _RETRY_DUE
             elif who.at == at:
-                has_changed = False
-                for task in [*who.tasks]:
-                    if task.times is not who.times:
-                        del who.tasks[task]  # it has another schedule, or none
-                        continue
-                    state = task.state
-                    yield at, task, _DUE
-                    has_changed |= task.state != state
-                if who.tasks:
-                    self._expect(who, at if has_changed else t)
+                tasks = who.present()
+                states = [task.state for task in tasks]
+                yield at, tasks, _DUE
+                if tasks:
+                    self._expect(who, at if states != [task.state for task in tasks] else t)
         self.soonest = coming[0][0] if coming else _NEVER
 
     def _expect(self, together: _Together, after: int) -> None:

@@ -47,6 +47,18 @@ class Tasks:
             ended = fields.get("ended", t)  # told late, because its record took time
             self._pulses.expect_retry(task, (ended if isinstance(ended, int) else t) + round(task.delay))
 
+    def on_runs(self, t: int, event: str, names: Iterable[str]) -> None:
+        """Take runs that start, or end well, one after the other at one instant."""
+        known, court = self._tasks, self._court
+        tasks = [known.get(name) or self._task(name) for name in names]
+        court.tell_each(self.jury, tasks, LETTERS[event], event)
+        if event == "RunStart":
+            for task in tasks:
+                task.last_start, task.retry_at = t, None
+            self.running.update(tasks)
+        else:
+            self.running.difference_update(tasks)
+
     def on_init_success(
         self, registrations: Sequence[Registration], seen: set[str], memories: Mapping[str, Memory]
     ) -> None:

@@ -93,7 +93,7 @@ LOOPED = (
     Mutant(
         "a start is not told",
         "engine/engine.py",
-        "self._emitter.note_start(name, now)",
+        "self._emitter.note_starts([record.name for record in step.begun], now)",
         "pass",
         ("S4",),
     ),

@@ -8,7 +8,6 @@ import click
 
 from kron.adapters.system_clock import system_now
 from kron.engine.ports import Sink
-from kron.hosts.deferred import Deferred
 from kron.hosts.monitor import Monitor
 from kron.hosts.recorder import Recorder, Tap
 from kron.hosts.trace_file import TraceFile
@@ -29,19 +28,18 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
             for position in read_trace(lines, SUITES)[1]:
                 monitor.take(position)
 
-    judging = Deferred(monitor.take) if monitor is not None else None
-
     def take(position: Position) -> None:
         if file is not None:
             file.write(position)
-        if judging is not None:
-            judging(position)
+        if monitor is not None:
+            monitor.take(position)
 
+    take_runs = monitor.take_runs if monitor is not None and file is None else None
     try:
-        yield Tap(sink, Recorder(system_now, take, file.last if file is not None else None)), monitor
+        yield Tap(sink, Recorder(system_now, take, take_runs, last=file.last if file is not None else None)), monitor
     finally:
-        if judging is not None:
-            judging.flush()
+        if monitor is not None:
+            monitor.flush()
         if file is not None:
             file.close()
 
