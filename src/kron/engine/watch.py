@@ -1,7 +1,5 @@
 """Watch: compares wall with monotonic time at each wake-up, and says when the clock was set or the loop stood still."""
 
-from collections.abc import Iterator
-
 from kron.engine.ports import Clock
 from kron.instant import SECOND, Instant
 from kron.rules.event import Event, event
@@ -24,13 +22,14 @@ class Watch:
         if deadline is not None:
             self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
 
-    def read(self, now: Instant) -> Iterator[Event]:
-        """Yield what is noteworthy about the time since the last look."""
+    def read(self, now: Instant) -> list[Event]:
+        """Return what is noteworthy about the time since the last look."""
+        found: list[Event] = []
         monotonic = self._clock.monotonic()
-        passed = monotonic - self._monotonic
-        jumped = (now - self._wall) / SECOND - passed
+        jumped = (now - self._wall) / SECOND - (monotonic - self._monotonic)
         if abs(jumped) >= _NOTEWORTHY:
-            yield event("ClockJumped", seconds=round(jumped, 3))
+            found.append(event("ClockJumped", seconds=round(jumped, 3)))
         if self._asked is not None and monotonic - self._asked >= _NOTEWORTHY:
-            yield event("LoopFrozen", seconds=round(monotonic - self._asked, 3))
+            found.append(event("LoopFrozen", seconds=round(monotonic - self._asked, 3)))
         self._wall, self._monotonic, self._asked = now, monotonic, None
+        return found

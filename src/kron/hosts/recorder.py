@@ -83,11 +83,14 @@ class Recorder:
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
         t = self._last = max(self._last, _milliseconds(self._now() if at is None else at))
+        self._hand_on(Position(t, name, fields))
+
+    def _hand_on(self, position: Position) -> None:
         if not self._is_ledger_down:
-            self._take(Position(t, name, fields))
-            return
-        for position in (Position(t, "Thaw"), Position(t, name, fields), Position(t, "Freeze")):
             self._take(position)
+            return
+        for each in (Position(position.t, "Thaw"), position, Position(position.t, "Freeze")):
+            self._take(each)
 
     def on_starts(self, names: Sequence[str], at: Instant) -> None:
         """Take the starts of runs."""
@@ -132,9 +135,8 @@ class Recorder:
         if self._take_runs is not None and not self._is_ledger_down:
             self._take_runs(t, event, names)
             return
-        at = _EPOCH + _MILLISECOND * t
         for name in names:
-            self._put(at, event, {"task": name})
+            self._hand_on(Position(t, event, {"task": name}))
 
     def _on_initialize(self, event: Event) -> None:
         self._initialisations += 1

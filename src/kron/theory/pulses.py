@@ -25,9 +25,11 @@ class _Together:
 
     def present(self) -> Sequence[Task]:
         """Return the tasks that still have this schedule, and forget those that have another, or none."""
-        if any(task.times is not self.times for task in self.tasks):
-            self.tasks = {task: None for task in self.tasks if task.times is self.times}
-        return list(self.tasks)
+        times = self.times
+        present = [task for task in self.tasks if task.times is times]
+        if len(present) != len(self.tasks):
+            self.tasks = dict.fromkeys(present)
+        return present
 
 
 class Pulses:
