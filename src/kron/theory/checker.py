@@ -31,7 +31,7 @@ class Checker:
     def __init__(self, header: Header, *, adds_due: bool = True, adds_retry_due: bool = True) -> None:
         """A trace that names its Dues, or its RetryDues, is believed, and none is added."""
         suite = self._suite = SUITES[header.contract]
-        court = self._court = Court(header.bounds)
+        court = self._court = Court(header.bounds, bounds_grow=suite.bounds_grow)
         self._calendar = Calendar(header.timezone, suite.repeated, suite.blanks)
         self._pulses = Pulses(dues=adds_due, retries=adds_retry_due)
         self._runs: Tasks | Periods = (
@@ -150,6 +150,8 @@ class Checker:
         call = self._return(position, self._inits, self._inits_jury)
         seen = {"IEs", "Overtaken"} if call.is_overtaken else {"IEs"}
         valid = {"Valid"} if call.is_valid else set[str]()
+        if not self._is_active():
+            self._runs.arm()
         self._tell_world(frozenset({"Action", *seen, *valid}))
         self._runs.on_init_success(call.registrations, seen, memories_of(position))
         self._tell_stops()

@@ -15,8 +15,9 @@ _TASKS_PER_MINUTE = 10_000
 class Clocks:
     """One deadline for each subject and timed property, the earliest first."""
 
-    def __init__(self, bounds: Bounds | None) -> None:
-        self._bounds = bounds
+    def __init__(self, bounds: Bounds | None, *, grow: bool = True) -> None:
+        """Bounds that the trace does not name are a minute, and may grow with the list."""
+        self._bounds, self._grow = bounds, grow
         self._deadlines: list[int] = []  # a heap
         self._waiting: dict[int, list[_Group]] = {}  # who waits for each of them
         self._frozen_since: int | None = None
@@ -27,7 +28,7 @@ class Clocks:
     def bound(self, size: int) -> int:
         """Return how much active time something may take with a list of this size."""
         if self._bounds is None:
-            return max(_MINUTE, _MINUTE * size // _TASKS_PER_MINUTE)
+            return _MINUTE if not self._grow else max(_MINUTE, _MINUTE * size // _TASKS_PER_MINUTE)
         return self._bounds.a * size + self._bounds.b + self._bounds.lag
 
     def set(self, t: int) -> bool:

@@ -15,9 +15,9 @@ from kron.theory.trace import Bounds
 class Court:
     """Lets subjects see letters, and notes what is violated and what is owed."""
 
-    def __init__(self, bounds: Bounds | None) -> None:
+    def __init__(self, bounds: Bounds | None, *, bounds_grow: bool = True) -> None:
         self.findings = Findings(bounds)
-        self.clocks = Clocks(bounds)
+        self.clocks = Clocks(bounds, grow=bounds_grow)
         self.line = self.position = -1
         self.event = ""
         self.listed = 0  # how many tasks the current list has: so much longer may things take

@@ -21,8 +21,9 @@ class Subject:
         self.lines: dict[str, int] = {}  # the last line of each kind of event: what explanations are made of
 
     def release(self) -> None:
-        """Owe it nothing any more."""
+        """Owe it nothing any more; what its jury says next is looked at in any case."""
         self.deadlines = [None] * len(self.deadlines)
+        self.marks = None
 
 
 class Task(Subject):
