@@ -10,12 +10,13 @@ _NOTEWORTHY = 1.0  # seconds: above what time servers correct at a stroke and wh
 class Watch:
     """Remembers the last reading of both clocks, and when the next one was asked for."""
 
-    __slots__ = ("_asked", "_clock", "_monotonic", "_wall")
+    __slots__ = ("_asked", "_clock", "_monotonic", "_wall", "leapt")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wall, self._monotonic = clock.now(), clock.monotonic()
         self._asked: float | None = None
+        self.leapt = 0.0  # seconds that the wall clock was set ahead, by the last reading; below zero: back
 
     def expect(self, deadline: Instant | None) -> None:
         """Note that the engine goes to sleep until a deadline."""
@@ -27,7 +28,8 @@ class Watch:
         found: list[Event] = []
         monotonic = self._clock.monotonic()
         jumped = (now - self._wall) / SECOND - (monotonic - self._monotonic)
-        if abs(jumped) >= _NOTEWORTHY:
+        self.leapt = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
+        if self.leapt:
             found.append(event("ClockJumped", seconds=round(jumped, 3)))
         if self._asked is not None and monotonic - self._asked >= _NOTEWORTHY:
             found.append(event("LoopFrozen", seconds=round(monotonic - self._asked, 3)))
