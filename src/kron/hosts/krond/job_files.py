@@ -14,7 +14,7 @@ from kron.rules.files.reading import LARGEST, JobSet, read_sources
 from kron.rules.files.source import Format, Source, Surroundings
 from kron.rules.finding import Finding
 
-_ENDINGS = {".toml": Format.TOML, ".kron": Format.KRON, ".crontab": Format.CRONTAB}
+_ENDINGS = {".toml": Format.TOML, ".kron": Format.LINES, ".crontab": Format.CRONTAB}
 _SYSTEM_FOLDER = "cron.d"
 _SYSTEM_FILE = "/etc/crontab"
 _NAME_IN_SYSTEM_FOLDER = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)  # as cron has it: no editor's copies, no dotfiles

@@ -71,12 +71,12 @@ class Builder:
         errors = self._report.errors
         said = read_draft(draft, _KEYS, self._report, self._memory.parts)
         merged = self._merge(said)
-        self._check_name(draft)
+        named = self._check_name(draft)
         for key in ("schedule", "command"):
             if key not in draft.entries:
                 fix = f"add {key} = …" if draft.prefix else f"add {key}=… after the name"
                 self._report.add("error", f"{draft.prefix}{key}", "is required", fix, draft.line)
-        identity = self._identity(draft, merged)
+        identity = self._identity(draft, merged) if named else None
         timing = self._timing(draft, said, merged, identity)
         command = self._command(draft, merged)
         hooks = self._hooks(draft, merged)
@@ -118,17 +118,19 @@ class Builder:
                 merged[name] = said[name]._replace(value={**_table(defaults[name]), **_table(said[name])})
         return merged
 
-    def _check_name(self, draft: Draft) -> None:
+    def _check_name(self, draft: Draft) -> bool:
         name = draft.name
-        if not name or not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME:
-            reason = f"must be one line of at most {LONGEST_NAME} characters, not empty, without blanks around it"
-            error = InvalidDefinitionError(field="name", found=name, reason=reason)
-            self._report.error(error, draft.line, draft.prefix.rstrip(".") or "name")
+        if name and name.isprintable() and name == name.strip() and len(name) <= LONGEST_NAME:
+            return True
+        reason = f"must be one line of at most {LONGEST_NAME} characters, not empty, without blanks around it"
+        error = InvalidDefinitionError(field="name", found=name, reason=reason)
+        self._report.error(error, draft.line, draft.prefix.rstrip(".") or "name")
+        return False
 
     def _identity(self, draft: Draft, merged: Merged) -> str | None:
         with self._telling(draft, "identity", merged):
             if "identity" not in merged:
-                return check_identity(f"{self._path}:{draft.name or '?'}")
+                return check_identity(f"{self._path}:{draft.name}")
             return check_identity(expand("identity", str(merged["identity"].value), self._surroundings))
         return None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from kron.cron.dialect import EXTENDED
+from kron.cron.expression import parse
 from kron.decision.line import Line, Rest, parse_line, split_outside_quotes, unquote
 from kron.errors import InvalidDefinitionError, KronError
 from kron.rules.files.draft import Draft, Report
@@ -18,6 +19,7 @@ _VARIABLE = re.compile(r"""[ \t]*("[^"]*"|'[^']*'|[^\s="'#]+)[ \t]*=[ \t]*(.*)""
 _COMMENT = re.compile(r"[ \t]*#[ \t]*kron:(.*)")
 _PERCENT = re.compile(r"\\%|%")
 _LIKE_A_FIELD = re.compile(r"[*\d][\d*/,-]*", re.ASCII)
+_LONGEST_BASE = 100  # characters of a command's first word: a name stays one that people can read
 _FIXED = ("LOGNAME", "USER")  # they follow from who runs the job
 _MAIL = ("MAILTO", "MAILFROM")
 _NAMED = ("name", "identity")
@@ -114,6 +116,8 @@ def _read_job(content: str, number: int, lines: _Lines, named: dict[str, str], *
     user, command = _take_user(line) if system else ("", line.rest)
     first = command.split(None, 1)[0] if command else ""
     if not first:
+        if line.expression.lower() != REBOOT:
+            parse(line.expression)  # it may have swallowed the command; then its own error is the one that helps
         raise InvalidDefinitionError(field="command", found="", reason="is required", fix="add it after the schedule")
     if _LIKE_A_FIELD.fullmatch(user or first):
         reason, fix = "looks like a sixth field", "cron has neither seconds nor years"
@@ -173,8 +177,9 @@ def _split_percent(command: str) -> tuple[str, str]:
 
 def _name(user: str, command: str, seen: Counter[tuple[str, str]]) -> str:
     """Return a name that depends on what is run and by whom, and on nothing else of the file."""
-    base = command.split(None, 1)[0].rstrip("/").rpartition("/")[2] or "job"
-    digest = sha256(f"{user}\n{command}".encode(errors="surrogateescape")).hexdigest()[:8]
+    word = command.split(None, 1)[0].rstrip("/").rpartition("/")[2]
+    base = "".join(character for character in word if character.isprintable())[:_LONGEST_BASE] or "job"
+    digest = sha256(f"{user}\n{command}".encode()).hexdigest()[:8]
     seen[user, command] += 1
     count = seen[user, command]
     return f"{base}-{digest}" + (f"-{count}" if count > 1 else "")

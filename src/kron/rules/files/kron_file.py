@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kron.cron.expression import parse
 from kron.decision.line import Rest, parse_line
 from kron.errors import InvalidDefinitionError, KronError
 from kron.rules.files.draft import Draft, Report
@@ -41,6 +42,7 @@ def _read_line(content: str, number: int) -> Draft:
         else:
             entries[key] = _value(key, value)
     if name is None:
+        parse(line.expression)  # it may have swallowed the name; then its own error is the one that helps
         fix = "add name=… after the schedule"
         raise InvalidDefinitionError(field="name", found="nothing", reason="is required", fix=fix)
     return Draft(name, number, entries)

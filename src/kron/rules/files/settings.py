@@ -79,7 +79,8 @@ class SettingsReader:
             line = draft.line_of(key)
             try:
                 if key not in SETTINGS:
-                    raise unknown_word("key", key, SETTINGS)
+                    near = unknown_word("key", key, SETTINGS).fix
+                    raise InvalidDefinitionError(field=key, found="", reason="is not a key of [krond]", fix=near)
                 if key in self._values:
                     reason = f"is said twice, first at {self._places[key]}"
                     raise InvalidDefinitionError(field=key, found=str(given), reason=reason, fix="keep one of them")

@@ -8,7 +8,7 @@ class Format(Enum):
     """The forms of job files."""
 
     TOML = "toml"
-    KRON = "kron"
+    LINES = "kron"  # a schedule line with settings each
     CRONTAB = "crontab"
     SYSTEM_CRONTAB = "system-crontab"  # with a column for the user
 
