@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kron.hosts.console import print_findings
-from kron.hosts.krond.job_files import Loaded, load_jobs
+from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.source import Format
 
@@ -15,7 +15,7 @@ def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
     """Return what stands in files, whoever may write them; a directory is wrong usage."""
     files = list(paths)
     for file in files:
-        if Path(file).is_dir():
+        if is_directory(file):
             raise click.UsageError(f"{file}: is a directory")
     return load_jobs(files, form=form, permissions=False)
 

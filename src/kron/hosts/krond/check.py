@@ -1,7 +1,6 @@
 """krond check: whether this host could run the jobs of its files, and what is unlikely to be meant."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -9,7 +8,7 @@ import click
 from kron.adapters.system_clock import system_now
 from kron.hosts.console import end_with_findings
 from kron.hosts.krond.host_checks import check_host
-from kron.hosts.krond.job_files import load_jobs
+from kron.hosts.krond.job_files import is_directory, load_jobs
 from kron.rules.files.source import Format
 from kron.rules.files.warnings import warn, warn_of_same_second
 from kron.rules.finding import Finding
@@ -60,7 +59,7 @@ def read_form(files: tuple[str, ...], form: str | None) -> Format | None:
     """Return the form that was asked for; it can hold for one file only."""
     if form is None:
         return None
-    if len(files) != 1 or Path(files[0]).is_dir():
+    if len(files) != 1 or is_directory(files[0]):
         raise click.UsageError("--format is for a single file")
     return Format(form)
 

@@ -78,6 +78,14 @@ def surroundings() -> Surroundings:
     return Surroundings(os.uname().nodename, _machine_id(), timezone)
 
 
+def is_directory(path: str) -> bool:
+    """Whether a path leads to a directory; one that cannot be a path does not."""
+    try:
+        return Path(path).is_dir()
+    except OSError:  # longer than any name
+        return False
+
+
 def form_of(path: str) -> Format | None:
     """Return the form that a file has by its name and its directory, None if they do not tell."""
     whole = Path(whole_path(path))
@@ -92,7 +100,7 @@ def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) 
     seen: set[str] = set()
     for config in configs:
         files: list[tuple[str, Format | None]]
-        if Path(config).is_dir():
+        if is_directory(config):
             files = [*_in_directory(config, findings)]
         else:
             found = form or form_of(config)

@@ -41,9 +41,12 @@ def read_trusted(file: str) -> tuple[bytes, Warnings]:
         raise
     finally:
         os.close(folder)
-    with os.fdopen(opened, "rb") as reader:
+    try:
         warnings = _check_file(os.fstat(opened), file)
-        return reader.read(LARGEST + 1), warnings
+        with os.fdopen(opened, "rb", closefd=False) as reader:
+            return reader.read(LARGEST + 1), warnings
+    finally:
+        os.close(opened)
 
 
 def _check_directory(found: os.stat_result, directory: str) -> None:
