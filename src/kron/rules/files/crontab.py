@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import StringIO
 
 from kron.cron.dialect import EXTENDED
 from kron.cron.expression import parse
@@ -40,8 +41,8 @@ class _Lines:
 def read_crontab(text: str, report: Report, *, timezone: str, system: bool) -> Iterator[Draft]:
     """Yield what each line says; `timezone` is the host's, `system` the form with a column for the user."""
     lines = _Lines(timezone=timezone)
-    for number, line in enumerate(text.split("\n"), 1):
-        content = line.strip(" \t\r")
+    for number, line in enumerate(StringIO(text), 1):
+        content = line.strip(" \t\r\n")
         if report.full:
             return
         try:

@@ -1,6 +1,7 @@
 """read_kron(text) -> drafts: a `.kron` file, one job a line."""
 
 from collections.abc import Iterator
+from io import StringIO
 
 from kron.cron.expression import parse
 from kron.decision.line import Rest, parse_line
@@ -14,8 +15,8 @@ _BOOLS = {"true": True, "false": False}
 
 def read_kron(text: str, report: Report) -> Iterator[Draft]:
     """Yield what each line says; a line that cannot be taken apart is reported."""
-    for number, line in enumerate(text.split("\n"), 1):
-        content = line.rstrip("\r")
+    for number, line in enumerate(StringIO(text), 1):
+        content = line.rstrip("\r\n")
         if not content.strip() or content.lstrip().startswith("#"):
             continue
         if report.full:
