@@ -7,10 +7,10 @@ from itertools import islice, pairwise
 from kron.cron.calendar import longest
 from kron.cron.schedule import Gaps, Repeated, Schedule
 from kron.cron.zone import UTC_ZONE, Table
-from kron.decision.report import Report, report
 from kron.decision.timing import Timing
 from kron.instant import MICROSECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules.finding import Finding
+from kron.rules.outlook import Outlook, Prospect
 from kron.rules.policy import Policy
 
 RISK_WORTH_A_WARNING = 0.01  # one period in a hundred; excluding single days on purpose stays below it
@@ -18,7 +18,6 @@ _YEARS_AHEAD = timedelta(
     days=3 * 366
 )  # three years show every yearly change of the clocks and a leap year often enough
 _FAR_AHEAD = timedelta(days=41 * 366)  # the rarest expression, a leap day on one weekday, comes within forty years
-_SPANS_LOOKED_AT = 10_000  # of long windows fewer periods are enough
 _PERIODS_LOOKED_AT = 400  # more than a year of a daily job
 _LARGEST_CHANGE = timedelta(hours=3)  # of the clocks of any zone, in the years to come
 
@@ -36,6 +35,7 @@ class Linter:
         self._schedules: dict[int, tuple[Schedule, list[Finding]]] = {}  # by identity, and kept, so that it stays one's
         self._spacings: dict[int, timedelta | None] = {}
         self._risks: dict[object, list[Finding]] = {}
+        self._outlook = Outlook(now)
 
     def warnings(self, timing: Timing, policy: Policy) -> list[Finding]:
         """Return the warnings about one valid job."""
@@ -70,7 +70,7 @@ class Linter:
             return []
         key = (id(timing.schedule), timing.window, timing.distribution, timing.constraints)
         if key not in self._risks:
-            self._risks[key] = list(_unschedulable(timing, self._now))
+            self._risks[key] = list(_unschedulable(self._outlook.of(timing)))
         return self._risks[key]
 
 
@@ -164,21 +164,12 @@ def _surely_apart(schedule: Schedule) -> timedelta:
     return timedelta(minutes=least) - (ZERO if schedule.zone is UTC_ZONE else _LARGEST_CHANGE)
 
 
-def _unschedulable(timing: Timing, now: Instant) -> Iterator[Finding]:
-    reports: list[Report] = []
-    spans = 0
-    for nominal in _periods(timing.schedule, now):
-        reports.append(report(timing, nominal))
-        spans += len(reports[-1].spans)
-        if spans > _SPANS_LOOKED_AT:
-            break
-    expected = sum(found.risk for found in reports) / max(len(reports), 1)
-    if expected > RISK_WORTH_A_WARNING:
-        least = min(reports, key=lambda found: found.share)
+def _unschedulable(prospect: Prospect | None) -> Iterator[Finding]:
+    if prospect is not None and prospect.failing > RISK_WORTH_A_WARNING:
         yield _warning(
             "constraint",
-            f"{expected:.0%} of the periods will find no allowed second; in the worst, {format_instant(least.start)}, "
-            f"{least.share:.1%} of the window is allowed",
+            f"{prospect.failing:.0%} of the periods will find no allowed second; in the worst, "
+            f"{format_instant(prospect.worst)}, {prospect.allowed:.1%} of the window is allowed",
             "widen the window or the constraint, or move the schedule into the allowed time",
         )
 

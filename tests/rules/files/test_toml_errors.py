@@ -199,3 +199,29 @@ def test_a_file_full_of_errors_ends_with_saying_so() -> None:
 
     assert len(found) == 10_001
     assert found[-1].message.startswith("more than 10000 findings")
+
+
+HUGE = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (f"[jobs.a]\n{HUGE} = 1", "toml"),
+        (f"[jobs.{HUGE}]", "toml"),
+        (f"{HUGE} = 1", "toml"),
+        (f'[jobs.a]\numask = "{HUGE}"', "toml"),
+        (f'[jobs.a]\nschedule = "{HUGE}"', "toml"),
+        (f"@daily name=a {HUGE}=1", "kron"),
+        (f"@daily name={HUGE[:60_000]} command=x\n" * 2, "kron"),
+        (f"{HUGE}=1\0", "crontab"),
+        ("A\x1b[2J=\0", "crontab"),
+        (f"0 3 * * * {HUGE}", "crontab"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_a_message_neither_repeats_a_megabyte_nor_passes_on_control_characters(text: str, form: str) -> None:
+    said = complaints(text, form)
+
+    assert said
+    assert all(len(line) < 1000 and line.isprintable() for line in said)

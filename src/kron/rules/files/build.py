@@ -45,6 +45,7 @@ class Memory:
     parts: dict[object, Parts] = field(default_factory=dict)
     schedules: dict[tuple[Any, ...], Schedule] = field(default_factory=dict)
     argvs: dict[object, tuple[str, ...]] = field(default_factory=dict)
+    constraints: dict[tuple[int, int], Constraints] = field(default_factory=dict)
 
 
 class Builder:
@@ -154,8 +155,7 @@ class Builder:
             schedule = self._schedule(expression, get("timezone", self._timezone), *words)
             seed = Seed(get("strategy", SeedStrategy.STABLE), salt)
             only, avoid = get("only", _NO_CLAUSES), get("avoid", _NO_CLAUSES)
-            free = only is _NO_CLAUSES and avoid is _NO_CLAUSES
-            constraints = _FREE if free else Constraints(only, avoid)
+            constraints = self._constraints(only, avoid)
             window, distribution = get("window", _NO_WINDOW), get("distribution", _UNIFORM)
             return Timing(identity or "?", schedule, window, distribution, seed, constraints)
         return None
@@ -164,6 +164,13 @@ class Builder:
         words = (expression, timezone, dialect, repeated, gap)
         if (found := self._memory.schedules.get(words)) is None:
             found = self._memory.schedules[words] = Schedule(*words)  # type: ignore[arg-type] # words that were read
+        return found
+
+    def _constraints(self, only: Clauses, avoid: Clauses) -> Constraints:
+        if only is _NO_CLAUSES and avoid is _NO_CLAUSES:
+            return _FREE
+        if (found := self._memory.constraints.get((id(only), id(avoid)))) is None:
+            found = self._memory.constraints[id(only), id(avoid)] = Constraints(only, avoid)  # which keeps both alive
         return found
 
     def _command(self, draft: Draft, merged: Merged) -> Command | None:

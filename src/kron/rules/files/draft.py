@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kron.decision.choices import unknown_word
-from kron.errors import InvalidDefinitionError, KronError
+from kron.errors import InvalidDefinitionError, KronError, shown
 from kron.rules.files.keys import KEYS, Parts
 from kron.rules.files.spelling import spell_key
 from kron.rules.files.toml_index import Path
@@ -58,12 +58,12 @@ class Report:
 
     def add(self, level: Level, field: str, message: str, fix: str, line: int) -> None:
         """Add what a check has to say."""
-        self._take(Finding(level, field, message, fix, self.file, line))
+        self._take(Finding(level, shown(field), message, fix, self.file, line))
 
     def error(self, error: KronError, line: int, field: str = "") -> None:
         """Add an error under the name of a field, its own if there is none."""
         finding = finding_of(error, file=self.file, line=line)
-        self._take(replace(finding, field=field) if field else finding)
+        self._take(replace(finding, field=shown(field or finding.field)))
 
     def _take(self, finding: Finding) -> None:
         self.errors += finding.level == "error"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from kron.errors import shown
 from kron.rules.files.build import Builder, Memory
 from kron.rules.files.crontab import read_crontab
 from kron.rules.files.draft import Draft, Report
@@ -85,7 +86,7 @@ def _unique(drafts: Iterator[Draft], report: Report) -> Iterator[Draft]:
     for draft in drafts:
         earlier = first_line.setdefault(draft.name, draft.line)
         if earlier != draft.line:
-            message = f"{draft.name!r} is already the name of line {earlier}"
+            message = f"{shown(draft.name)!r} is already the name of line {earlier}"
             report.add("error", "name", message, "names are unique in a file", draft.line)
         yield draft
 
