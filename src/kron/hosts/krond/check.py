@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from kron.adapters.system_clock import system_now
+from kron.engine.collector import collector_paused
 from kron.hosts.console import end_with_findings
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import is_directory, load_jobs
@@ -48,10 +49,11 @@ def check(
     """
     loaded = load_jobs(configs, form=read_form(configs, form), permissions=not no_permissions)
     jobs, linter = loaded.job_set.jobs, Linter(system_now())
-    found = [*loaded.findings, *check_host(jobs, elsewhere=elsewhere)]
-    for job in jobs:
-        found += warn(job, linter)
-        found += warn_of_same_second(job)
+    with collector_paused():
+        found = [*loaded.findings, *check_host(jobs, elsewhere=elsewhere)]
+        for job in jobs:
+            found += warn(job, linter)
+            found += warn_of_same_second(job)
     end_with_findings(in_order(found), strict=strict, as_json=as_json, unreadable=loaded.unreadable)
 
 
