@@ -1,4 +1,4 @@
-"""Jobs of a scenario from what people have: registrations of the library, or the jobs of a `.kron` file."""
+"""Jobs of a scenario from what people have: registrations of the library, or the jobs of a file."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from kron.cron.expression import Expression, parse
 from kron.errors import InvalidDefinitionError
 from kron.hosts.simulation.scenario import Behaviour, Job
 from kron.instant import ZERO
-from kron.rules.job import Job as FileJob
+from kron.rules.files.host_job import HostJob
 
 
 def jobs_of_registrations(registrations: Sequence[Sequence[Any]], behaviour: Behaviour) -> tuple[Job, ...]:
@@ -17,11 +17,13 @@ def jobs_of_registrations(registrations: Sequence[Sequence[Any]], behaviour: Beh
     return tuple(Job(name, cron, delay, behaviour) for name, cron, _, delay in registrations)
 
 
-def jobs_of_file(jobs: Sequence[FileJob], timezone: str, behaviour: Behaviour) -> tuple[Job, ...]:
+def jobs_of_file(jobs: Sequence[HostJob], timezone: str, behaviour: Behaviour) -> tuple[Job, ...]:
     """Return the jobs of a file, each under its name; one with a window, or in another zone, is refused."""
     found = []
     for job in jobs:
         timing = job.timing
+        if timing is None:
+            raise InvalidDefinitionError(field="schedule", found=job.schedule, reason="names no time to be simulated")
         if timing.window.duration != ZERO:
             raise InvalidDefinitionError(
                 field="window", found=job.name, reason="cannot be simulated yet", fix="leave @win out to try the rest"
