@@ -19,6 +19,7 @@ from kron.errors.definitions import (
     TimezoneDataError,
     UnknownTimezoneError,
 )
+from kron.errors.jobs import JobActiveError
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
@@ -61,6 +62,7 @@ __all__ = [
     "InvalidInstantError",
     "InvalidRegistrationError",
     "InvalidTraceError",
+    "JobActiveError",
     "KronError",
     "LedgerError",
     "LedgerInUseError",

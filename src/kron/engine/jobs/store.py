@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from kron.engine.ports import Store
 from kron.instant import Instant
+from kron.rules.handled import Handled
 from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
 
 
@@ -23,6 +24,8 @@ class JobBatch(NamedTuple):
     """What begun runs are recognised by."""
     ended: Sequence[End] = ()
     """Runs that have ended."""
+    given_up: Sequence[str] = ()
+    """Names of runs that have ended, and are not tried again after all."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to write."""
@@ -50,8 +53,6 @@ class JobStored(NamedTuple):
     """By identity, also those that are not defined any more."""
     definitions: Mapping[str, str] = {}
     """Texts of the definitions in force, by their keys."""
-    handled: Mapping[str, frozenset[Instant]] = {}
-    """By identity: nominal times of periods with an outcome whose effective time lies after what is served."""
     unfinished: Sequence[Unfinished] = ()
     retries: Sequence[Retry] = ()
 
@@ -62,3 +63,6 @@ class JobLedger(Store[JobBatch, JobStored], Protocol):
     A second outcome of a period, or a second start of the same period and attempt, is refused with a LedgerError, and
     nothing of that batch is remembered. Definitions are kept as long as a record refers to them.
     """
+
+    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, Handled]:
+        """Return, by identity, which periods with nominal times after an instant have their outcome."""
