@@ -31,7 +31,7 @@ SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelt
 
 def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> Work:
     """Return a job that is written like a schedule line."""
-    policy = {key: more.pop(key) for key in ("concurrency", "deadline", "suspend") if key in more}
+    policy: dict[str, object] = {key: more.pop(key) for key in ("concurrency", "deadline", "suspend") if key in more}
     timing = None if line == "@reboot" else Timing.parse(line, identity=name)
     made = Policy.from_dict(policy)
     fields = {
