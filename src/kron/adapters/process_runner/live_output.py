@@ -1,0 +1,150 @@
+"""LiveOutput: the files that one execution writes, indexed as they grow, kept small, and made final at last."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from kron.adapters.process_runner import index
+from kron.adapters.process_runner.capture import Segment
+from kron.adapters.process_runner.libc import punch
+from kron.adapters.process_runner.output_files import LiveFile, OutputFiles
+from kron.adapters.process_runner.output_log import open_live, pieces_of, write_final
+from kron.adapters.process_runner.syslog import Syslog
+
+_SLACK = 1 << 16  # bytes above the limit that are not worth a look yet
+_PASSED_ON = 1 << 20  # bytes of a look that go to the log; who writes more than that loses the rest
+
+
+class LiveOutput:
+    """What the host knows about the output of one execution."""
+
+    def __init__(self, files: OutputFiles, run_id: str, syslog: Syslog) -> None:
+        self._run_id = run_id
+        self._folder = files.live
+        self._index = files.index_of(run_id)
+        self._log = files.log(run_id)
+        self._syslog = syslog
+        self._kept: dict[str, LiveFile] = {}  # by stream
+        self._passed_on: dict[str, LiveFile] = {}
+        self._passed: dict[str, int] = {}  # bytes of each that are passed on
+        self._capture = index.load(self._index, 0)
+
+    def add(self, file: LiveFile) -> None:
+        """Take in one of the files."""
+        if file.limit is None:
+            if file.stream not in self._passed_on:
+                self._passed_on[file.stream] = file
+                self._passed[file.stream] = 0
+        else:
+            self._kept[file.stream] = file
+            self._capture.limit = file.limit
+
+    def grow(self, now: int) -> None:
+        """Take note of what has come."""
+        news = []
+        for stream, file in self._kept.items():
+            size = (self._folder / file.name).stat().st_size
+            seen = self._capture.sizes[stream]
+            if size < seen:
+                self._capture.lost(stream, size)
+                index.save(self._index, self._capture)
+            elif size > seen:
+                news.append(Segment(now, stream, seen, size - seen))
+                self._capture.arrived(news[-1])
+        if news:
+            index.append(self._index, news)
+            self._trim(slack=_SLACK)
+        for stream in self._passed_on:
+            self._pass_on(stream, ended=False)
+
+    def finish(self, now: int) -> bool:
+        """Make the output final, unless somebody can still write; whether that was done."""
+        paths = {stream: self._folder / file.name for stream, file in self._kept.items()}
+        everything = [*paths.values(), *(self._folder / file.name for file in self._passed_on.values())]
+        self.grow(now)  # also what grandchildren write while nobody but them has the files
+        if any(_is_written_to(path) for path in everything):
+            return False
+        self.grow(now)  # what came before the last of them closed it
+        for stream in self._passed_on:
+            self._pass_on(stream, ended=True)
+        if self._capture.size or any(self._capture.dropped.values()):
+            self._trim(slack=0)
+            write_final(self._log, list(pieces_of(self._capture, paths)))
+        # A crash here leaves the final form, which counts, and files that the next host makes final once more.
+        for path in everything:
+            path.unlink(missing_ok=True)
+        self._index.unlink(missing_ok=True)
+        return True
+
+    # --- within bounds ------------------------------------------------------------------------------------------------
+
+    def _trim(self, *, slack: int) -> None:
+        dropped = self._capture.trim(self._read, slack=max(slack, self._capture.limit // 8) if slack else 0)
+        if dropped:
+            index.save(self._index, self._capture)  # first: a reader must not take holes for output
+            self._punch(dropped)
+
+    def _read(self, stream: str, offset: int, length: int) -> bytes:
+        descriptor = open_live(self._folder / self._kept[stream].name)
+        try:
+            return os.pread(descriptor, length, offset)
+        finally:
+            os.close(descriptor)
+
+    def _punch(self, dropped: Iterable[Segment]) -> None:
+        for stream, file in self._kept.items():
+            own = [segment for segment in dropped if segment.stream == stream]
+            if own:
+                begin = own[0].offset if self._capture.head else 0
+                _forget(self._folder / file.name, begin, own[-1].offset + own[-1].length)
+
+    # --- passing on ---------------------------------------------------------------------------------------------------
+
+    def _pass_on(self, stream: str, *, ended: bool) -> None:
+        path = self._folder / self._passed_on[stream].name
+        begin = self._passed[stream]
+        size = path.stat().st_size
+        if size <= begin:
+            return
+        descriptor = open_live(path)
+        try:
+            data = os.pread(descriptor, _PASSED_ON, begin)
+        finally:
+            os.close(descriptor)
+        whole = len(data) if ended or len(data) == _PASSED_ON else data.rfind(b"\n") + 1
+        for line in data[:whole].splitlines():
+            if line := line.strip(b"\0"):  # holes: what an earlier host has passed on
+                self._syslog.send(self._run_id, stream, line)
+        self._passed[stream] = size if len(data) == _PASSED_ON else begin + whole
+        _forget(path, 0, self._passed[stream])
+
+
+def _forget(path: Path, begin: int, end: int) -> None:
+    """Give a part of a file back to the disk, where the file system can."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        punch(descriptor, begin, end - begin)
+    finally:
+        os.close(descriptor)
+
+
+def _is_written_to(path: Path) -> bool:
+    """Whether somebody has a file open to write: then, and only then, nobody else gets a lease to read it."""
+    try:
+        descriptor = open_live(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        return error.errno == errno.EWOULDBLOCK  # its user has a lease
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN  # else this file system has no leases: take the end for the end
+    finally:
+        os.close(descriptor)
+    return False
