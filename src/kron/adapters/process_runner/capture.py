@@ -41,18 +41,14 @@ class Capture:
         if len(self.tail) > _MOST_SEGMENTS:
             self.tail = _joined(self.tail)
 
-    def lost(self, stream: str, size: int) -> None:
-        """Take note that somebody has cut a stream off at a size."""
-        self.sizes[stream] = size
+    def lost(self, stream: str) -> None:
+        """Take note that somebody has cut a stream off: what is there now is all new."""
         for part in (self.head, self.tail):
-            for at, segment in enumerate(part):
-                if segment.stream == stream and segment.offset + segment.length > size:
-                    left = max(0, size - segment.offset)
-                    self._count([segment._replace(length=segment.length - left)])
-                    part[at] = segment._replace(length=left)
-            part[:] = [segment for segment in part if segment.length]
+            self._count([segment for segment in part if segment.stream == stream])
+            part[:] = [segment for segment in part if segment.stream != stream]
+        self.sizes[stream] = 0
         if not self.is_cut:  # what is missing is missing before all that follows
-            self.head, self.tail, self.is_cut = [*self.head, *self.tail], [], True
+            self.head, self.tail, self.is_cut = self.tail, [], True
 
     def trim(self, read: Read, *, slack: int = 0) -> list[Segment]:
         """Return what is dropped to stay within the limit, in whole lines where possible; nothing while it exceeds the

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import resource
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
 from kron.adapters.process_runner.output_files import OutputFiles
-from kron.adapters.process_runner.proc import find_leaders
+from kron.adapters.process_runner.proc import Stat, find_leaders
 from kron.adapters.process_runner.spawner_process import SpawnerProcess
 
 T = TypeVar("T")
@@ -18,6 +19,7 @@ T = TypeVar("T")
 _TOGETHER = 8  # starts in one message, with at most two open files each: few descriptors, and hardly more wake-ups
 _AHEAD = 64  # starts that a spawner has before it: some 40 ms of work, should this loop be busy for as long
 _DESCRIPTORS_OF_A_START = 2
+_BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 
 
 class Host(Protocol):
@@ -129,9 +131,13 @@ class Lane:
             if self._current is not process:  # it died meanwhile, or was retired
                 return
             chunk = [self._pending.popleft() for _ in range(min(_TOGETHER, len(self._pending)))]
-            failed = await self._host.in_thread(partial(_send, process, chunk, self._host.files, owner))
+            failed, unsent = await self._host.in_thread(partial(_send, process, chunk, self._host.files, owner))
         if failed:
             self._host.hear(News(ended=failed))
+        if unsent:
+            self._pending.extendleft(reversed(unsent))
+            if self._current is process:  # dead, though it did not say so yet
+                self._current = None
 
     def _refuse(self, reason: str) -> None:
         refused = [Exit(start.run_id, not_started=reason) for start in self._pending]
@@ -157,26 +163,36 @@ class Lane:
         """Find out what became of all that a dead spawner had to do with. One that retired had nothing left."""
         async with self._sending:  # what was being sent has arrived or has not
             await self._host.in_thread(partial(_wait_for, process.pid))  # from here on its children are ours
-            doubtful = process.doubtful()
+            begun = process.begun()
             process.close()
             self._room.set()
-        reason = "its spawner died before it was started"
-        lost = [start.run_id for start, _ in process.in_flight]
-        perhaps, never = lost[:doubtful], lost[doubtful:]
-        found = await self._host.in_thread(partial(find_leaders, perhaps))
+        starts = [start for start, _ in process.in_flight]
+        perhaps, never = starts[: begun - process.answered], starts[begun - process.answered :]
+        found = await self._host.in_thread(partial(_look_for, [start.run_id for start in perhaps]))
         news = News([Started(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
-        # Not found, though it was begun: it may have run and ended, or not have run. Nobody knows.
-        news.ended += [Exit(run_id) for run_id in perhaps if run_id not in found]
-        news.ended += [Exit(run_id, not_started=reason) for run_id in never]
+        # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
+        news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
+        if begun:  # the next one starts the rest
+            await self._host.in_thread(partial(_remove, never, self._host.files))
+        else:  # the next one might die as soon, and the next
+            news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
         orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]
         if news:
             self._host.hear(news)
         self._host.adopt([*orphans, *news.started])
         self._processes.discard(process)
+        if begun and never:
+            self._pending.extendleft(reversed(never))
+            self.start(())
 
 
-def _send(process: SpawnerProcess, starts: Sequence[Start], files: OutputFiles, owner: tuple[int, int]) -> list[Exit]:
-    """Open the files of some starts and ask for them; return those that failed already. In a thread."""
+def _send(
+    process: SpawnerProcess, starts: Sequence[Start], files: OutputFiles, owner: tuple[int, int]
+) -> tuple[list[Exit], list[Start]]:
+    """Open the files of some starts and ask for them; return those that failed, and those that nobody took.
+
+    In a thread.
+    """
     failed: list[Exit] = []
     sent, requests, descriptors = [], [], []
     try:
@@ -191,13 +207,30 @@ def _send(process: SpawnerProcess, starts: Sequence[Start], files: OutputFiles, 
             descriptors.append(opened)
         if sent:
             process.send(sent, requests, descriptors)
-    except (OSError, ValueError) as error:  # the spawner has gone, or a value cannot be sent
+    except (BrokenPipeError, ConnectionResetError):
+        _remove(sent, files)
+        return failed, sent
+    except (OSError, ValueError) as error:  # too many files are under way, or a value cannot be sent
         failed += [Exit(start.run_id, not_started=f"its spawner cannot be reached: {error}") for start in sent]
     finally:
         for own in descriptors:
             for descriptor in own:
                 os.close(descriptor)
-    return failed
+    return failed, []
+
+
+def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
+    """Find the leaders of starts begun. One that was just being born shows its environment a little later."""
+    found = find_leaders(run_ids)
+    if len(found) < len(run_ids):
+        time.sleep(_BIRTH)
+        found = find_leaders(run_ids)
+    return found
+
+
+def _remove(starts: Iterable[Start], files: OutputFiles) -> None:
+    for start in starts:
+        files.remove(start.run_id)
 
 
 def _wait_for(pid: int) -> None:

@@ -47,11 +47,11 @@ class LiveOutput:
         news = []
         for stream, file in self._kept.items():
             size = (self._folder / file.name).stat().st_size
-            seen = self._capture.sizes[stream]
-            if size < seen:
-                self._capture.lost(stream, size)
+            if size < self._capture.sizes[stream]:
+                self._capture.lost(stream)
                 index.save(self._index, self._capture)
-            elif size > seen:
+            seen = self._capture.sizes[stream]
+            if size > seen:
                 news.append(Segment(now, stream, seen, size - seen))
                 self._capture.arrived(news[-1])
         if news:

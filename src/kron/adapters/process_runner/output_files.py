@@ -83,8 +83,8 @@ class OutputFiles:
         except OSError:
             for descriptor in descriptors:
                 os.close(descriptor)
-            for file in made[: len(descriptors)]:  # the one that failed may be somebody else's
-                (self.live / file.name).unlink()
+            self.opened[start.run_id] = made[: len(descriptors)]  # the one that failed may be somebody else's
+            self.remove(start.run_id)
             raise
         if made:
             self.opened[start.run_id] = made
@@ -94,6 +94,11 @@ class OutputFiles:
             wheres["stdout"], wheres["stderr"],
         )  # fmt: skip
         return request, descriptors
+
+    def remove(self, run_id: str) -> None:
+        """Remove the files of a start that did not happen."""
+        for file in self.opened.pop(run_id, ()):
+            (self.live / file.name).unlink(missing_ok=True)
 
 
 def _live_file(start: Start, stream: str, where: str) -> LiveFile:

@@ -36,7 +36,7 @@ class SpawnerProcess:
         self.in_flight: deque[tuple[Start, int]] = deque()  # with the bytes that each takes, roughly
         self.running: dict[int, str] = {}  # run ids by pid
         self.refusal = ""
-        self._answered = 0
+        self.answered = 0  # starts of which it has said what became of them
         self._line = b""
         self._unsent = b""
         self._ending = False
@@ -111,10 +111,9 @@ class SpawnerProcess:
         if not self.ready.done():
             self.ready.cancel()
 
-    def doubtful(self) -> int:
-        """Return how many of those in flight may have been started, though it did not live to say so."""
-        begun = int.from_bytes(os.pread(self._counter, 8, 0), "big")
-        return max(0, begun - self._answered)
+    def begun(self) -> int:
+        """Return how many starts it has begun in its life."""
+        return int.from_bytes(os.pread(self._counter, 8, 0), "big")
 
     def _writable(self) -> None:
         try:
@@ -153,7 +152,7 @@ class SpawnerProcess:
         kind, _, rest = line.partition(" ")
         if kind == "S":
             pid, ticks = map(int, rest.split())
-            self._answered += 1
+            self.answered += 1
             start, _ = self.in_flight.popleft()
             self.running[pid] = start.run_id
             news.started.append(Started(start.run_id, pid, ticks))
@@ -162,7 +161,7 @@ class SpawnerProcess:
             if run_id := self.running.pop(pid, None):
                 news.ended.append(end(run_id, status))
         elif kind == "F":
-            self._answered += 1
+            self.answered += 1
             start, _ = self.in_flight.popleft()
             news.ended.append(Exit(start.run_id, not_started=rest))
         elif kind == "R":

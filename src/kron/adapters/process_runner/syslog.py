@@ -3,7 +3,7 @@
 import socket
 from contextlib import suppress
 
-_ADDRESS = "/dev/log"
+ADDRESS = "/dev/log"
 _CRON = 9 << 3  # the facility
 _SEVERITIES = {"stdout": 6, "stderr": 4}  # informational, warning
 _LONGEST = 8192  # bytes of a message: more than most logs take
@@ -12,8 +12,8 @@ _LONGEST = 8192  # bytes of a message: more than most logs take
 class Syslog:
     """The socket of the log, opened when there is something to say."""
 
-    def __init__(self, address: str = _ADDRESS) -> None:
-        self._address = address
+    def __init__(self, address: str = "") -> None:
+        self._address = address or ADDRESS
         self._socket: socket.socket | None = None
 
     def send(self, run_id: str, stream: str, line: bytes) -> None:
