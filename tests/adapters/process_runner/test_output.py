@@ -17,7 +17,7 @@ KIB, MIB = 1 << 10, 1 << 20
 async def settled(world: World, run_id: str) -> None:
     """Wait until the output of an ended execution is final: nothing of it is live any more."""
     await world.ended(run_id)
-    await until(lambda: not list(world.runner.files.list_live(run_id)))
+    await until(lambda: run_id not in world.runner.slots.of_run)
 
 
 def blocks(world: World) -> int:
@@ -45,7 +45,7 @@ def test_both_streams_are_there_while_it_runs_and_afterwards(tmp_path: Path) -> 
             assert final.is_final
             assert sorted(running.text().splitlines()) == sorted(final.text().splitlines()) == [b"err", b"out"]
             assert final.of("stderr").text() == b"err\n"
-            assert [path.name for path in world.output_folder.iterdir() if path.is_file()] == ["run-1.log"]
+            assert {path.name for path in world.output_folder.iterdir() if path.is_file()} == {"journal", "run-1.log"}
 
     within_time(body())
 
@@ -72,13 +72,13 @@ def test_joined_streams_are_in_exact_order(tmp_path: Path) -> None:
     within_time(body())
 
 
-def test_a_silent_execution_leaves_no_file(tmp_path: Path) -> None:
+def test_a_silent_execution_leaves_no_file_of_its_own(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
             run_id = world.start("true")
             await settled(world, run_id)
 
-            assert [path for path in world.output_folder.rglob("*") if path.is_file()] == []
+            assert [path.name for path in world.output_folder.iterdir() if path.is_file()] == ["journal"]
             assert world.output(run_id).text() == b""
 
     within_time(body())

@@ -14,8 +14,9 @@ from contextlib import suppress
 
 from kron.adapters.process_runner.libc import watch_folder
 from kron.adapters.process_runner.live_output import LiveOutput
-from kron.adapters.process_runner.output_files import LiveFile, OutputFiles, parse
+from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.syslog import Syslog
+from kron.adapters.process_runner.usage import Usage, usage
 
 _PAUSE = 0.2  # seconds between two looks
 _LINGERING = 2.0  # seconds between two looks for who still has the files of an ended execution open
@@ -27,10 +28,10 @@ _READ = 1 << 16
 class Collector:
     """`end` may be called from any thread; all else happens in its own."""
 
-    def __init__(self, files: OutputFiles, *, syslog: Syslog | None = None) -> None:
-        self._files = files
+    def __init__(self, slots: Slots, *, syslog: Syslog | None = None) -> None:
+        self._slots = slots
         self._syslog = syslog or Syslog()
-        self._live: dict[str, LiveOutput] = {}  # of those that have written something, and of the ended
+        self._live: dict[str, LiveOutput] = {}  # of those that have written something
         self._lingering: set[str] = set()  # ended, but somebody can still write
         self._ended: deque[str] = deque()  # to be looked at; appended to by others
         self._survivors: Collection[str] | None = None
@@ -41,7 +42,7 @@ class Collector:
 
     def start(self) -> None:
         """Begin to watch, with what lies there already."""
-        self._inotify = watch_folder(str(self._files.live))
+        self._inotify = watch_folder(str(self._slots.files.live))
         self._thread.start()
 
     def end(self, run_id: str) -> None:
@@ -69,9 +70,7 @@ class Collector:
     # --- in the thread ------------------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        for file in self._files.list_live():
-            self._output(file.run_id, [file])
-        self._grow(self._live)  # whatever was written while nobody looked
+        self._grow(self._everybody())  # whatever was written while nobody looked
         poll = select.poll()
         for descriptor in (self._wake, self._inotify):
             if descriptor is not None:
@@ -96,7 +95,7 @@ class Collector:
         while self._ended:
             ended.add(self._ended.popleft())
         if self._survivors is not None:
-            ended.update(run_id for run_id in self._live if run_id not in self._survivors)
+            ended.update(run_id for run_id in self._everybody() if run_id not in self._survivors)
             self._survivors = None
         self._grow(written)
         self._finish(ended)
@@ -115,36 +114,40 @@ class Collector:
                     at += _EVENT.size + length
                     if mask & _OVERFLOW:
                         return self._everybody()
-                    if file := parse(os.fsdecode(name)):
+                    if file := self._slots.holders.get(os.fsdecode(name)):
                         found[file.run_id] = None
-                        self._output(file.run_id, [file])
         return found
 
     def _everybody(self) -> Iterable[str]:
-        for file in self._files.list_live():
-            self._output(file.run_id, [file])
-        return list(self._live)
+        return list(self._slots.of_run)
 
-    def _output(self, run_id: str, files: Iterable[LiveFile]) -> LiveOutput:
+    def _output(self, run_id: str) -> LiveOutput:
         output = self._live.get(run_id)
         if output is None:
-            output = self._live[run_id] = LiveOutput(self._files, run_id, self._syslog)
-        for file in files:
-            output.add(file)
+            output = self._live[run_id] = LiveOutput(self._slots, run_id, self._syslog)
         return output
 
     def _grow(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
         for run_id in run_ids:
             with suppress(OSError):  # a full disk, or a file in use: at the next look
-                self._live[run_id].grow(now)
+                self._output(run_id).grow(now)
 
     def _finish(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
         for run_id in run_ids:
-            output = self._output(run_id, self._files.opened.pop(run_id, ()))
+            if run_id not in self._live and self._was_silent(run_id):
+                continue
             self._lingering.add(run_id)
             with suppress(OSError):
-                if output.finish(now):
+                if self._output(run_id).finish(now):
                     del self._live[run_id]
                     self._lingering.discard(run_id)
+
+    def _was_silent(self, run_id: str) -> bool:
+        """Whether an execution wrote nothing, and nobody can any more: as most do. Its files are free again then."""
+        live = self._slots.files.live
+        if all(usage(f"{live}/{file.name}") is Usage.EMPTY for file in self._slots.of_run.get(run_id, ())):
+            self._slots.give_back(run_id)
+            return True
+        return False

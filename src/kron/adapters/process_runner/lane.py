@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
-from kron.adapters.process_runner.output_files import OutputFiles
 from kron.adapters.process_runner.proc import Stat, find_leaders
+from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.spawner_process import SpawnerProcess
 
 T = TypeVar("T")
 
-_TOGETHER = 8  # starts in one message, with at most two open files each: few descriptors, and hardly more wake-ups
+_TOGETHER = 16  # starts in one message, with at most two open files each, of which the kernel passes 253
 _AHEAD = 64  # starts that a spawner has before it: some 40 ms of work, should this loop be busy for as long
 _DESCRIPTORS_OF_A_START = 2
 _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
@@ -25,7 +25,7 @@ _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 class Host(Protocol):
     """What a lane needs of whoever has it."""
 
-    files: OutputFiles
+    slots: Slots
 
     def hear(self, news: News, /) -> None:
         """Take news of executions."""
@@ -55,7 +55,8 @@ class Lane:
         self._pumping = False
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         # What is under way in a socket counts against the limit of whoever sent it, too.
-        self._ahead = max(_TOGETHER, min(_AHEAD, soft // 4 // _DESCRIPTORS_OF_A_START))
+        self._ahead = max(1, min(_AHEAD, soft // 4 // _DESCRIPTORS_OF_A_START))
+        self._together = min(_TOGETHER, self._ahead)
 
     def has(self, pid: int) -> bool:
         """Whether a process is one of its spawners, or the child of one that may have died without our knowing yet."""
@@ -79,6 +80,7 @@ class Lane:
     def retire(self) -> None:
         """Let the next start have a new spawner, which looks up users and groups anew."""
         process, self._current = self._current, None
+        self._room.set()
         if process is not None:
             process.retire()
 
@@ -99,7 +101,7 @@ class Lane:
         try:
             while self._pending:
                 process, owner = await self._spawner()
-                if process is not None and owner is not None:
+                while process is not None and owner is not None and process is self._current and self._pending:
                     await self._feed(process, owner)
         finally:
             self._pumping = False
@@ -123,21 +125,23 @@ class Lane:
         return process, process.ready.result()
 
     async def _feed(self, process: SpawnerProcess, owner: tuple[int, int]) -> None:
-        self._room.clear()
-        if process.in_flight and (process.is_full or len(process.in_flight) > self._ahead - _TOGETHER):
+        if not self._has_room(process):
+            self._room.clear()
             await self._room.wait()
-            return
         async with self._sending:
             if self._current is not process:  # it died meanwhile, or was retired
                 return
-            chunk = [self._pending.popleft() for _ in range(min(_TOGETHER, len(self._pending)))]
-            failed, unsent = await self._host.in_thread(partial(_send, process, chunk, self._host.files, owner))
+            chunk = [self._pending.popleft() for _ in range(min(self._together, len(self._pending)))]
+            failed, unsent = await self._host.in_thread(partial(_send, process, chunk, self._host.slots, owner))
         if failed:
             self._host.hear(News(ended=failed))
         if unsent:
             self._pending.extendleft(reversed(unsent))
             if self._current is process:  # dead, though it did not say so yet
                 self._current = None
+
+    def _has_room(self, process: SpawnerProcess) -> bool:
+        return not process.in_flight or (len(process.in_flight) <= self._ahead - self._together and not process.is_full)
 
     def _refuse(self, reason: str) -> None:
         refused = [Exit(start.run_id, not_started=reason) for start in self._pending]
@@ -147,7 +151,8 @@ class Lane:
     # --- what the spawner says ----------------------------------------------------------------------------------------
 
     def _heard(self, news: News) -> None:
-        self._room.set()
+        if self._current is None or self._has_room(self._current):
+            self._room.set()
         for started in news.started:
             self._ticks[started.run_id] = started
         for ended in news.ended:
@@ -157,6 +162,7 @@ class Lane:
     def _gone(self, process: SpawnerProcess) -> None:
         if self._current is process:
             self._current = None
+        self._room.set()
         self._host.call_soon(self._bury(process))
 
     async def _bury(self, process: SpawnerProcess) -> None:
@@ -173,7 +179,7 @@ class Lane:
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest
-            await self._host.in_thread(partial(_remove, never, self._host.files))
+            await self._host.in_thread(partial(_give_back, never, self._host.slots))
         else:  # the next one might die as soon, and the next
             news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
         orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]
@@ -187,7 +193,7 @@ class Lane:
 
 
 def _send(
-    process: SpawnerProcess, starts: Sequence[Start], files: OutputFiles, owner: tuple[int, int]
+    process: SpawnerProcess, starts: Sequence[Start], slots: Slots, owner: tuple[int, int]
 ) -> tuple[list[Exit], list[Start]]:
     """Open the files of some starts and ask for them; return those that failed, and those that nobody took.
 
@@ -198,7 +204,7 @@ def _send(
     try:
         for start in starts:
             try:
-                request, opened = files.open(start, owner)
+                request, opened = slots.open(start, owner)
             except OSError as error:
                 failed.append(Exit(start.run_id, not_started=f"output file: {error.strerror}"))
                 continue
@@ -206,12 +212,14 @@ def _send(
             requests.append(request)
             descriptors.append(opened)
         if sent:
+            slots.record(sent)
             process.send(sent, requests, descriptors)
     except (BrokenPipeError, ConnectionResetError):
-        _remove(sent, files)
+        _give_back(sent, slots)
         return failed, sent
-    except (OSError, ValueError) as error:  # too many files are under way, or a value cannot be sent
-        failed += [Exit(start.run_id, not_started=f"its spawner cannot be reached: {error}") for start in sent]
+    except (OSError, ValueError) as error:  # a full disk, too many files under way, or a value that cannot be sent
+        _give_back(sent, slots)
+        failed += [Exit(start.run_id, not_started=f"it cannot be asked for: {error}") for start in sent]
     finally:
         for own in descriptors:
             for descriptor in own:
@@ -228,9 +236,9 @@ def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
     return found
 
 
-def _remove(starts: Iterable[Start], files: OutputFiles) -> None:
+def _give_back(starts: Iterable[Start], slots: Slots) -> None:
     for start in starts:
-        files.remove(start.run_id)
+        slots.give_back(start.run_id)
 
 
 def _wait_for(pid: int) -> None:

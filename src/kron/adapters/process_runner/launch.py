@@ -6,7 +6,7 @@ import resource
 import stat
 
 from kron.adapters.process_runner.privilege import Identity
-from kron.adapters.process_runner.signals import ALL, restore_all
+from kron.adapters.process_runner.signals import ignored, restore_all
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LANG, _SHELL = "C.UTF-8", "/bin/sh"  # as cron has it: the login shell of many users is there to refuse
@@ -30,6 +30,7 @@ class Launcher:
             "PATH": PATH, "HOME": identity.home, "LOGNAME": identity.name, "SHELL": _SHELL, "USER": identity.name,
             "LANG": _LANG,
         }  # fmt: skip
+        self._ignored = ignored()
         self._null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
     def launch(self, request: Request, descriptors: list[int]) -> int:
@@ -56,7 +57,7 @@ class Launcher:
                     file_actions=[(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(streams)],
                     setsid=True,
                     setsigmask=(),
-                    setsigdef=ALL,
+                    setsigdef=self._ignored,
                 )
             except OSError as failure:
                 raise NotStartedError(_explain(program, failure)) from failure

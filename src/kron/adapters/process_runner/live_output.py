@@ -1,18 +1,17 @@
 """LiveOutput: the files that one execution writes, indexed as they grow, kept small, and made final at last."""
 
-import errno
-import fcntl
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from kron.adapters.process_runner import index
 from kron.adapters.process_runner.capture import Segment
 from kron.adapters.process_runner.libc import punch
-from kron.adapters.process_runner.output_files import LiveFile, OutputFiles
+from kron.adapters.process_runner.output_files import LiveFile
 from kron.adapters.process_runner.output_log import open_live, pieces_of, write_final
+from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.syslog import Syslog
+from kron.adapters.process_runner.usage import Usage, usage
 
 _SLACK = 1 << 16  # bytes above the limit that are not worth a look yet
 _PASSED_ON = 1 << 20  # bytes of a look that go to the log; who writes more than that loses the rest
@@ -21,26 +20,24 @@ _PASSED_ON = 1 << 20  # bytes of a look that go to the log; who writes more than
 class LiveOutput:
     """What the host knows about the output of one execution."""
 
-    def __init__(self, files: OutputFiles, run_id: str, syslog: Syslog) -> None:
+    def __init__(self, slots: Slots, run_id: str, syslog: Syslog) -> None:
         self._run_id = run_id
-        self._folder = files.live
-        self._index = files.index_of(run_id)
-        self._log = files.log(run_id)
+        self._slots = slots
+        self._folder = slots.files.live
+        self._index = slots.files.index_of(run_id)
+        self._log = slots.files.log(run_id)
         self._syslog = syslog
         self._kept: dict[str, LiveFile] = {}  # by stream
         self._passed_on: dict[str, LiveFile] = {}
         self._passed: dict[str, int] = {}  # bytes of each that are passed on
         self._capture = index.load(self._index, 0)
-
-    def add(self, file: LiveFile) -> None:
-        """Take in one of the files."""
-        if file.limit is None:
-            if file.stream not in self._passed_on:
+        for file in slots.of_run.get(run_id, ()):
+            if file.limit is None:
                 self._passed_on[file.stream] = file
                 self._passed[file.stream] = 0
-        else:
-            self._kept[file.stream] = file
-            self._capture.limit = file.limit
+            else:
+                self._kept[file.stream] = file
+                self._capture.limit = file.limit
 
     def grow(self, now: int) -> None:
         """Take note of what has come."""
@@ -65,7 +62,7 @@ class LiveOutput:
         paths = {stream: self._folder / file.name for stream, file in self._kept.items()}
         everything = [*paths.values(), *(self._folder / file.name for file in self._passed_on.values())]
         self.grow(now)  # also what grandchildren write while nobody but them has the files
-        if any(_is_written_to(path) for path in everything):
+        if any(usage(path) is Usage.WRITTEN for path in everything):
             return False
         self.grow(now)  # what came before the last of them closed it
         for stream in self._passed_on:
@@ -74,10 +71,21 @@ class LiveOutput:
             self._trim(slack=0)
             write_final(self._log, list(pieces_of(self._capture, paths)))
         # A crash here leaves the final form, which counts, and files that the next host makes final once more.
-        for path in everything:
-            path.unlink(missing_ok=True)
         self._index.unlink(missing_ok=True)
+        for file in self._slots.release(self._run_id):
+            self._clear(file.name)
         return True
+
+    def _clear(self, name: str) -> None:
+        """Let a file be used again, if nobody at all has it open, and under no other name."""
+        path = self._folder / name
+        found = usage(path)
+        if found is Usage.FREE:
+            os.truncate(path, 0)
+        if found in (Usage.FREE, Usage.EMPTY):
+            self._slots.keep(name)
+        else:
+            path.unlink(missing_ok=True)
 
     # --- within bounds ------------------------------------------------------------------------------------------------
 
@@ -129,22 +137,3 @@ def _forget(path: Path, begin: int, end: int) -> None:
         punch(descriptor, begin, end - begin)
     finally:
         os.close(descriptor)
-
-
-def _is_written_to(path: Path) -> bool:
-    """Whether somebody has a file open to write: then, and only then, nobody else gets a lease to read it."""
-    try:
-        descriptor = open_live(path)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        return error.errno == errno.EWOULDBLOCK  # its user has a lease
-    try:
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except OSError as error:
-        return error.errno == errno.EAGAIN  # else this file system has no leases: take the end for the end
-    finally:
-        os.close(descriptor)
-    return False

@@ -39,10 +39,12 @@ class OutputLog:
         for _ in range(_TRIES):
             with suppress(FileNotFoundError):
                 return read_final(self._files.log(self._run_id), self._run_id)
-            live = list(self._files.list_live(self._run_id))
+            live = self._files.live_files(self._run_id)
             with suppress(FileNotFoundError):
                 if live:
-                    return self._read_live(live, all_there_is=all_there_is)
+                    output = self._read_live(live, all_there_is=all_there_is)
+                    if self._files.live_files(self._run_id) == live:  # else they were somebody else's by then
+                        return output
             if not live and not self._files.log(self._run_id).exists():
                 break
         return Output(self._run_id, (), is_final=True)

@@ -19,6 +19,7 @@ from kron.adapters.process_runner.libc import adopt_orphans
 from kron.adapters.process_runner.output_files import OutputFiles
 from kron.adapters.process_runner.proc import stat
 from kron.adapters.process_runner.reaper import Reaper
+from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.spawner_process import end
 from kron.adapters.process_runner.survivors import find_survivors
 from kron.adapters.process_runner.watch import Watch
@@ -40,6 +41,7 @@ class ProcessRunner:
         ended: Callable[[list[Exit]], object],
     ) -> None:
         self.files = OutputFiles(output)
+        self.slots = Slots(self.files)
         self._started = started
         self._ended = ended
         self._lanes: dict[tuple[str, str], Lane] = {}
@@ -51,7 +53,7 @@ class ProcessRunner:
         self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
-        self._collector = Collector(self.files)
+        self._collector = Collector(self.slots)
         self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
@@ -62,6 +64,7 @@ class ProcessRunner:
         self._loop = asyncio.get_running_loop()
         self._watch = Watch(self._loop, self._vanished, spare=self._spare)
         await self.in_thread(self.files.prepare)
+        await self.in_thread(self.slots.load)
         adopt_orphans()
         self._collector.start()
         self._tick = self._loop.call_later(_TICK, self._look)

@@ -1,11 +1,10 @@
-"""ALL signals, and how a spawner treats them: it cannot be asked to end, its children start with nothing changed."""
+"""How a spawner treats signals: it cannot be asked to end, and its children start with nothing changed."""
 
 # `signal` itself would cost each spawner its enums: five milliseconds, and half a megabyte.
 import _signal  # type: ignore[import-not-found]  # it has no stub
 import os
 
-_CATCHABLE = {*_signal.valid_signals()} - {_signal.SIGKILL, _signal.SIGSTOP}
-ALL = tuple(_CATCHABLE)
+_CATCHABLE = tuple({*_signal.valid_signals()} - {_signal.SIGKILL, _signal.SIGSTOP})
 _ENDING = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGUSR1, _signal.SIGUSR2)
 
 
@@ -26,10 +25,15 @@ def ends_of_children() -> int:
     return reading
 
 
+def ignored() -> tuple[int, ...]:
+    """Return the signals that are ignored here, and would be in a child: by us, by Python, or by whoever started us."""
+    return tuple(number for number in _CATCHABLE if _signal.getsignal(number) is _signal.SIG_IGN)
+
+
 def restore_all() -> None:
     """Let every signal have its default effect."""
     _signal.set_wakeup_fd(-1)
-    for number in ALL:
+    for number in _CATCHABLE:
         try:
             _signal.signal(number, _signal.SIG_DFL)
         except OSError:  # the C library keeps some for itself

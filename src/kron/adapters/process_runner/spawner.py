@@ -29,7 +29,7 @@ from kron.adapters.process_runner.signals import ends_of_children, ignore_reques
 SOCKET, COUNTER = 3, 4
 _READ = 1 << 18
 _MOST_DESCRIPTORS = 253  # that the kernel passes in one message
-_REPORTED_TOGETHER = 8
+_REPORTED_TOGETHER = 16
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 _TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")  # nanoseconds
 
