@@ -327,3 +327,35 @@ def test_an_id_of_any_characters_is_a_name(tmp_path: Path) -> None:
             assert world.output(run_id).text() == b"hello\n"
 
     within_time(body())
+
+
+# --- files that are used again ----------------------------------------------------------------------------------------
+
+
+def test_a_file_is_used_again_and_then_holds_nothing_of_before(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            for word in ("first", "second"):
+                await settled(world, world.start("echo", word, run_id=word))
+            third = world.start("sh", "-c", "echo third; exec sleep 1000")
+            await until(lambda: world.output(third).bytes == 6)
+
+            assert len(list(world.runner.files.live.iterdir())) == 2
+            assert [world.output(run).text() for run in ("first", "second")] == [b"first\n", b"second\n"]
+
+    within_time(body())
+
+
+def test_the_journal_forgets_what_is_over(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            world.runner.slots._longest_journal = 500
+            await settled(world, world.start("true", run_id="over"))
+            for _ in range(20):
+                await world.run("true")
+            run_id = world.start("sh", "-c", "echo here; exec sleep 1000")
+            await until(lambda: world.output(run_id).text() == b"here\n")
+
+            assert " over " not in world.runner.files.journal.read_text("ascii")
+
+    within_time(body())

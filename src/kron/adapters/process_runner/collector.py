@@ -6,6 +6,7 @@ It sleeps while nobody writes, and looks at most a few times a second otherwise:
 import os
 import select
 import struct
+import sys
 import threading
 import time
 from collections import deque
@@ -77,9 +78,16 @@ class Collector:
                 poll.register(descriptor, select.POLLIN)
         while not self._closing.is_set():
             poll.poll(self._patience())
-            self._look()
+            self._try_to_look()
             self._closing.wait(_PAUSE)
-        self._look()
+        self._try_to_look()
+
+    def _try_to_look(self) -> None:
+        """Look. An error that nobody thought of must not end the thread: all output would fill the disk."""
+        try:
+            self._look()
+        except Exception:
+            threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), self._thread]))
 
     def _patience(self) -> float | None:
         """Return for how many milliseconds to sleep if nothing happens."""

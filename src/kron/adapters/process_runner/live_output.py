@@ -1,7 +1,7 @@
 """LiveOutput: the files that one execution writes, indexed as they grow, kept small, and made final at last."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kron.adapters.process_runner import index
@@ -14,6 +14,7 @@ from kron.adapters.process_runner.syslog import Syslog
 from kron.adapters.process_runner.usage import Usage, usage
 
 _SLACK = 1 << 16  # bytes above the limit that are not worth a look yet
+_ENDURED = 1 << 26  # bytes above the limit that a file may have where the file system knows no holes
 _PASSED_ON = 1 << 20  # bytes of a look that go to the log; who writes more than that loses the rest
 
 
@@ -31,6 +32,7 @@ class LiveOutput:
         self._passed_on: dict[str, LiveFile] = {}
         self._passed: dict[str, int] = {}  # bytes of each that are passed on
         self._capture = index.load(self._index, 0)
+        self._is_behind = False  # the index on the disk lacks something
         for file in slots.of_run.get(run_id, ()):
             if file.limit is None:
                 self._passed_on[file.stream] = file
@@ -52,7 +54,7 @@ class LiveOutput:
                 news.append(Segment(now, stream, seen, size - seen))
                 self._capture.arrived(news[-1])
         if news:
-            index.append(self._index, news)
+            self._remember(news)
             self._trim(slack=_SLACK)
         for stream in self._passed_on:
             self._pass_on(stream, ended=False)
@@ -69,8 +71,9 @@ class LiveOutput:
             self._pass_on(stream, ended=True)
         if self._capture.size or any(self._capture.dropped.values()):
             self._trim(slack=0)
-            write_final(self._log, list(pieces_of(self._capture, paths)))
-        # A crash here leaves the final form, which counts, and files that the next host makes final once more.
+            # An earlier host may have died between here and the release: what it wrote counts, the rest is remains.
+            if not self._log.exists():
+                write_final(self._log, pieces_of(self._capture, paths))
         self._index.unlink(missing_ok=True)
         for file in self._slots.release(self._run_id):
             self._clear(file.name)
@@ -86,6 +89,17 @@ class LiveOutput:
             self._slots.keep(name)
         else:
             path.unlink(missing_ok=True)
+
+    def _remember(self, news: Sequence[Segment]) -> None:
+        if self._is_behind:
+            index.save(self._index, self._capture)
+            self._is_behind = False
+            return
+        try:
+            index.append(self._index, news)
+        except OSError:  # a full disk: what is missing there must not be followed by what comes later
+            self._is_behind = True
+            raise
 
     # --- within bounds ------------------------------------------------------------------------------------------------
 
@@ -106,8 +120,9 @@ class LiveOutput:
         for stream, file in self._kept.items():
             own = [segment for segment in dropped if segment.stream == stream]
             if own:
-                begin = own[0].offset if self._capture.head else 0
-                _forget(self._folder / file.name, begin, own[-1].offset + own[-1].length)
+                path, end = self._folder / file.name, own[-1].offset + own[-1].length
+                if not _forget(path, own[0].offset, end) and end > self._capture.limit + _ENDURED:
+                    os.truncate(path, 0)  # the head is lost, too; but the disk is everybody's
 
     # --- passing on ---------------------------------------------------------------------------------------------------
 
@@ -130,10 +145,10 @@ class LiveOutput:
         _forget(path, 0, self._passed[stream])
 
 
-def _forget(path: Path, begin: int, end: int) -> None:
-    """Give a part of a file back to the disk, where the file system can."""
+def _forget(path: Path, begin: int, end: int) -> bool:
+    """Give a part of a file back to the disk; whether the file system can do that."""
     descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        punch(descriptor, begin, end - begin)
+        return punch(descriptor, begin, end - begin)
     finally:
         os.close(descriptor)

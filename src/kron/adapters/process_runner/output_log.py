@@ -13,6 +13,8 @@ from kron.adapters.process_runner.output import Output, Piece
 from kron.adapters.process_runner.output_files import STREAMS, LiveFile, OutputFiles
 
 _TRIES = 5  # the live files may be made into the final one while they are read
+_LENGTH = 8  # bytes of the length at the end of a final file
+_BLOCK = 1 << 20  # bytes read at once
 _FLUSH = 1000  # milliseconds after which a living host would have noticed what is there
 
 
@@ -82,11 +84,12 @@ def pieces_of(capture: Capture, paths: dict[str, Path]) -> Iterable[Piece]:
 
 def _piece(segment: Segment, descriptors: dict[str, int]) -> Iterable[Piece]:
     descriptor = descriptors.get(segment.stream)
-    data = b"" if descriptor is None else os.pread(descriptor, segment.length, segment.offset)
-    if data:
+    at, end = segment.offset, segment.offset + segment.length
+    while at < end and descriptor is not None and (data := os.pread(descriptor, min(_BLOCK, end - at), at)):
         yield Piece(segment.time, segment.stream, data)
-    if len(data) < segment.length:
-        yield Piece(segment.time, segment.stream, b"", segment.length - len(data))
+        at += len(data)
+    if at < end:
+        yield Piece(segment.time, segment.stream, b"", end - at)
 
 
 def open_live(path: Path) -> int:
@@ -94,25 +97,32 @@ def open_live(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-# --- the final form: a line of JSON that says which pieces follow -----------------------------------------------------
+# --- the final form: the bytes, then JSON that says which pieces they are, then its length ----------------------------
 
 
-def write_final(path: Path, pieces: Sequence[Piece]) -> None:
+def write_final(path: Path, pieces: Iterable[Piece]) -> None:
     """Write all pieces as one file: it is there as a whole or not at all."""
-    rows = [[piece.time, piece.stream, len(piece.data), piece.dropped] for piece in pieces]
+    rows = []
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(json.dumps({"pieces": rows}).encode() + b"\n")
-        file.writelines(piece.data for piece in pieces)
+        for piece in pieces:
+            file.write(piece.data)
+            rows.append([piece.time, piece.stream, len(piece.data), piece.dropped])
+        told = json.dumps(rows).encode()
+        file.write(told + len(told).to_bytes(_LENGTH, "big"))
     new.replace(path)
 
 
 def read_final(path: Path, run_id: str) -> Output:
     """Return what was written; FileNotFoundError if it is not final yet."""
     with path.open("rb") as file:
-        rows = json.loads(file.readline())["pieces"]
+        file.seek(-_LENGTH, os.SEEK_END)
+        length = int.from_bytes(file.read(_LENGTH), "big")
+        file.seek(-_LENGTH - length, os.SEEK_END)
+        rows = json.loads(file.read(length))
+        file.seek(0)
         pieces = tuple(Piece(at, stream, file.read(length), dropped) for at, stream, length, dropped in rows)
     return Output(run_id, pieces, is_final=True)
 
