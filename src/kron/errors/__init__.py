@@ -19,7 +19,7 @@ from kron.errors.definitions import (
     TimezoneDataError,
     UnknownTimezoneError,
 )
-from kron.errors.jobs import JobActiveError
+from kron.errors.jobs import ControlError, JobActiveError, StateDirectoryError, UnknownJobError
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
@@ -51,6 +51,7 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "ControlError",
     "CronCalculationError",
     "CronExpressionInvalidError",
     "FieldParseError",
@@ -78,6 +79,7 @@ __all__ = [
     "ScheduleTaskError",
     "SchedulerAlreadyActiveError",
     "SchedulerStepError",
+    "StateDirectoryError",
     "StopSchedulerError",
     "TaskInvalidStructureError",
     "TaskInvalidTypeError",
@@ -86,6 +88,7 @@ __all__ = [
     "TaskMissingFieldError",
     "TaskTryDeserializeError",
     "TimezoneDataError",
+    "UnknownJobError",
     "UnknownTimezoneError",
     "caret",
     "cut",
