@@ -6,7 +6,7 @@ the affair of a book: one for the tasks of the library, one for jobs with period
 """
 
 from asyncio import CancelledError, Lock, Task, create_task
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
@@ -21,6 +21,7 @@ _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fai
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 
 _Result = TypeVar("_Result")
+_Answer = TypeVar("_Answer")
 
 
 class Engine(Generic[Batch, Stored]):
@@ -49,13 +50,27 @@ class Engine(Generic[Batch, Stored]):
         All or nothing: if the ledger refuses, its error is raised and everything is as before.
         """
         async with self._turn:
-            change = make(self._clock.now())
-            if change.batch:
-                with self._clock.working():
-                    await self._ledger.append(change.batch)
-            result = change.adopt()
-            self._wake.set()
-            return result
+            return await self._adopt(make(self._clock.now()))
+
+    async def change_after(
+        self,
+        ask: Callable[[Instant], Awaitable[_Answer]],
+        make: Callable[[_Answer, Instant], Change[Batch, _Result]],
+    ) -> _Result:
+        """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
+        async with self._turn:
+            now = self._clock.now()
+            with self._clock.working():
+                answer = await ask(now)
+            return await self._adopt(make(answer, now))
+
+    async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
+        if change.batch:
+            with self._clock.working():
+                await self._ledger.append(change.batch)
+        result = change.adopt()
+        self._wake.set()
+        return result
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 

@@ -171,8 +171,10 @@ class World:
         return declared
 
     async def declare(self, *works: Work) -> Declared:
-        handled = await self.ledger.handled(in_question(self.book, works, self.clock.now()))
-        return await self.engine.change(lambda now: Declaration(self.book, works, now, handled))
+        return await self.engine.change_after(
+            lambda now: self.ledger.handled(in_question(self.book, works, now)),
+            lambda handled, now: Declaration(self.book, works, now, handled),
+        )
 
     async def crash(self, down: timedelta = timedelta()) -> None:
         await self.engine.abandon()

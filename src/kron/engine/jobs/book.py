@@ -223,7 +223,10 @@ class JobBook:
 
     def on_process(self, run_id: str, pid: int, ticks: int) -> None:
         """Note as which process a run is there."""
-        self._processes.append(Process(run_id, pid, ticks))
+        process = Process(run_id, pid, ticks)
+        self._processes.append(process)
+        if run_id in self.running:
+            self.running[run_id].process = process
         self.wake.set()
 
     def on_end(self, run_id: str, ending: Ending) -> None:

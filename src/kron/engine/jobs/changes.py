@@ -84,4 +84,6 @@ class Return:
         attempt = unfinished.attempt
         job = self._book.jobs.get(attempt.identity)
         work = job.work if job is not None else self._book.work(self._book.stored.jobs[attempt.identity])
-        return Execution(attempt, work, self._book.host.clock.monotonic())
+        execution = Execution(attempt, work, self._book.host.clock.monotonic())
+        execution.process = unfinished.process
+        return execution

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from kron.decision.decision import Decision
-from kron.rules.job_record import Attempt, End, PeriodRecord, Result
+from kron.rules.job_record import Attempt, End, PeriodRecord, Process, Result
 from kron.rules.work import Work
 
 
@@ -29,11 +29,12 @@ class Ending(NamedTuple):
 class Execution:
     """One attempt that is under way."""
 
-    __slots__ = ("attempt", "begun", "ends_as", "work")
+    __slots__ = ("attempt", "begun", "ends_as", "process", "work")
 
     def __init__(self, attempt: Attempt, work: Work, begun: float) -> None:
         self.attempt, self.work = attempt, work
         self.begun = begun  # by the monotonic clock
+        self.process: Process | None = None  # as which it is there
         self.ends_as: Result | None = None  # the host ends it, and that is why
 
     @property
