@@ -10,7 +10,17 @@ from typing import Any
 
 import click
 
-from kron.errors import CronCalculationError, InvalidCronExpressionError, InvalidDefinitionError, KronError, caret
+from kron.errors import (
+    ControlError,
+    CronCalculationError,
+    InvalidCronExpressionError,
+    InvalidDefinitionError,
+    KronError,
+    LedgerError,
+    StateDirectoryError,
+    caret,
+)
+from kron.errors import shown as shown_text
 from kron.rules.finding import Finding
 
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
@@ -24,7 +34,16 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KronError as error:
             _print_error(str(ctx.info_name), error, ctx.obj if isinstance(ctx.obj, str) else "")
-            ctx.exit(1 if isinstance(error, CronCalculationError) else 2)
+            ctx.exit(_exit_code(error))
+
+
+def _exit_code(error: KronError) -> int:
+    match error:
+        case ControlError():
+            return error.exit_code
+        case CronCalculationError() | StateDirectoryError() | LedgerError():
+            return 1
+    return 2
 
 
 def _print_error(program: str, error: KronError, text: str) -> None:
@@ -64,6 +83,18 @@ def end_with_findings(findings: Sequence[Finding], *, strict: bool, as_json: boo
         print_findings(findings)
     failed = any(finding.level == "error" for finding in findings)
     click.get_current_context().exit(2 if unreadable else int(failed))
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str) -> None:
+    """Print rows under their heads, as wide as they are; of no rows, say so."""
+    if not rows:
+        click.echo(empty)
+        return
+    shown = [[shown_text(cell) for cell in row] for row in rows]
+    widths = [max(len(row[place]) for row in [heads, *shown]) for place in range(len(heads))]
+    click.secho("  ".join(head.ljust(width) for head, width in zip(heads, widths, strict=True)).rstrip(), bold=True)
+    for row in shown:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def run(group: click.Group, program: str) -> None:

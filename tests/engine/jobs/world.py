@@ -15,7 +15,7 @@ from kron.engine.engine import Engine
 from kron.engine.jobs.book import Host, JobBook
 from kron.engine.jobs.changes import Return, Suspension, Trigger
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
-from kron.engine.jobs.execution import Ending, Execution, Listener
+from kron.engine.jobs.execution import Chronicle, Ending, Execution, Listener
 from kron.engine.jobs.store import JobBatch, JobStored, Retry, Unfinished
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
@@ -152,6 +152,7 @@ class World:
         self.ledger = Ledger()
         self.runner = Runner(self.clock)
         self.told: list[str] = []
+        self.listeners: list[Chronicle] = []
         self.events: list[Event] = []
         self._host, self._lives = host, 0
         self._born()
@@ -195,11 +196,15 @@ class World:
         return await self.engine.change(partial(Trigger, self.book, name))
 
     def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
+        for listener in self.listeners:
+            listener.on_closed(work, record, last)
         many = "" if record.number == 1 else f" x{record.number}"
         assert last.nominal_time == record.last
         self._tell(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+        for listener in self.listeners:
+            listener.on_begun(execution, decision)
         attempt = execution.attempt
         what = (
             "executed"
@@ -211,6 +216,8 @@ class World:
         self._tell(attempt.identity, attempt.nominal, what)
 
     def on_ended(self, execution: Execution, end: End) -> None:
+        for listener in self.listeners:
+            listener.on_ended(execution, end)
         if end.result.value != "succeeded":
             self._tell(execution.attempt.identity, execution.attempt.nominal, end.result.value)
 
