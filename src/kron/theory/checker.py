@@ -20,7 +20,7 @@ from kron.theory.pulses import Pulses
 from kron.theory.report import Finding, Report
 from kron.theory.subjects import Call, Subject
 from kron.theory.tasks import Tasks
-from kron.theory.trace import Header, Position, memories_of, registrations_of
+from kron.theory.trace import Header, Position, last_dues_of, memories_of, registrations_of
 
 _ACTION = frozenset({"Action"})
 
@@ -32,7 +32,8 @@ class Checker:
         """A trace that names its Dues, or its RetryDues, is believed, and none is added."""
         suite = self._suite = SUITES[header.contract]
         court = self._court = Court(header.bounds)
-        self._calendar = Calendar(header.timezone, suite.repeated, suite.blanks)
+        adds_due &= not header.names_dues
+        self._calendar = Calendar(header, suite, adds_due=adds_due)
         self._pulses = Pulses(dues=adds_due, retries=adds_retry_due)
         self._runs: Tasks | Periods = (
             Periods(suite, court) if suite.of(Scope.PERIOD) else Tasks(suite, self._calendar, self._pulses, court)
@@ -141,6 +142,7 @@ class Checker:
         seen = {"IEs", "Overtaken"} if call.is_overtaken else {"IEs"}
         valid = {"Valid"} if call.is_valid else set[str]()
         self._tell_world(frozenset({"Action", *seen, *valid}))
+        self._calendar.last_dues = last_dues_of(position)
         self._runs.on_init_success(call.registrations, seen, memories_of(position))
         self._tell_stops()
 

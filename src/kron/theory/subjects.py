@@ -28,7 +28,7 @@ class Subject:
 class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
-    __slots__ = ("cron", "delay", "first", "is_listed", "last_start", "retry_at", "times")
+    __slots__ = ("cron", "delay", "first", "is_listed", "last_due", "last_start", "retry_at", "times")
 
     def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
         super().__init__(name, state, touched, timed)
@@ -36,6 +36,7 @@ class Task(Subject):
         self.delay = 0.0
         self.first = 0  # the beginning of the minute in which it came in
         self.is_listed = False
+        self.last_due: int | None = None  # of those that the trace names
         self.last_start: int | None = None
         self.retry_at: int | None = None
         self.times: Times | None = None
@@ -53,7 +54,8 @@ class Task(Subject):
             since = self.first - 1 if self.last_start is None else self.last_start
             return {"Changed", "Redue"} if latest is not None and latest > since else {"Changed"}
         self.first, self.last_start, self.retry_at = minute_of(t), None, None
-        boot = {"Boot"} if latest is not None and latest >= self.first else set[str]()
+        dues = (latest, self.last_due if is_new else None)  # one that was listed was due by another schedule
+        boot = {"Boot"} if any(due is not None and due >= self.first for due in dues) else set[str]()
         return boot if is_new else {"Renewed", *boot}
 
     def recall(self, memory: Memory, registration: Registration, times: Times | None, t: int) -> set[str]:

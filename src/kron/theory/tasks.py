@@ -77,7 +77,7 @@ class Tasks:
         """Take a task of the new list as it is there, and return what the task sees of that."""
         if task.is_as_in(registration):
             return {"Listed"}
-        t, times = self._court.clocks.t, self._calendar.times(registration.cron)
+        t, times = self._court.clocks.t, self._calendar.times_of(registration)
         memory = memories.get(task.name)
         if memory is not None and (self._keeps_history or memory.registration == registration):
             seen = task.recall(memory, registration, times, t)
@@ -89,7 +89,10 @@ class Tasks:
         return {"Listed", *seen}
 
     def _on_pulse(self, position: Position) -> None:
-        self._tell(self._task(position.task), LETTERS[position.event])
+        task = self._task(position.task)
+        if position.event == "Due":
+            task.last_due = position.t
+        self._tell(task, LETTERS[position.event])
 
     def _tell(self, task: Task, letter: Letter) -> None:
         self._court.tell(self.jury, task, letter)

@@ -65,7 +65,8 @@ def run(
     registrations = load_registrations(target)
     timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
     sink = _sink(as_json=as_json, verbose=verbose)
-    header = Header(keywords["contract"], keywords["timezone"] or system_timezone())
+    names_dues = keywords["dialect"] == "extended"  # its lines may have windows
+    header = Header(keywords["contract"], keywords["timezone"] or system_timezone(), names_dues=names_dues)
     with watched(sink, header, trace_path, verify=verify) as (watching, monitor):
         scheduler = Scheduler(**keywords, run_timeout=timeout, sink=watching)
         asyncio.run(_run(scheduler, registrations))

@@ -11,7 +11,7 @@ import click
 
 from kron.cron.zone import load_zone
 from kron.hosts.cli.files import read_files
-from kron.hosts.cli.options import FROM, read_since
+from kron.hosts.cli.options import FROM, Dialects, read_since
 from kron.hosts.cli.run import load_registrations
 from kron.hosts.cli.verify import print_table
 from kron.hosts.simulation.jobs import jobs_of_file, jobs_of_registrations
@@ -19,7 +19,7 @@ from kron.hosts.simulation.scenario import Accidents, Behaviour, Job, Scenario
 from kron.hosts.simulation.simulator import Summary
 from kron.hosts.simulation.simulator import simulate as live
 from kron.instant import format_instant
-from kron.rules.contract import DEFAULT, PRESETS, Contract
+from kron.rules.contract import DEFAULT, PRESETS
 from kron.rules.reader import Reader
 from kron.rules.registration import check_registrations
 from kron.theory.checker import Checker
@@ -46,6 +46,10 @@ _A_DAY = click.FloatRange(0, 10_000)
 @click.option("--hanging", type=_PERCENT, default=0.0, show_default=True, metavar="PERCENT", help="Runs that hang.")
 @click.option("--timezone", metavar="ZONE", default="UTC", show_default=True, help="IANA zone of the schedules.")
 @click.option(
+    "--dialect", type=click.Choice(["posix", "extended"]), default="posix", show_default=True,
+    help="Cron language of registrations; a FILE is always extended.",
+)  # fmt: skip
+@click.option(
     "--contract", type=click.Choice([name for name in PRESETS if name in SUITES and name != "kron"]),
     default=DEFAULT.name, show_default=True, help="Rules to go by.",
 )  # fmt: skip
@@ -55,20 +59,21 @@ _A_DAY = click.FloatRange(0, 10_000)
 )  # fmt: skip
 @click.option("--verify", is_flag=True, help="Judge the trace; exit 1 if a property is violated.")
 def simulate(
-    what: str, *, since: str | None, days: float, seed: int, timezone: str, contract: str, trace_path: Path,
-    verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
+    what: str, *, since: str | None, days: float, seed: int, timezone: str, dialect: Dialects, contract: str,
+    trace_path: Path, verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
 ) -> None:  # fmt: skip
     """Live through days of a .kron FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
 
     The scheduler, its rules and its recovery are the real ones; callbacks, disk and accidents are drawn from the seed.
-    Nothing of yours is run.
+    Nothing of yours is run. Jobs go by the rules of the library, whatever their @policy says.
     """
     behaviour = Behaviour(slow=slow / 100, failing=failing / 100, hanging=hanging / 100)
-    jobs = _jobs(what, timezone, PRESETS[contract], behaviour)
+    reader = Reader(PRESETS[contract], dialect, timezone)
+    jobs, dialect = _jobs(what, reader, dialect, timezone, behaviour)
     start, span = read_since(since, load_zone(timezone)), timedelta(days=days)
     rates = Accidents(jumps=0.0, **accidents)
-    scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates)
-    header = Header(contract, timezone)
+    scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates, dialect)
+    header = scenario.header
     checker = Checker(header) if verify else None
     with _writing(trace_path, header) as write:
 
@@ -85,12 +90,15 @@ def simulate(
         click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
 
 
-def _jobs(what: str, timezone: str, contract: Contract, behaviour: Behaviour) -> tuple[Job, ...]:
-    if ":" in what and not Path(what).exists():
-        registrations = load_registrations(what)
-        check_registrations(registrations, Reader(contract, "posix", timezone))
-        return jobs_of_registrations(registrations, behaviour)
-    return jobs_of_file(read_files([Path(what)]), timezone, behaviour)
+def _jobs(
+    what: str, read: Reader, dialect: Dialects, timezone: str, behaviour: Behaviour
+) -> tuple[tuple[Job, ...], Dialects]:
+    """Return the jobs, and the dialect in which their schedules are written."""
+    if ":" not in what or Path(what).exists():
+        return jobs_of_file(read_files([Path(what)]), timezone, behaviour)
+    registrations = load_registrations(what)
+    check_registrations(registrations, read)
+    return jobs_of_registrations(registrations, behaviour), dialect
 
 
 @contextmanager

@@ -10,8 +10,10 @@ from kron.adapters.system_clock import system_now
 from kron.engine.ports import Sink
 from kron.hosts.deferred import Deferred
 from kron.hosts.monitor import Monitor
+from kron.hosts.named_dues import NamedDues
 from kron.hosts.recorder import Recorder, Tap
 from kron.hosts.trace_file import TraceFile
+from kron.rules.contract import PRESETS
 from kron.theory.properties import SUITES
 from kron.theory.trace import Header, Position, read_trace
 
@@ -24,11 +26,6 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
         return
     monitor = Monitor(header, sink) if verify else None
     file = _open(trace, header) if trace is not None else None
-    if file is not None and monitor is not None:
-        with file.path.open(encoding="utf-8") as lines:  # what earlier lives have left
-            for position in read_trace(lines, SUITES)[1]:
-                monitor.take(position)
-
     judging = Deferred(monitor.take) if monitor is not None else None
 
     def take(position: Position) -> None:
@@ -37,8 +34,17 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
         if judging is not None:
             judging(position)
 
+    naming = NamedDues(PRESETS[header.contract], header.timezone, take) if header.names_dues else None
+    readers = [monitor.take] if monitor is not None else []
+    readers += [naming.recall] if naming is not None else []
+    if file is not None and readers:
+        with file.path.open(encoding="utf-8") as lines:  # what earlier lives have left
+            for position in read_trace(lines, SUITES)[1]:
+                for reader in readers:
+                    reader(position)
+
     try:
-        yield Tap(sink, Recorder(system_now, take, file.last if file is not None else None)), monitor
+        yield Tap(sink, Recorder(system_now, naming or take, file.last if file is not None else None)), monitor
     finally:
         if judging is not None:
             judging.flush()

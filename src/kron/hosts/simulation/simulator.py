@@ -11,6 +11,7 @@ from kron.engine.ports import Batch
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
+from kron.hosts.named_dues import NamedDues
 from kron.hosts.recorder import Recorder
 from kron.hosts.simulation.loop import VirtualLoop
 from kron.hosts.simulation.scenario import Job, Scenario
@@ -19,6 +20,7 @@ from kron.instant import Instant
 from kron.rules.contract import WhileActive
 from kron.rules.event import Event
 from kron.rules.history import RunResult
+from kron.rules.reader import Reader
 from kron.theory.trace import Position
 
 _DAY = timedelta(days=1)
@@ -83,7 +85,10 @@ class _Life:
         self._jobs = list(scenario.jobs)
         self._known = len(scenario.jobs)
         self._end = scenario.start + scenario.span
-        self._recorder = Recorder(self._clock.now, self._count)
+        self._identities = {job.name: job.identity for job in scenario.jobs if job.identity}
+        naming = NamedDues(scenario.contract, scenario.timezone, self._count, self._identities)
+        self._put: Callable[[Position], object] = naming if scenario.header.names_dues else self._count
+        self._recorder = Recorder(self._clock.now, self._put)
         self._scheduler = self._make_scheduler()
         self._is_behind_until = scenario.start
         self._summary = Summary()
@@ -97,7 +102,7 @@ class _Life:
             self._progress((self._clock.now() - self._scenario.start) / self._scenario.span)
         await self._advance(self._end)
         await self._stop()
-        self._count(Position(self._milliseconds(), "End", {"closed": False}))
+        self._put(Position(self._milliseconds(), "End", {"closed": False}))
         self._summary.runs, self._summary.failures = self._callbacks.runs, self._callbacks.failures
         return self._summary
 
@@ -105,9 +110,14 @@ class _Life:
 
     def _make_scheduler(self) -> Scheduler:
         scenario = self._scenario
-        terms = {"contract": scenario.contract, "timezone": scenario.timezone}
+        terms = {"contract": scenario.contract, "timezone": scenario.timezone, "dialect": scenario.dialect}
         sink = _LivingSink(self._recorder, self._ledger)
-        return Scheduler(ledger=self._ledger, clock=self._clock, sink=sink, **terms)  # type: ignore[arg-type]
+        scheduler = Scheduler(ledger=self._ledger, clock=self._clock, sink=sink, **terms)  # type: ignore[arg-type]
+        if self._identities:  # in the library a task's identity is its name; jobs of a file bring their own
+            scheduler._read = Reader(
+                scenario.contract, scenario.dialect, scenario.timezone, identities=self._identities
+            )
+        return scheduler
 
     def _count(self, position: Position) -> None:
         self._summary.positions += 1
