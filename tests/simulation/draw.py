@@ -45,7 +45,7 @@ _MODIFIERS = (  # of the schedule lines in a third of the lives
     "@only(hours=0-5,12-23)",
 )
 _DELAYS = tuple(timedelta(seconds=seconds) for seconds in (0, 1, 30, 60, 300, 1500, 5400))
-_KINDS = ("crashes", "stops", "changes", "freezes", "faults")  # a trace cannot tell what a clock set back repeats
+_KINDS = ("crashes", "stops", "changes", "freezes", "faults", "jumps")
 _LONGEST = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 20, 90))
 
 

@@ -66,17 +66,30 @@ def traces(draw: st.DrawFn) -> list[Position]:
 
 def letters_of(task: str, positions: list[Position]) -> Iterator[Letter]:
     """Yield what a task sees at each position, by definition."""
+    was_listed = False
     for place, position in enumerate(positions):
         atom = EVENTS[position.event].atom
         if position.event == "InitSuccess":
             begun = next(k for k in range(place, -1, -1) if begins(positions[k], position.fields["call"]))
             names = [item["name"] for item in positions[begun].fields["registrations"]]  # type: ignore[attr-defined]
             overtaken = any(positions[k].event == "StopStart" for k in range(begun, place))
-            yield frozenset({"IEs", *(["Listed"] if task in names else []), *(["Overtaken"] if overtaken else [])})
+            seen = {"IEs", *(["Listed"] if task in names else []), *(["Overtaken"] if overtaken else [])}
+            if (
+                task in names
+                and not was_listed
+                and any(is_due_in_minute(each, task, position.t) for each in positions[:place])
+            ):
+                seen.add("Boot")
+            was_listed = task in names
+            yield frozenset(seen)
         elif "task" in position.fields:
             yield frozenset({atom} if position.fields["task"] == task else ())
         else:
             yield frozenset({atom})
+
+
+def is_due_in_minute(position: Position, task: str, t: int) -> bool:
+    return position.event == "Due" and position.task == task and position.t >= t - t % 60_000
 
 
 def begins(position: Position, call: object) -> bool:
@@ -154,6 +167,22 @@ def test_a_start_in_between_cancels_the_retry() -> None:
 def test_a_list_that_comes_inside_a_due_minute_is_owed_a_run() -> None:
     assert judge("I@330 RS@331 REs End@332", adds=True).verdict is Verdict.HOLDS
     assert violated(judge("I@360 RS@361 REs", adds=True)) == {"S1"}
+
+
+def test_a_due_that_the_trace_names_makes_its_minute_one_in_which_a_list_is_owed_a_run() -> None:
+    assert judge("Due(a)@60 IS@70 IEs RS@71 REs").verdict is Verdict.HOLDS
+    assert violated(judge("Due(a)@60 IS@120 IEs RS@121 REs")) == {"S1"}
+    assert violated(judge("Due(a)@60 IS()@61 IEs SS SE IS(R)@70 IEs End@131")) == {"L1"}
+
+
+def test_a_line_with_modifiers_is_believed_where_dues_are_named() -> None:
+    items = [{"name": "a", "cron": "0 3 * * * @win(after,1h)", "retryDelayMs": 0}]
+    for adds_due, found in ((True, {"S6"}), (False, set())):
+        checker = Checker(Header("declarative"), adds_due=adds_due)
+        checker.read(Position(0, "InitStart", {"call": 1, "registrations": items}))
+        checker.read(Position(0, "InitSuccess", {"call": 1}))
+
+        assert violated(checker.report()) == found
 
 
 def test_a_delay_of_nothing_retries_at_once() -> None:

@@ -115,10 +115,14 @@ class Engine:
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(report_death)
 
+    def look(self) -> None:
+        """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
+        self._emitter.emit(self._watch.read(self._clock.now(), is_awake=False))
+
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
         if not self._hushed:
-            self._emitter.emit(self._watch.read(self._clock.now()))  # whoever asks may have stood still, too
+            self.look()
         self._hushed = True
         self._wake.set()
 

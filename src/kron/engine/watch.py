@@ -24,13 +24,16 @@ class Watch:
         if deadline is not None:
             self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
 
-    def read(self, now: Instant) -> Iterator[Event]:
-        """Yield what is noteworthy about the time since the last look."""
+    def read(self, now: Instant, *, is_awake: bool = True) -> Iterator[Event]:
+        """Yield what is noteworthy about the time since the last look; who is not awake goes on sleeping."""
         monotonic = self._clock.monotonic()
         passed = monotonic - self._monotonic
         jumped = (now - self._wall) / SECOND - passed
+        late = 0.0 if self._asked is None else monotonic - self._asked
         if abs(jumped) >= _NOTEWORTHY:
-            yield event("ClockJumped", seconds=round(jumped, 3))
-        if self._asked is not None and monotonic - self._asked >= _NOTEWORTHY:
-            yield event("LoopFrozen", seconds=round(monotonic - self._asked, 3))
-        self._wall, self._monotonic, self._asked = now, monotonic, None
+            yield event("ClockJumped", None, None, jumped + max(0.0, late), seconds=round(jumped, 3))
+        if late >= _NOTEWORTHY:
+            yield event("LoopFrozen", seconds=round(late, 3))
+        self._wall, self._monotonic = now, monotonic
+        if is_awake or late >= _NOTEWORTHY:
+            self._asked = None

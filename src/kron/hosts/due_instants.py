@@ -35,7 +35,7 @@ class DueInstants:
     def since(self, after: Milliseconds) -> Iterator[tuple[Milliseconds, Milliseconds | None]]:
         """Yield, for each period that can be due after an instant, when its window opens and when it is due."""
         try:
-            nominal = self._schedule.next(instant_of(after) - self._last - MICROSECOND)
+            nominal = self._schedule.next(instant_of(after) - self._last)
             while True:
                 yield milliseconds_of(nominal + self._first), self._due(nominal)[0]
                 nominal = self._schedule.next(nominal)

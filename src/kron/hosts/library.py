@@ -130,6 +130,8 @@ class Scheduler:
 
     async def _initialize(self, registrations: object, checked: list[Task] | KronError) -> None:
         total = len(registrations) if isinstance(registrations, list | tuple) else 0
+        if self._engine is not None:
+            self._engine.look()
         self._fire("initialize() called", None, registrations, totalRegistrations=total)
         try:
             if isinstance(checked, KronError):

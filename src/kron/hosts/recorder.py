@@ -70,11 +70,18 @@ class Recorder:
 
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
-        t = self._last = max(self._last, _milliseconds(self._now() if at is None else at))
+        t = _milliseconds(self._now() if at is None else at)
+        shown: dict[str, object] = {}
+        if t < self._last:
+            if _milliseconds(self._now()) < self._last:  # otherwise it is only told late
+                shown = {"clock": t}
+                fields = {**fields, **shown}
+            t = self._last
+        self._last = t
         if not self._is_ledger_down:
             self._take(Position(t, name, fields))
             return
-        for position in (Position(t, "Thaw"), Position(t, name, fields), Position(t, "Freeze")):
+        for position in (Position(t, "Thaw", shown), Position(t, name, fields), Position(t, "Freeze", shown)):
             self._take(position)
 
     def on_start(self, name: str, at: Instant) -> None:
@@ -141,10 +148,11 @@ class Recorder:
         self._put(None, "Thaw", {})
 
     def _on_pause(self, event: Event) -> None:
-        """The loop stood still, or the clock leapt: in that time nothing could be done."""
+        """The loop stood still, or the clock leapt, or both: in that time nothing could be done."""
         seconds = event.fields["seconds"]
         if isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
-            self._put(self._now() - timedelta(seconds=seconds), "Freeze", {})
+            whole = event.subject if isinstance(event.subject, float) else seconds
+            self._put(self._now() - timedelta(seconds=whole), "Freeze", {})
             self._put(None, "Thaw", {})
 
 

@@ -75,7 +75,8 @@ class TraceFile:
                 line=number, field="event", found="End", reason="must be one that others may follow"
             )
         if fields["event"] not in _QUIET_ENDS:
-            self.write(Position(self.last, "UnexpectedShutdown", {}))
+            shown = {"clock": fields["clock"]} if "clock" in fields else {}
+            self.write(Position(self.last, "UnexpectedShutdown", shown))
 
     def _line_at(self, start: int) -> str:
         text = b""

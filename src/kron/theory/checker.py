@@ -68,11 +68,15 @@ class Checker:
         """Take one event; InvalidTraceError if it cannot stand here."""
         court = self._court
         court.line += 1
-        t, court.event, _ = position
+        t, court.event, fields = position
         if self._has_ended:
             raise court.misplaced("event", court.event, "must not follow End")
-        if t >= self._pulses.soonest:
-            self._pulse_until(t)
+        clock = court.clock
+        court.clock = fields.get("clock", t)  # type: ignore[assignment] # it was checked when the line was read
+        if court.clock < clock:
+            self._pulses.set_back(court.clock)
+        if court.clock >= self._pulses.soonest:
+            self._pulse_until(court.clock)
         if court.clocks.set(t):
             court.expire()
         court.position += 1
@@ -82,7 +86,7 @@ class Checker:
 
     def report(self) -> Report:
         """Return what is known by now."""
-        self._pulse_until(self._court.clocks.t)
+        self._pulse_until(self._court.clock)
         groups: list[tuple[Jury, list[Subject]]] = [
             (self._jury, list(self._runs.members())),
             (self._inits_jury, list(self._inits.values())),

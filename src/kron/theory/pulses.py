@@ -70,12 +70,22 @@ class Pulses:
                     if task.times is not who.times:
                         del who.tasks[task]  # it has another schedule, or none
                         continue
+                    if at < task.first or (task.last_start is not None and at <= task.last_start):
+                        has_changed = True  # the clock was set back: this one was served, the next one need not be
+                        continue
                     state = task.state
                     yield at, task, _DUE
                     has_changed |= task.state != state
                 if who.tasks:
                     self._expect(who, at if has_changed else t)
         self.soonest = coming[0][0] if coming else _NEVER
+
+    def set_back(self, clock: int) -> None:
+        """Let be due again what the clock will show again; a start that has served it stays its start."""
+        for together in self._together.values():
+            if together.tasks and together.times.next(clock) != together.at:
+                self._expect(together, clock)
+        self.soonest = self._coming[0][0] if self._coming else _NEVER
 
     def _expect(self, together: _Together, after: int) -> None:
         together.at = together.times.next(after)

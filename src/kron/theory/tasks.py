@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kron.theory.alphabet import LETTERS
 from kron.theory.court import Court
-from kron.theory.environment import Calendar
+from kron.theory.environment import Calendar, minute_of
 from kron.theory.explanation import SHOWN
 from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
@@ -33,19 +33,21 @@ class Tasks:
 
     def on_run(self, position: Position) -> None:
         """Take the start or the end of a run."""
-        t, event, fields = position
+        _, event, fields = position
         name, court = fields["task"], self._court
         task = self._tasks.get(name) or self._task(str(name))  # type: ignore[call-overload] # a text, or not found
         court.tell(self.jury, task, LETTERS[event])
         task.lines[event] = court.line
         if event == "RunStart":
-            task.last_start, task.retry_at = t, None
+            if task.last_start is None or task.last_start < court.clock:
+                task.last_start = court.clock
+            task.retry_at = None
             self.running.add(task)
             return
         self.running.discard(task)
         if event == "RunFailure" and task.is_listed:
-            ended = fields.get("ended", t)  # told late, because its record took time
-            self._pulses.expect_retry(task, (ended if isinstance(ended, int) else t) + round(task.delay))
+            ended = fields.get("ended")  # told late, because its record took time
+            self._pulses.expect_retry(task, (ended if isinstance(ended, int) else court.clock) + round(task.delay))
 
     def on_init_success(
         self, registrations: Sequence[Registration], seen: set[str], memories: Mapping[str, Memory]
@@ -64,7 +66,12 @@ class Tasks:
                 task, frozenset(seen if registration is None else seen | self._list(task, registration, memories))
             )
         self.jury.step(self._stranger, frozenset(seen), self._court.position)
-        self._tasks = {name: task for name, task in self._tasks.items() if task.is_listed or task in self.running}
+        minute = minute_of(self._court.clock)
+        self._tasks = {
+            name: task
+            for name, task in self._tasks.items()
+            if task.is_listed or task in self.running or (task.last_due is not None and task.last_due >= minute)
+        }
 
     def tell_all(self, letter: Letter) -> None:
         """Let everybody see a letter, also those who are yet to come."""
@@ -77,7 +84,7 @@ class Tasks:
         """Take a task of the new list as it is there, and return what the task sees of that."""
         if task.is_as_in(registration):
             return {"Listed"}
-        t, times = self._court.clocks.t, self._calendar.times_of(registration)
+        t, times = self._court.clock, self._calendar.times_of(registration)
         memory = memories.get(task.name)
         if memory is not None and (self._keeps_history or memory.registration == registration):
             seen = task.recall(memory, registration, times, t)
@@ -91,7 +98,7 @@ class Tasks:
     def _on_pulse(self, position: Position) -> None:
         task = self._task(position.task)
         if position.event == "Due":
-            task.last_due = position.t
+            task.last_due = self._court.clock
         self._tell(task, LETTERS[position.event])
 
     def _tell(self, task: Task, letter: Letter) -> None:

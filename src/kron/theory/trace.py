@@ -199,6 +199,9 @@ def _read_position(number: int, text: str) -> Position:
             )
     for field, value in rest.items():
         _check_field(number, field, value)
+    if "clock" in rest and rest["clock"] > time:  # type: ignore[operator] # it is an instant
+        reason = "must not be after t: only of a clock that was set back need it be said"
+        raise InvalidTraceError(line=number, field="clock", found=rest["clock"], reason=reason)
     return Position(time, event, rest)
 
 
@@ -263,6 +266,7 @@ _FIELDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "attempt": _COUNT,
     "closed": _CHOICE,
     "valid": _CHOICE,
+    "clock": (_is_instant, "must be a whole number of milliseconds"),
     "ended": (_is_instant, "must be a whole number of milliseconds"),
     "registrations": (
         lambda value: _are(value, _is_registration),

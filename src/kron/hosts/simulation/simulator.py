@@ -26,7 +26,7 @@ from kron.theory.trace import Position
 _DAY = timedelta(days=1)
 _PATIENCE = timedelta(hours=6)  # a stop that takes longer ends in a crash, as operators do
 _FREEZE = timedelta(minutes=10)
-_JUMP = timedelta(hours=2)
+_JUMPS = (timedelta(seconds=5), timedelta(minutes=2), timedelta(hours=2))  # forwards or back, at most so far
 _DOWN = timedelta(hours=3)
 _MOST_FAULTS = 4
 _APPENDS = 4  # a crash at the disk comes in one of so many appends
@@ -90,7 +90,6 @@ class _Life:
         self._put: Callable[[Position], object] = naming if scenario.header.names_dues else self._count
         self._recorder = Recorder(self._clock.now, self._put)
         self._scheduler = self._make_scheduler()
-        self._is_behind_until = scenario.start
         self._summary = Summary()
 
     async def live(self) -> Summary:
@@ -218,16 +217,14 @@ class _Life:
                 self._clock.freeze(chance.random() * _FREEZE)
             case "jumps":
                 self._note("jump")
-                change = (2 * chance.random() - 1) * _JUMP
-                self._is_behind_until = max(self._is_behind_until, self._clock.now())
-                self._clock.jump(change)
+                self._clock.jump((2 * chance.random() - 1) * chance.choice(_JUMPS))
             case _:
                 self._note("fault")
                 self._ledger.fail(chance.randint(1, _MOST_FAULTS))
 
     async def _change(self) -> None:
-        """Go on with another list, unless the clock is behind itself: nobody could judge that."""
-        if self._clock.now() < self._is_behind_until or not self._scenario.jobs:
+        """Go on with another list."""
+        if not self._scenario.jobs:
             return
         self._note("change")
         if self._scenario.contract.initialize_while_active is WhileActive.REJECT:
