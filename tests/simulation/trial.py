@@ -44,8 +44,9 @@ _STOPS = Accidents(crashes=0, stops=6, changes=0, freezes=1, jumps=0, faults=0)
 _CHANGES = Accidents(crashes=0, stops=0, changes=12, freezes=0, jumps=0, faults=0)
 _CRASHES = Accidents(crashes=10, stops=1, changes=0, freezes=1, jumps=0, faults=0)
 _FAULTS = Accidents(crashes=0, stops=2, changes=0, freezes=0, jumps=0, faults=10)
+_CLOCKS = Accidents(crashes=2, stops=0, changes=2, freezes=2, jumps=20, faults=0)
 _KINDS = ((_SPRING, _CALM), (_AUTUMN, _CALM), (_SPRING, _STOPS), (_AUTUMN, _CHANGES), (_SPRING, _CRASHES),
-    (_AUTUMN, _FAULTS),
+    (_AUTUMN, _FAULTS), (_SPRING, _CLOCKS),
 )  # fmt: skip
 
 _WITH_LINES = (_CALM, _CHANGES)

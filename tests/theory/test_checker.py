@@ -216,6 +216,46 @@ def test_a_task_removed_and_added_again_comes_for_the_first_time() -> None:
     assert "S1" in violated(judge(text, adds=True))
 
 
+# --- a clock that was set back ----------------------------------------------------------------------------------------
+
+
+def with_clock(text: str, **clocks: float) -> Report:
+    """Return the report on a trace in which some lines say what the clock showed, in seconds."""
+    checker = Checker(Header("declarative"))
+    for number, position in enumerate(trace(text)):
+        second = clocks.get(f"at{number}")
+        fields = position.fields if second is None else {**position.fields, "clock": round(second * 1000)}
+        checker.read(position._replace(fields=fields))
+    return checker.report()
+
+
+def test_what_was_served_is_not_due_again_when_the_clock_shows_it_again() -> None:
+    assert with_clock("I@0 RS@300 REs@301 Thaw@400 End@700", at4=200).verdict is Verdict.HOLDS
+    assert violated(with_clock("I@0 RS@300 REs@301 Thaw@400 RS@400", at4=200, at5=300)) == {"S1"}
+
+
+def test_what_was_not_served_is_due_when_the_clock_shows_it_again() -> None:
+    started = "I@0 RS@300 Thaw@4000 REs@4000 RS@4000 REs@4000 End@4100"  # due at 300 and, while it ran, at 3900
+
+    assert with_clock(started, at3=3800, at4=3850, at5=3900, at6=3900).verdict is Verdict.HOLDS
+    assert violated(with_clock("I@0 RS@300 Thaw@4000 REs@4000 End@4100", at3=3800, at4=3850)) == {"L1"}
+
+
+def test_a_task_that_comes_then_is_due_by_what_the_clock_shows() -> None:
+    assert with_clock("Thaw@400 I@400 RS@400 REs@401", at0=200, at1=200, at2=200, at3=300).verdict is Verdict.HOLDS
+    assert violated(with_clock("Thaw@400 I@400 RS@400 REs@401")) == {"S1"}
+
+
+def test_a_retry_waits_by_what_the_clock_shows() -> None:
+    early, right = (
+        with_clock("I@0 RS@300 Thaw@4000 REf@4000 RS@4000 REs@4001", at3=1000, at4=1000, at5=clock, at6=clock)
+        for clock in (1299.999, 1300)
+    )
+
+    assert violated(early) == {"S1"}
+    assert right.verdict is Verdict.HOLDS
+
+
 # --- what cannot stand where it stands --------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, InvalidCronExpressionError
-from kron.instant import Instant, format_instant
+from kron.instant import Instant
 from kron.theory.properties import Suite
 from kron.theory.trace import Header, Registration
 
@@ -15,32 +15,18 @@ MINUTE = 60_000
 _LONGEST = timedelta.max / _MILLISECOND
 
 
-class _Told:
-    """What takes a schedule's place where the trace alone knows when a task was due last."""
-
-    def __init__(self, last: int | None) -> None:
-        self._last = last
-
-    def previous(self, at: Instant) -> Instant:
-        """Return the last due instant, which the trace has named."""
-        if self._last is None:
-            raise _nothing(at)
-        return _EPOCH + timedelta(milliseconds=self._last)
-
-    def next(self, after: Instant) -> Instant:
-        """Say that nobody knows: the trace will name it."""
-        raise _nothing(after)
-
-
 class Times:
-    """The due instants of one expression. Those around the last instant asked for answer for all between them."""
+    """The due instants of one expression. Those around the last instant asked for answer for all between them.
+
+    Without a schedule nothing is known but the last one, which the trace has named.
+    """
 
     __slots__ = ("_coming", "_past", "_schedule")
 
-    def __init__(self, schedule: Schedule | _Told) -> None:
+    def __init__(self, schedule: Schedule | None, last: int | None = None) -> None:
         self._schedule = schedule
-        self._past: int | None = None
-        self._coming: int | None = 0
+        self._past = last
+        self._coming: int | None = None
         self._look(0)
 
     def next(self, after: int) -> int | None:
@@ -60,6 +46,8 @@ class Times:
             self._look(at)
 
     def _look(self, at: int) -> None:
+        if self._schedule is None:
+            return
         instant = _EPOCH + timedelta(milliseconds=at)
         self._coming = self._after(instant)
         try:
@@ -68,6 +56,7 @@ class Times:
             self._past = None
 
     def _after(self, instant: Instant) -> int | None:
+        assert self._schedule is not None, "without a schedule none is coming"
         try:
             return (self._schedule.next(instant) - _EPOCH) // _MILLISECOND
         except CronCalculationError:
@@ -106,7 +95,7 @@ class Calendar:
     def times_of(self, registration: Registration) -> Times | None:
         """Return the due instants of a task of the current list, as far as this trace lets them be known."""
         if self._is_told:
-            return Times(_Told(self.last_dues.get(registration.name)))
+            return Times(None, self.last_dues.get(registration.name))
         return self.times(registration.cron)
 
     def is_valid(self, registrations: Sequence[Registration]) -> bool:
@@ -121,10 +110,6 @@ class Calendar:
 
     def _is_schedule(self, cron: str) -> bool:
         return (self._believes and "@" in cron[1:]) or self.times(cron) is not None
-
-
-def _nothing(at: Instant) -> CronCalculationError:
-    return CronCalculationError(expression="", current_time=format_instant(at), cause=LookupError("nobody knows"))
 
 
 def minute_of(t: int) -> int:

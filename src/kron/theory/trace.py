@@ -199,7 +199,7 @@ def _read_position(number: int, text: str) -> Position:
             )
     for field, value in rest.items():
         _check_field(number, field, value)
-    if "clock" in rest and rest["clock"] > time:  # type: ignore[operator] # it is an instant
+    if not _FIRST <= rest.get("clock", time) <= time:  # type: ignore[operator] # it is an instant
         reason = "must not be after t: only of a clock that was set back need it be said"
         raise InvalidTraceError(line=number, field="clock", found=rest["clock"], reason=reason)
     return Position(time, event, rest)

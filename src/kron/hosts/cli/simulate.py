@@ -40,6 +40,7 @@ _A_DAY = click.FloatRange(0, 10_000)
 @click.option("--stops", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Stops and restarts a day.")
 @click.option("--changes", type=_A_DAY, default=0.0, show_default=True, metavar="N", help="Changed lists a day.")
 @click.option("--freezes", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Frozen processes a day.")
+@click.option("--jumps", type=_A_DAY, default=0.1, show_default=True, metavar="N", help="Clocks set a day.")
 @click.option("--faults", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Failing disks a day.")
 @click.option("--failing", type=_PERCENT, default=10.0, show_default=True, metavar="PERCENT", help="Runs that fail.")
 @click.option("--slow", type=_PERCENT, default=20.0, show_default=True, metavar="PERCENT", help="Runs that take time.")
@@ -71,7 +72,7 @@ def simulate(
     reader = Reader(PRESETS[contract], dialect, timezone)
     jobs, dialect = _jobs(what, reader, dialect, timezone, behaviour)
     start, span = read_since(since, load_zone(timezone)), timedelta(days=days)
-    rates = Accidents(jumps=0.0, **accidents)
+    rates = Accidents(**accidents)
     scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates, dialect)
     header = scenario.header
     checker = Checker(header) if verify else None

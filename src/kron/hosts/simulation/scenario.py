@@ -27,7 +27,7 @@ class Accidents:
     stops: float = 0.5
     changes: float = 0.5  # a stop, or a reload where the contract has it, and a list with tasks added, removed, changed
     freezes: float = 0.5
-    jumps: float = 0.0
+    jumps: float = 0.2  # of the clock, forwards or back
     faults: float = 0.5  # of the ledger
 
     def scaled(self, factor: float) -> "Accidents":
