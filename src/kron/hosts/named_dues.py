@@ -59,7 +59,7 @@ class NamedDues:
         identities: Mapping[str, str] | None = None,
     ) -> None:
         """`identities` are those of tasks whose name is not their identity."""
-        self._identities = identities or {}
+        self._identities = dict(identities or {})
         self._read = Reader(contract, "extended", timezone, identities=self._identities)
         self._keeps_history = contract.changed_task_history is History.KEEP
         self._take = take
@@ -77,7 +77,7 @@ class NamedDues:
         for _, name in self._missing:
             self._take(Position(self._t, "Due", {"task": name}))
         self._missing.clear()
-        for due, name in self._until(_clock_of(position)):
+        for due, name in self._until(clock_of(position)):
             if (due, name) not in self._told:
                 t = max(due, self._t)
                 self._take(Position(t, "Due", {"task": name} if due == t else {"task": name, "clock": due}))
@@ -86,16 +86,20 @@ class NamedDues:
     def recall(self, position: Position) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""
         if position.event == "Due":
-            self._told.add((_clock_of(position), position.task))
+            self._told.add((clock_of(position), position.task))
             return
-        self._missing += [each for each in self._until(_clock_of(position)) if each not in self._told]
+        self._missing += [each for each in self._until(clock_of(position)) if each not in self._told]
         self._see(position)
+
+    def lists(self, name: str) -> bool:
+        """Whether the current list has a task of this name, with a line that can be read."""
+        return name in self._tasks
 
     # --- what the positions say ---------------------------------------------------------------------------------------
 
     def _see(self, position: Position) -> Position:
         """Take what a position says of lists and starts, and return it with what its judge has to know."""
-        self._t, self._clock = position.t, _clock_of(position)
+        self._t, self._clock = position.t, clock_of(position)
         self._told.clear()
         match position.event:
             case "InitStart":
@@ -116,6 +120,8 @@ class NamedDues:
         tasks: list[_Task] = []
         fields = dict(position.fields)
         for item in items:
+            if "identity" in item:
+                self._identities[item["name"]] = item["identity"]
             try:
                 found = self._read.read(item["cron"], item["name"])
             except KronError:
@@ -191,7 +197,7 @@ class NamedDues:
                 yield at, task.name
 
 
-def _clock_of(position: Position) -> Milliseconds:
+def clock_of(position: Position) -> Milliseconds:
     """Return what the clock showed, which may be earlier than the trace has it."""
     clock = position.fields.get("clock")
     return clock if isinstance(clock, int) else position.t

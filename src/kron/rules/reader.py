@@ -35,7 +35,7 @@ class Reader:
         self._defaults = {"timezone": timezone, "dialect": dialect, "repeated": repeated.value}
         self._blanks = {ord(blank): " " for blank in contract.cron_blanks}
         self._known: dict[str, Occurrences] = {}
-        self._identities = identities or {}
+        self._identities = {} if identities is None else identities
         self._schedule("* * * * *")  # a wrong dialect or zone is refused here, before any registration is looked at
 
     def __call__(self, text: str, name: str) -> Due:
