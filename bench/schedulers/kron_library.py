@@ -112,12 +112,11 @@ class KronMonitored(KronSQLite):
         assert self.clock is not None, "`wall` comes first"
         logging_sink = import_module("kron.adapters.logging_sink").LoggingSink()
         self.monitor = monitor.Monitor(header, logging_sink)
-        self.deferred = import_module("kron.hosts.deferred").Deferred(self.monitor.take)
-        return recorder.Tap(logging_sink, recorder.Recorder(self.clock.now, self.deferred))
+        take, take_runs = self.monitor.take, self.monitor.take_runs
+        return recorder.Tap(logging_sink, recorder.Recorder(self.clock.now, take, take_runs))
 
     async def close(self) -> None:
         await super().close()
-        self.deferred.flush()
         report = self.monitor.report()
         if report.verdict.value != "holds" or report.positions < 1000:
             raise AssertionError(f"judged {report.positions} positions: {report.verdict.value}")

@@ -1,5 +1,7 @@
 """kron verify: a trace in, a table, JSON or a page out, and an exit code that a script can trust."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -141,3 +143,38 @@ def test_a_page_that_cannot_be_written_is_the_one_that_is_named(file: Path, tmp_
 
     assert answer.code == 2
     assert str(page) in answer.err
+
+
+def test_a_line_that_is_not_utf8_is_named_however_far_into_the_file_it_is(file: Path) -> None:
+    path = save(file, SOUND)
+    lines = [f'{{"t": {500_000 + number}, "event": "Freeze"}}'.encode() for number in range(1_000)]
+    file.write_bytes(file.read_bytes() + b"\n".join([*lines, b'{"t": 600000, "event": "Thaw", "note": "\xe9"}', b""]))
+
+    answer = kron("verify", path)
+
+    assert answer.code == 2
+    assert "Line 1008: line must be UTF-8 (byte 41 is not)" in answer.err
+
+
+def test_deep_json_that_speaks_of_dues_is_no_trace(file: Path) -> None:
+    path = save(file, "I@0")
+    deep = "[" * 100_000 + "]" * 100_000
+    file.write_text(f'{file.read_text("utf-8")}{{"t": 1, "event": "Due", "task": {deep}}}\n', "utf-8")
+
+    answer = kron("verify", path)
+
+    assert answer.code == 2
+    assert "Line 4" in answer.err
+
+
+def test_a_trace_may_come_through_a_pipe(file: Path, tmp_path: Path) -> None:
+    save(file, SOUND)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["/bin/cp", file, pipe])
+
+    answer = kron("verify", str(pipe))
+
+    assert writer.wait() == 0
+    assert answer.code == 0
+    assert "✔ holds: 7 positions" in answer.out

@@ -10,9 +10,9 @@ from kron.hosts.deferred import Deferred
 def test_items_come_in_their_order_when_the_loop_has_a_turn() -> None:
     async def live() -> tuple[list[int], list[int]]:
         taken: list[int] = []
-        deferred = Deferred(taken.append)
+        deferred = Deferred()
         for item in range(5):
-            deferred(item)
+            deferred(1, taken.append, item)
         at_once = [*taken]
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         return at_once, taken
@@ -23,9 +23,9 @@ def test_items_come_in_their_order_when_the_loop_has_a_turn() -> None:
 def test_one_turn_hands_on_only_so_many() -> None:
     async def live() -> list[int]:
         taken: list[int] = []
-        deferred = Deferred(taken.append)
+        deferred = Deferred()
         for item in range(1_000):
-            deferred(item)
+            deferred(1, taken.append, item)
         counts = []
         for _ in range(5):
             await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
@@ -35,12 +35,27 @@ def test_one_turn_hands_on_only_so_many() -> None:
     assert asyncio.run(live()) == [250, 500, 750, 1_000, 1_000]
 
 
+def test_a_heavy_call_takes_the_place_of_as_many_light_ones() -> None:
+    async def live() -> list[int]:
+        taken: list[int] = []
+        deferred = Deferred()
+        for item in range(4):
+            deferred(200, taken.append, item)
+        counts = []
+        for _ in range(3):
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            counts.append(len(taken))
+        return counts
+
+    assert asyncio.run(live()) == [2, 4, 4]
+
+
 def test_flush_hands_on_all_that_wait_also_without_a_loop() -> None:
     taken: list[int] = []
-    deferred = Deferred(taken.append)
+    deferred = Deferred()
 
-    deferred(1)
-    deferred(2)
+    deferred(1, taken.append, 1)
+    deferred(1, taken.append, 2)
     deferred.flush()
 
     assert taken == [1, 2]
@@ -50,9 +65,9 @@ def test_flush_hands_on_all_that_wait_also_without_a_loop() -> None:
 def test_no_more_than_a_bounded_number_ever_waits(items: int) -> None:
     async def live() -> int:
         taken: list[int] = []
-        deferred = Deferred(taken.append)
+        deferred = Deferred()
         for item in range(items):
-            deferred(item)
+            deferred(1, taken.append, item)
         return items - len(taken)
 
     assert asyncio.run(live()) <= 20_000

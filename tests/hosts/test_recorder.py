@@ -47,7 +47,7 @@ class World:
     def another(self) -> Scheduler:
         """Return another scheduler on the same ledger, recorded into the same trace."""
         last = self.positions[-1].t if self.positions else None
-        recorder = Recorder(self.clock.now, self.take, last)
+        recorder = Recorder(self.clock.now, self.take, last=last)
         self.scheduler = Scheduler(
             ledger=self.ledger,
             clock=self.clock,
@@ -231,7 +231,7 @@ def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
     recorder = Recorder(lambda: NOON, positions.append)
 
     recorder(Event("SchedulerStopRequested", {}))
-    recorder.on_end("report", NOON - SECOND, None)
+    recorder.on_success("report", NOON - SECOND)
 
     assert [(each.t, "clock" in each.fields) for each in positions] == [(1772452800000, False)] * 2
 
@@ -353,18 +353,6 @@ def test_the_other_sink_gets_what_it_wants_and_no_more() -> None:
 
     assert quiet.told == ["TaskRunFailed"]
     assert len(positions) == 6
-
-
-def test_a_violation_is_told_as_an_event_with_its_blame() -> None:
-    told: list[Event] = []
-    monitor = Monitor(Header("declarative"), told.append)
-
-    monitor.take(Position(0, "RunStart", {"task": "report"}))
-    monitor.take(Position(1, "RunStart", {"task": "report"}))
-
-    assert [event.fields["property"] for event in told] == ["S1", "T2"]
-    assert {event.fields["blame"] for event in told} == {"scheduler"}
-    assert monitor.violations == 2
 
 
 def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:

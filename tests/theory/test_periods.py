@@ -27,7 +27,11 @@ VIOLATIONS = [  # property, trace, the line at which it is violated
     ("I3", "D1 D1(91/v2) D1(91/v1)", 2),
     ("I4", "D1 D2 I@300 RS1 RS2", 5),
     ("I4", "I@300 D1 D2 RS1 RS2", 5),
-    ("I4", "D1 D2 Resumed@300 RS2 RS1", 4),
+    ("I4", "D1 D2 Suspended Resumed@300 RS2 RS1", 5),
+    ("I4", "I D1 D2 SS SE I@300 RS1 RS2", 9),
+    ("I5", "RS1 O1(missed)", 1),
+    ("I5", "RS1 REs1 O1(skipped)", 2),
+    ("I7", "D1(-) O1(missed)", 1),
     ("I4", "D1 D2 D3 I@300 RS3 I RS2", 8),  # one for each arming would be a replay by crash loop
     ("I4", "D1 D2 D9 I@300 RS1 RS9@600 RS2", 7),
     ("I5", "O1(missed) O1(missed)", 1),
@@ -68,6 +72,9 @@ SOUND = [
     "I D1 D1 Crash I D1",
     "I D1 D1(91/v2) D1(91/v2)",  # another definition decides anew
     "I D1(-) D1(90/v2) RS1@90",
+    "I D1 D2 I@300 RS1 RS2",  # a reload is no downtime
+    "D1 D2 Resumed@300 RS2 RS1",  # nor is a resumption of what was not suspended
+    "I D1(-) O1(skipped)",  # its definition changed
     "I D1 D1(-/v2) O1(unschedulable)",
     "O1(unschedulable)",  # its decision may be older than the trace
     "I D1 D2 D3 Suspended@10 Resumed@300 RS3 O2(skipped) O1(missed)",  # one stale period

@@ -19,6 +19,7 @@ PERIODS = (minute(0), minute(1), minute(2))
 EVERYBODY: list[Whom] = list(product(JOBS, (*PERIODS, None)))
 OUTCOMES = ("executed", "skipped", "missed", "unschedulable")
 RUNS = ("RunStart", "RunStart", "RunSuccess", "RunFailure")
+ENDS = ("StopStart", "StopEnd", "UnexpectedShutdown")
 KINDS = ("Decision", "Decision", *RUNS, "Outcome", "Suspended", "Resumed", "Init", "Stop", "Crash")
 
 
@@ -111,15 +112,23 @@ def is_replay(whom: Whom, place: int, positions: list[Position]) -> bool:
         and (other := chosen_at((whom[0], period), run, positions)) is not None
         and other < positions[arming].t
         for arming in range(place)
-        if is_arming(whom[0], positions[arming])
+        if is_arming(whom[0], arming, positions)
         for period in PERIODS
         for run in range(arming + 1, place)
         if period != whom[1] and is_first_execution((whom[0], period), run, positions)
     )
 
 
-def is_arming(job: str, position: Position) -> bool:
-    return position.event == "InitSuccess" or (position.event == "Resumed" and position.task == job)
+def is_arming(job: str, place: int, positions: list[Position]) -> bool:
+    """Whether a host that had no list got one, or a job that was suspended goes on."""
+    position, before = positions[place], positions[:place]
+    if position.event == "InitSuccess":
+        changes = [each.event for each in before if each.event in ENDS or each.event == "InitSuccess"]
+        return changes[-1:] != ["InitSuccess"]
+    if position.event != "Resumed" or position.task != job:
+        return False
+    changes = [each.event for each in before if each.event in ("Suspended", "Resumed") and each.task == job]
+    return changes[-1:] == ["Suspended"]
 
 
 def is_first_execution(whom: Whom, place: int, positions: list[Position]) -> bool:
@@ -151,7 +160,7 @@ def first_violation(each: Property, words: list[Word]) -> int | None:
 
 
 @settings(max_examples=200)
-@given(traces(["Decision", "RunStart", "Resumed", "Init"]))
+@given(traces(["Decision", "RunStart", "Suspended", "Resumed", "Init", "Crash"]))
 def test_a_replay_is_seen_however_many_armings_there_were(positions: list[Position]) -> None:
     report = judge_positions(positions)
 

@@ -77,7 +77,8 @@ def test_a_sound_trace_holds(text: str) -> None:
     [
         ("I Due@60 End@90", {"L1"}),
         ("IS@0 End@10", {"L2"}),
-        ("I Due RS SS End", {"A2"}),
+        ("I Due RS SS End", {"A2", "L3"}),
+        ("IS SS End", {"L2", "L3"}),
         ("I Due RS REs SS End", {"L3"}),
         ("I Due RS", {"A2"}),
         ("I Due@60 IS#2@100", {"L1", "L2"}),

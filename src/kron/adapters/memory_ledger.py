@@ -42,7 +42,8 @@ class MemoryLedger:
         for name in batch.forgotten:
             self.records.pop(name, None)
         for records in (batch.records, batch.begun):
-            self.records.update((record.name, record) for record in records)
+            for record in records:
+                self.records[record.name] = record
         self.history.extend(batch.runs)
 
     async def close(self) -> None:

@@ -26,6 +26,7 @@ class VirtualClock:
     def __init__(self, start: datetime) -> None:
         self._wall = instant(start)
         self._elapsed = _ORIGIN
+        self._monotonic = 0.0
         self._deadlines: _Alarms = []  # by the wall clock: a jump brings them closer or takes them away
         self._sleepers: _Alarms = []  # by elapsed time: a jump does not concern them
         self._order = count()
@@ -40,7 +41,7 @@ class VirtualClock:
 
     def monotonic(self) -> float:
         """Return the seconds that `advance` has let pass."""
-        return (self._elapsed - _ORIGIN) / SECOND
+        return self._monotonic
 
     async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
         """Return when time reaches the deadline, or as soon as `wake` is set; in any case others get a turn."""
@@ -72,8 +73,7 @@ class VirtualClock:
 
     def freeze(self, duration: timedelta) -> None:
         """Let time pass in which nobody does anything; who waited for an instant in it comes late."""
-        self._wall += duration
-        self._elapsed += duration
+        self._elapse(duration)
 
     async def _advance(self, duration: timedelta, is_over: Callable[[], bool]) -> None:
         if duration < ZERO:
@@ -101,12 +101,11 @@ class VirtualClock:
         end = self._elapsed + duration
 
         def go_on() -> None:
-            left = end - self._elapsed
-            step = self._next_step()
+            left, step = end - self._elapsed, self._next_step()
             if is_over() or (not left and (step is None or step > ZERO)):
                 finish(arrived)
             else:
-                self._pass(left if step is None else min(step, left))
+                self._pass(left if step is None or left < step else step)
 
         when_idle(go_on)
         try:
@@ -129,21 +128,23 @@ class VirtualClock:
 
     def _next_step(self) -> timedelta | None:
         """Return how long it is until somebody's alarm, None if there is none."""
-        steps = []
-        for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
-            while alarms and alarms[0][2].done():
-                heappop(alarms)
-            if alarms:
-                steps.append(max(ZERO, alarms[0][0] - now))
-        return min(steps, default=None)
+        deadline, alarm = _first(self._deadlines), _first(self._sleepers)
+        left = None if deadline is None else deadline - self._wall
+        if alarm is not None and (left is None or alarm - self._elapsed < left):
+            left = alarm - self._elapsed
+        return ZERO if left is not None and left < ZERO else left
 
     def _pass(self, duration: timedelta) -> None:
         """Move both clocks and let go whose time has come."""
-        self._wall += duration
-        self._elapsed += duration
+        self._elapse(duration)
         for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
             while alarms and alarms[0][0] <= now:
                 finish(heappop(alarms)[2])
+
+    def _elapse(self, duration: timedelta) -> None:
+        self._wall += duration
+        self._elapsed += duration
+        self._monotonic = (self._elapsed - _ORIGIN) / SECOND
 
     async def _settle(self) -> None:
         """Give everybody turns until nothing is ready to go on and no ledger is at work."""
@@ -156,6 +157,16 @@ class VirtualClock:
                 await self._resting
             elif (ready is not None and not ready) or (ready is None and turn >= _BLIND_TURNS):
                 return
+
+
+def _first(alarms: _Alarms) -> datetime | None:
+    """Return the first instant that anybody still waits for."""
+    while alarms:
+        at, _, alarm = alarms[0]
+        if not alarm.done():
+            return at
+        heappop(alarms)
+    return None
 
 
 class _Work:

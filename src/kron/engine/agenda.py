@@ -55,8 +55,10 @@ class Agenda:
 
     def next_instant(self) -> Instant | None:
         """Return the earliest instant that may concern anybody, None if there is none."""
-        firsts = [at for at, _ in self._come] + self._heap[:1]  # few have come: one for each instant, not for each task
-        return min(firsts, default=None)
+        first = self._heap[0] if self._heap else None
+        for at, _ in self._come:  # few have come: one for each instant, not for each task
+            first = at if first is None or at < first else first
+        return first
 
     def take(self, now: Instant, most: int) -> list[Entry]:
         """Remove and return entries whose instant has come, the earliest first, at most so many."""

@@ -1,10 +1,10 @@
 """Emitter: hands events to a sink that may be slow to care or quick to fail, and never disturbs a run."""
 
 from asyncio import CancelledError, Task
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from logging import getLogger
 
-from kron.engine.ports import Sink
+from kron.engine.ports import Run, Sink
 from kron.instant import Instant
 from kron.rules.event import EVENTS, Event, event
 
@@ -15,16 +15,15 @@ _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or clos
 class Emitter:
     """A sink, asked what it wants and guarded against what it raises."""
 
-    __slots__ = ("_complained", "_needs", "_on_end", "_on_start", "_sink", "_wants", "notes_runs")
+    __slots__ = ("_complained", "_needs", "_on_ends", "_on_starts", "_sink", "_wants")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         wants = getattr(sink, "wants", None)
         self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
         self._needs: Container[str] = getattr(sink, "needs", ())
-        self._on_start: Callable[[str, Instant], object] | None = getattr(sink, "on_start", None)
-        self._on_end: Callable[[str, Instant, BaseException | None], object] | None = getattr(sink, "on_end", None)
-        self.notes_runs = self._on_start is not None and self._on_end is not None
+        self._on_starts: Callable[[Sequence[str], Instant], object] | None = getattr(sink, "on_starts", None)
+        self._on_ends: Callable[[Sequence[Run]], object] | None = getattr(sink, "on_ends", None)
         self._complained = False
 
     def wants(self, level: str) -> bool:
@@ -54,19 +53,19 @@ class Emitter:
         if self.takes(name):
             self.emit((event(name, None, at, subject, **fields),))
 
-    def note_start(self, name: str, at: Instant) -> None:
-        """Say that a run has started to a sink that wants to know it without an event."""
-        if self._on_start is not None:
+    def note_starts(self, names: Sequence[str], at: Instant) -> None:
+        """Say that runs start to a sink that wants to know it without events."""
+        if self._on_starts is not None:
             try:
-                self._on_start(name, at)
+                self._on_starts(names, at)
             except _FAILURES:
                 self._complain()
 
-    def note_end(self, name: str, at: Instant, error: BaseException | None) -> None:
-        """Say that a run has ended, likewise."""
-        if self._on_end is not None:
+    def note_ends(self, runs: Sequence[Run]) -> None:
+        """Say that runs have ended, likewise."""
+        if self._on_ends is not None:
             try:
-                self._on_end(name, at, error)
+                self._on_ends(runs)
             except _FAILURES:
                 self._complain()
 

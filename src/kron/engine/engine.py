@@ -183,11 +183,12 @@ class Engine:
     def _deadline(self) -> Instant | None:
         """Return when the next step is due at the latest."""
         poll = self._contract.poll_interval if self._entries else None
-        waits = (self._clock.longest_wait, poll, self._timeouts.left(self._clock.monotonic()))
-        wait = min((wait for wait in waits if wait is not None), default=None)
-        coming = self._agenda.next_instant() if self._room() else None
-        latest = None if wait is None else self._clock.now() + wait
-        return latest if coming is None else coming if latest is None else min(latest, coming)
+        deadline = self._agenda.next_instant() if self._room() else None
+        for wait in (self._clock.longest_wait, poll, self._timeouts.left(self._clock.monotonic())):
+            if wait is not None:
+                latest = self._clock.now() + wait
+                deadline = latest if deadline is None or latest < deadline else deadline
+        return deadline
 
     def _room(self) -> int:
         """Return how many runs may begin in one step."""
@@ -226,7 +227,7 @@ class Engine:
         with collector_paused():
             step.settle(ended, self._entries)
             step.plan(self._agenda.take(step.now, self._room()))
-        if batch := Batch((), withdrawn + step.settled, step.begun, step.runs):
+        if is_news := bool(batch := Batch((), withdrawn + step.settled, step.begun, step.runs)):
             try:
                 with self._clock.working():
                     await self._ledger.append(batch)
@@ -240,13 +241,15 @@ class Engine:
             self._note_success(batch)
         # A crash here: the starts are recorded and have not happened. The contract says whether they are owed again.
         tell_ends(self._emitter, step)
+        if not step.begun:
+            return is_news
         if not self._hushed:
             with collector_paused():
                 self._start(step)
-        elif step.owed:  # a stop came meanwhile: without this an orphan would be invented
+        else:  # a stop came meanwhile: without this an orphan would be invented
             self._withdrawn += step.withdraw()
             self._wake.set()
-        return bool(batch)
+        return is_news
 
     def _note_success(self, batch: Batch) -> None:
         if self._failures:
@@ -255,8 +258,8 @@ class Engine:
 
     def _start(self, step: Step) -> None:
         now, monotonic = step.now, self._clock.monotonic()
-        telling, watching = self._emitter.takes("TaskRunStarted"), self._emitter.notes_runs
-        lag = self._lag()
+        telling, lag = self._emitter.takes("TaskRunStarted"), self._lag()
+        self._emitter.note_starts([record.name for record in step.begun], now)
         for entry, before, owed in step.starts:
             name = before.name
             run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)
@@ -265,8 +268,6 @@ class Engine:
                 self._report_delay(before, owed, now, lag)
             if telling:
                 self._emitter.emit(tell_start(name, owed, entry.record, now))
-            if watching:
-                self._emitter.note_start(name, now)
             self._runner.start(run, self._on_end)
 
     def _report_delay(self, before: TaskRecord, owed: Obligation, now: Instant, lag: timedelta) -> None:

@@ -117,5 +117,5 @@ class Runner(Protocol):
 
 Sink = Callable[[Event], object]
 """Takes each event. May have a method `wants(level) -> bool`, so that events nobody reads are not made, and a set
-`needs` of names of events that it gets whatever their level. May have methods `on_start(name, at)` and
-`on_end(name, at, error)`, which are called for each run: for those who want to know it at the least cost."""
+`needs` of names of events that it gets whatever their level. May have methods `on_starts(names, at)` and
+`on_ends(runs)`, called for all runs of a step together: for those who want to know of each run at the least cost."""

@@ -29,12 +29,14 @@ def tell_declaration(emitter: Emitter, made: Declaration, contract: Contract, ow
 
 def tell_ends(emitter: Emitter, step: Step) -> None:
     """Tell of each run that ended, now that the ledger knows it."""
+    if not step.ended:
+        return
     completed, failed = emitter.takes("TaskRunCompleted"), emitter.takes("TaskRunFailed")
-    for run, retry in zip(step.ended, step.retries, strict=True):
-        if completed if run.error is None else failed:
-            emitter.emit((tell_end(run.name, run.ended, run.seconds, run.error, retry),))
-        if emitter.notes_runs and run.ended is not None:
-            emitter.note_end(run.name, run.ended, run.error)
+    if completed or failed:
+        for run, retry in zip(step.ended, step.retries, strict=True):
+            if completed if run.error is None else failed:
+                emitter.emit((tell_end(run.name, run.ended, run.seconds, run.error, retry),))
+    emitter.note_ends(step.ended)
 
 
 def lateness(before: TaskRecord, owed: Obligation, now: Instant, armed: Instant | None) -> timedelta:

@@ -1,7 +1,5 @@
 """Watch: compares wall with monotonic time at each wake-up, and says when the clock was set or the loop stood still."""
 
-from collections.abc import Iterator
-
 from kron.engine.ports import Clock
 from kron.instant import SECOND, Instant
 from kron.rules.event import Event, event
@@ -24,16 +22,17 @@ class Watch:
         if deadline is not None:
             self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
 
-    def read(self, now: Instant, *, is_awake: bool = True) -> Iterator[Event]:
-        """Yield what is noteworthy about the time since the last look; who is not awake goes on sleeping."""
+    def read(self, now: Instant, *, is_awake: bool = True) -> list[Event]:
+        """Return what is noteworthy about the time since the last look; who is not awake goes on sleeping."""
+        found: list[Event] = []
         monotonic = self._clock.monotonic()
-        passed = monotonic - self._monotonic
-        jumped = (now - self._wall) / SECOND - passed
+        jumped = (now - self._wall) / SECOND - (monotonic - self._monotonic)
         late = 0.0 if self._asked is None else monotonic - self._asked
         if abs(jumped) >= _NOTEWORTHY:
-            yield event("ClockJumped", None, None, jumped + max(0.0, late), seconds=round(jumped, 3))
+            found.append(event("ClockJumped", None, None, jumped + max(0.0, late), seconds=round(jumped, 3)))
         if late >= _NOTEWORTHY:
-            yield event("LoopFrozen", seconds=round(late, 3))
+            found.append(event("LoopFrozen", seconds=round(late, 3)))
         self._wall, self._monotonic = now, monotonic
         if is_awake or late >= _NOTEWORTHY:
             self._asked = None
+        return found

@@ -3,11 +3,11 @@
 An end is told when its record is durable, so that is when it enters the trace, with the instant at which it ended.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kron.engine.ports import Sink
+from kron.engine.ports import Run, Sink
 from kron.errors import LedgerError
 from kron.instant import Instant
 from kron.rules.event import Event
@@ -20,13 +20,25 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _FIELDS = 4
 
+TakeRuns = Callable[[int, str, Sequence[str]], object]
+"""Takes an instant, `RunStart` or `RunSuccess`, and the tasks: one position for each of them."""
+
 
 class Recorder:
     """A sink. Takes every event, and hands the positions on, in an order that time agrees with."""
 
-    def __init__(self, now: Callable[[], Instant], take: Callable[[Position], object], last: int | None = None) -> None:
-        """`last` is the instant of the last position before this life, in milliseconds."""
-        self._now, self._take = now, take
+    def __init__(
+        self,
+        now: Callable[[], Instant],
+        take: Callable[[Position], object],
+        take_runs: TakeRuns | None = None,
+        *,
+        last: int | None = None,
+    ) -> None:
+        """`take_runs` takes many starts or successes at once; `last` is the instant of the last position before this
+        life, in milliseconds.
+        """
+        self._now, self._take, self._take_runs = now, take, take_runs
         self._last = last if last is not None else -(2**63)
         self._initialisations = self._stops = 0
         self._is_stopping = False
@@ -71,33 +83,77 @@ class Recorder:
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
         t = _milliseconds(self._now() if at is None else at)
-        shown: dict[str, object] = {}
         if t < self._last:
-            if _milliseconds(self._now()) < self._last:  # otherwise it is only told late
-                shown = {"clock": t}
-                fields = {**fields, **shown}
+            if self._is_behind():  # otherwise it is only told late
+                fields = {**fields, "clock": t}
             t = self._last
         self._last = t
+        self._hand_on(Position(t, name, fields))
+
+    def _is_behind(self) -> bool:
+        """Whether the clock was set back, and is not yet where it was."""
+        return _milliseconds(self._now()) < self._last
+
+    def _hand_on(self, position: Position) -> None:
         if not self._is_ledger_down:
-            self._take(Position(t, name, fields))
-            return
-        for position in (Position(t, "Thaw", shown), Position(t, name, fields), Position(t, "Freeze", shown)):
             self._take(position)
-
-    def on_start(self, name: str, at: Instant) -> None:
-        """Take the start of a run."""
-        self._put(at, "RunStart", {"task": name})
-
-    def on_end(self, name: str, at: Instant, error: BaseException | None) -> None:
-        """Take the end of a run, which is durable by now."""
-        if error is None:
-            self._put(at, "RunSuccess", {"task": name})
             return
+        shown = {"clock": position.fields["clock"]} if "clock" in position.fields else {}
+        for each in (Position(position.t, "Thaw", shown), position, Position(position.t, "Freeze", shown)):
+            self._take(each)
+
+    def on_starts(self, names: Sequence[str], at: Instant) -> None:
+        """Take the starts of runs."""
+        if self._is_behind():
+            for name in names:
+                self._put(at, "RunStart", {"task": name})
+            return
+        self._put_runs(max(self._last, _milliseconds(at)), "RunStart", names)
+
+    def on_ends(self, runs: Iterable[Run]) -> None:
+        """Take the ends of runs, which are durable by now."""
+        succeeded: list[str] = []
+        is_behind = self._is_behind()
+        t, until = self._last, _EPOCH  # those that end before `until` end in the same millisecond
+        for run in runs:
+            at, error = run.ended, run.error
+            assert at is not None
+            if error is None and at < until:
+                succeeded.append(run.name)
+                continue
+            if succeeded:
+                self._put_runs(t, "RunSuccess", succeeded)
+                succeeded = []
+            if error is None and is_behind:
+                self.on_success(run.name, at)
+            elif error is None:
+                t = max(self._last, _milliseconds(at))
+                until = _EPOCH + _MILLISECOND * (t + 1)
+                succeeded.append(run.name)
+            else:
+                self.on_failure(run.name, at, error)
+        if succeeded:
+            self._put_runs(t, "RunSuccess", succeeded)
+
+    def on_success(self, name: str, at: Instant) -> None:
+        """Take the end of a run that went well."""
+        self._put(at, "RunSuccess", {"task": name})
+
+    def on_failure(self, name: str, at: Instant, error: BaseException) -> None:
+        """Take the end of a run that failed."""
         fields: dict[str, object] = {"task": name, "error": error_text(error)}
         ended = _milliseconds(at)
         if ended < self._last:  # something else was told before; its delay counts from here all the same
             fields["ended"] = ended
         self._put(at, "RunFailure", fields)
+
+    def _put_runs(self, t: int, event: str, names: Sequence[str]) -> None:
+        self._last = t
+        if self._take_runs is not None and not self._is_ledger_down:
+            self._take_runs(t, event, names)
+            return
+        for name in names:
+            self._hand_on(Position(t, event, {"task": name}))
 
     def _on_initialize(self, event: Event) -> None:
         self._initialisations += 1
@@ -163,7 +219,7 @@ class Tap:
         self._sink, self._recorder = sink, recorder
         wants = getattr(sink, "wants", None)
         self.wants: Callable[[str], bool] = wants if callable(wants) else lambda _: True
-        self.needs, self.on_start, self.on_end = recorder.needs, recorder.on_start, recorder.on_end
+        self.needs, self.on_starts, self.on_ends = recorder.needs, recorder.on_starts, recorder.on_ends
 
     def __call__(self, event: Event) -> None:
         """Take an event."""

@@ -92,7 +92,7 @@ IN_WINDOW = Atom("InWindow")  # beside Chosen: the time lies within the window
 DIFFERS = Atom("Differs")  # beside Decision: an earlier one of the same definition says something else
 EXECUTION = Atom("Execution")  # beside RS: the first attempt
 REPLAYED = Atom("Replayed")  # beside Execution: since an arming later than its time another such period was executed
-FORGOTTEN = Atom("Forgotten")  # beside Execution: nobody remembers anything so old
+FORGOTTEN = Atom("Forgotten")  # beside Execution and Outcome: nobody remembers anything so old
 EXECUTED, SKIPPED, MISSED = Atom("Executed"), Atom("Skipped"), Atom("Missed")  # beside Outcome
 UNSCHEDULABLE = Atom("Unschedulable")  # beside Outcome
 

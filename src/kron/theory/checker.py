@@ -5,7 +5,7 @@ call and the world see the letters that concern them. Its memory depends on the 
 length of the trace.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kron.theory.alphabet import LETTERS
 from kron.theory.court import Court
@@ -31,7 +31,7 @@ class Checker:
     def __init__(self, header: Header, *, adds_due: bool = True, adds_retry_due: bool = True) -> None:
         """A trace that names its Dues, or its RetryDues, is believed, and none is added."""
         suite = self._suite = SUITES[header.contract]
-        court = self._court = Court(header.bounds)
+        court = self._court = Court(header.bounds, bounds_grow=suite.bounds_grow)
         adds_due &= not header.names_dues
         self._calendar = Calendar(header, suite, adds_due=adds_due)
         self._pulses = Pulses(dues=adds_due, retries=adds_retry_due)
@@ -74,7 +74,7 @@ class Checker:
         clock = court.clock
         court.clock = fields.get("clock", t)  # type: ignore[assignment] # it was checked when the line was read
         if court.clock < clock:
-            self._pulses.set_back(court.clock)
+            self._pulses.set_back(court.clock, clock)
         if court.clock >= self._pulses.soonest:
             self._pulse_until(court.clock)
         if court.clocks.set(t):
@@ -83,6 +83,17 @@ class Checker:
         reader = self._readers.get(court.event)
         if reader is not None:
             reader(position)
+
+    def read_runs(self, t: int, event: str, tasks: Sequence[str]) -> None:
+        """Take a RunStart, or a RunSuccess, of each of these tasks: what `read` does with one after the other."""
+        for name in tasks[:1]:  # it moves time on, and the world
+            self.read(Position(t, event, {"task": name}))
+        runs, rest = self._runs, tasks[1:]
+        if isinstance(runs, Tasks) and self._world.state == self._calm and not self._stops:
+            runs.on_runs(t, event, rest)
+        else:
+            for name in rest:
+                self.read(Position(t, event, {"task": name}))
 
     def report(self) -> Report:
         """Return what is known by now."""
@@ -102,11 +113,10 @@ class Checker:
 
     def _pulse_until(self, t: int) -> None:
         court = self._court
-        for at, task, letter in self._pulses.until(t):
+        for at, tasks, letter in self._pulses.until(t):
             if court.clocks.set(max(at, court.clocks.t)):  # a retry may have come while its failure was being recorded
                 court.expire()
-            court.position += 1
-            court.tell(self._jury, task, letter)
+            court.tell_each(self._jury, tasks, letter)
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 
@@ -145,6 +155,8 @@ class Checker:
         call = self._return(position, self._inits, self._inits_jury)
         seen = {"IEs", "Overtaken"} if call.is_overtaken else {"IEs"}
         valid = {"Valid"} if call.is_valid else set[str]()
+        if not self._is_active():
+            self._runs.arm()
         self._tell_world(frozenset({"Action", *seen, *valid}))
         self._calendar.last_dues = last_dues_of(position)
         self._runs.on_init_success(call.registrations, seen, memories_of(position))

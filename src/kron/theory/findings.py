@@ -59,7 +59,8 @@ def waiting(each: Property, groups: Iterable[tuple[Jury, Iterable[Subject]]]) ->
     for jury, members in groups:
         if each in jury.timed:
             place = jury.timed.index(each)
-            found += [member.name for member in members if member.deadlines[place] is not None]
+            is_call = each.scope is Scope.STOP  # one that has not returned is open also while something runs
+            found += [member.name for member in members if is_call or member.deadlines[place] is not None]
         elif each in jury.plain:
             found += [member.name for member in members if each in jury.open(member)]
     return found

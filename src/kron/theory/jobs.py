@@ -61,7 +61,17 @@ class Period(Subject):
 class Job:
     """An identity. Its memory is bounded: what was settled long ago is forgotten, what runs never is."""
 
-    __slots__ = ("_forgotten", "_limit", "_replayed", "_replayed_at", "armed", "name", "periods", "stranger")
+    __slots__ = (
+        "_forgotten",
+        "_limit",
+        "_replayed",
+        "_replayed_at",
+        "armed",
+        "is_suspended",
+        "name",
+        "periods",
+        "stranger",
+    )
 
     def __init__(self, name: str, stranger: Subject, armed: Microseconds) -> None:
         """It has seen what a stranger has, and was armed when the host was."""
@@ -69,6 +79,7 @@ class Job:
         self.stranger = Subject("", stranger.state, stranger.touched, len(stranger.deadlines))  # a period yet to come
         self.stranger.lines |= stranger.lines
         self.armed = armed
+        self.is_suspended = False
         self.periods: dict[Microseconds | None, Period] = {}  # None: runs that name no period
         self._replayed = LONG_AGO  # the latest arming since which a period chosen before it was executed
         self._replayed_at = 0  # its line

@@ -11,6 +11,14 @@ from kron.theory.properties import Property
 from kron.theory.subjects import Subject
 
 
+class Move(NamedTuple):
+    """What a letter does to a state that has rested."""
+
+    before: int  # the state at rest
+    after: int
+    marks: "Marks"
+
+
 class Marks(NamedTuple):
     """What a state says: which properties are broken, and of each timed one, whether it is asked for or ended."""
 
@@ -33,6 +41,7 @@ class Jury:
         self.automaton = _automaton(tuple(each.formula for each in self.plain), (*watched, *self._shown))
         self._marks: dict[int, Marks] = {}
         self._open: dict[int, list[Property]] = {}
+        self._moves: dict[Letter, dict[int, Move]] = {}
         self._alike: dict[Marks, Marks] = {}  # equal ones are one, so that a change is seen at a glance
 
     def step(self, subject: Subject, letter: Letter, position: int) -> Marks:
@@ -46,6 +55,17 @@ class Jury:
             following = automaton.step(state, letter)
         subject.state = following
         return self._marks.get(following) or self._mark(following)
+
+    def moves(self, letter: Letter) -> dict[int, Move]:
+        """Return what a letter does to states, as far as it was asked for: for readers in a hurry."""
+        return self._moves.setdefault(letter, {})
+
+    def move(self, state: int, letter: Letter) -> Move:
+        """Return what a letter does to a state after a rest."""
+        before = self.automaton.rest(state)
+        after = self.automaton.step(before, letter)
+        found = self.moves(letter)[state] = Move(before, after, self._marks.get(after) or self._mark(after))
+        return found
 
     def shows(self, state: int, formula: Formula) -> bool:
         """Whether one of the shown formulas holds at the last position."""

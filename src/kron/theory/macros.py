@@ -13,6 +13,7 @@ from kron.theory.alphabet import (
     DROPPED,
     DUE,
     FREEZE,
+    INIT_FAILURE,
     INIT_SUCCESS,
     LISTED,
     MISSED,
@@ -31,7 +32,7 @@ from kron.theory.alphabet import (
     THAW,
     UNSCHEDULABLE,
 )
-from kron.theory.formula import Always, Formula, Named, Next, Previous, Since, Until, WeakUntil
+from kron.theory.formula import Always, Eventually, Formula, Named, Next, Previous, Since, Until, WeakUntil
 
 
 def hold(begin: Formula, clear: Formula) -> Formula:
@@ -57,6 +58,13 @@ RUNNING = Named("Running", hold(RUN_START, RUN_END | CRASH))
 ORPHANED = Named("Orphaned", CRASH & Previous(RUNNING))
 RUN_SUCCEEDS = Named("RSucc", RUN_START & Until(~(RUN_FAILURE | CRASH), RUN_SUCCESS))
 FROZEN = Named("Frozen", hold(FREEZE, THAW | CRASH))  # a new process is not
+
+UNFROZEN = Named("Unfrozen", ~FROZEN)
+UNINSTALLED = Named("Uninstalled", Always(FROZEN))  # never any compute again: a trace that ends closed says so
+INIT_END = Named("IE", INIT_SUCCESS | INIT_FAILURE)
+STOP_START_OF_LIST = Named("SS_R", STOP_START & REGISTERED)
+STOP_END_OF_LIST = Named("SE_R", STOP_END & REGISTERED)
+ALL_TERM = Named("AllTerm", RUNNING >> Eventually(RUN_END))
 
 _SERVED = Named("Served", RUN_START | FIRST_COMING)
 DUE_PENDING = Named("DuePending", hold_inclusive(DUE | REDUE, _SERVED | (CHANGED & ~REDUE)) & ~RUNNING)

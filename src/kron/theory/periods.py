@@ -60,14 +60,17 @@ class Periods:
                 seen |= job.execute(period, self._court.line)
         self._tell(period, frozenset(seen))
 
-    def on_init_success(
-        self, registrations: Sequence[Registration], seen: set[str], _memories: Mapping[str, Memory]
-    ) -> None:
-        """Take an arming: whatever was chosen before is late from now on."""
-        self._court.listed = len(registrations)
+    def arm(self) -> None:
+        """Take an arming after a time without a list: whatever was chosen before is late from now on."""
         self._armed = self._now()
         for job in self._jobs.values():
             job.armed = self._armed
+
+    def on_init_success(
+        self, registrations: Sequence[Registration], seen: set[str], _memories: Mapping[str, Memory]
+    ) -> None:
+        """Take a list that became the current one."""
+        self._court.listed = len(registrations)
         self.tell_all(frozenset(seen))
 
     def tell_all(self, letter: Letter) -> None:
@@ -92,12 +95,13 @@ class Periods:
             raise self._court.misplaced("outcome", found, f"must be one of {', '.join(_OUTCOMES)}")
         period = self._period(self._job(position), position)
         period.has_outcome = True
-        self._tell(period, letter)
+        self._tell(period, letter | {"Forgotten"} if period.is_forgotten else letter)
 
     def _on_suspension(self, position: Position) -> None:
         job = self._job(position)
-        if position.event == "Resumed":
+        if job.is_suspended and position.event == "Resumed":
             job.armed = self._now()
+        job.is_suspended = position.event == "Suspended"
         self._tell_job(job, LETTERS[position.event])
 
     # --- who is meant -------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from kron.theory.alphabet import (
     IN_WINDOW,
     INIT_FAILURE,
     INIT_SUCCESS,
+    MISSED,
     OUTCOME,
     QUIET,
     REDUE,
@@ -166,7 +167,6 @@ T4 = Property("T4", "A crash coincides with no action.", Always(CRASH >> ~ACTION
 P1 = Property("P1", "Each end has its own earlier start.", Always(RUN_END >> Previous(_STARTED)), blame=_ENVIRONMENT)
 P2 = Property("P2", "Runs of one task do not overlap.", T2.formula)
 P3 = Property("P3", "A run starts only when registered, active and demanded.", S1.formula)
-P4 = Property("P4", "Missed occurrences are made up for at most once.", S2.formula)
 P5 = Property("P5", "After a stop nothing starts before the next initialisation.", T3.formula)
 P6 = Property("P6", "After a crash: no end without a new start, no start without a new initialisation.",
     E6.formula & T1.formula, blame=None,
@@ -178,6 +178,11 @@ P10 = Property(
     Always(ORPHAN_OBLIGATION >> Soon(RUN_START | ~ORPHAN_OBLIGATION)),
 )
 P11 = Property("P11", "One start serves all demands together.", at_most_one(DEMAND, RUN_START))
+P4 = Property(
+    "P4",
+    "Each due window has at most one successful start, and each demand one start.",
+    S2.formula & P11.formula,
+)
 P12 = Property(
     "P12",
     "Between two due instants there is one start, unless a failure, a crash or a first coming calls for another.",
@@ -187,12 +192,15 @@ P13 = Property("P13", "A start comes within one minute of its due instant.", L1.
 P14 = Property("P14", "No end is invented after a crash.", E6.formula, blame=_ENVIRONMENT)
 P15 = Property(
     "P15", "What is due for ever, and active for ever, starts for ever.",
-    Always(Eventually(DUE)) >> Always(Eventually(RUN_START)), is_always_open=True,
+    Always((Always(ACTIVE) & Always(Eventually(DUE))) >> Always(Eventually(RUN_START))), is_always_open=True,
 )  # fmt: skip
 P16 = Property("P16", "A stop that has returned is quiet until the next initialisation.", T3.formula)
 P17 = Property(
-    "P17", "After a crash and an initialisation, what is due for ever starts for ever.",
-    Always((CRASH & Always(Eventually(DUE))) >> Always(Eventually(RUN_START))), is_always_open=True,
+    "P17", "After a crash and an initialisation, what is due for ever starts for ever, as long as it is active.",
+    Always(
+        (INIT_SUCCESS & Once(CRASH) & Always(ACTIVE) & Always(Eventually(DUE))) >> Always(Eventually(RUN_START))
+    ),
+    is_always_open=True,
 )  # fmt: skip
 
 # --- hosts that choose a second for each period: the invariants -------------------------------------------------------
@@ -211,8 +219,10 @@ I4 = Property(
 )
 I5 = Property(
     "I5",
-    "A period has at most one outcome, and is not run after it was skipped, missed or unschedulable.",
-    Always(OUTCOME >> ~Previous(Once(OUTCOME))) & Always(RUN_START >> ~Once(CLOSED)),
+    "A period has at most one outcome, none from long ago, and is never both run and skipped, missed or unschedulable.",
+    Always(OUTCOME >> ~(Previous(Once(OUTCOME)) | FORGOTTEN))
+    & Always(RUN_START >> ~Once(CLOSED))
+    & Always(CLOSED >> ~Once(EXECUTION)),
     scope=_PERIOD,
 )
 I6 = Property(
@@ -223,8 +233,8 @@ I6 = Property(
 )
 I7 = Property(
     "I7",
-    "A period without a possible time is not executed, and no other is unschedulable.",
-    Always((EXECUTION | EXECUTED) >> ~IMPOSSIBLE) & Always((UNSCHEDULABLE & Once(DECISION)) >> IMPOSSIBLE),
+    "A period without a possible time is neither executed nor missed, and no other is unschedulable.",
+    Always((EXECUTION | EXECUTED | MISSED) >> ~IMPOSSIBLE) & Always((UNSCHEDULABLE & Once(DECISION)) >> IMPOSSIBLE),
     scope=_PERIOD,
 )
 
@@ -250,6 +260,7 @@ class Suite:
     repeated: str = "both"
     blanks: str = " \t"
     failed_reinitialize_ends: bool = False  # whether the active list is given up when another one fails
+    bounds_grow: bool = True  # with the list, where the trace names none; otherwise a minute is a minute
 
     def of(self, scope: Scope) -> list[Property]:
         """Return those of one scope."""
@@ -259,7 +270,9 @@ class Suite:
 SUITES: Mapping[str, Suite] = MappingProxyType(
     {
         "declarative": Suite(DECLARATIVE),
-        "polling": Suite(POLLING, changed_task=History.RESET, repeated="first", failed_reinitialize_ends=True),
+        "polling": Suite(
+            POLLING, changed_task=History.RESET, repeated="first", failed_reinitialize_ends=True, bounds_grow=False
+        ),
         "polling-draft": Suite(
             (), changed_task=History.RESET, repeated="first", blanks=" \t\n\r", failed_reinitialize_ends=True
         ),

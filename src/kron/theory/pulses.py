@@ -1,6 +1,6 @@
 """Pulses: the Dues and RetryDues that the environment owes a trace, in the order of time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -23,6 +23,14 @@ class _Together:
         self.tasks: dict[Task, None] = {}
         self.at: int | None = None
 
+    def present(self) -> Sequence[Task]:
+        """Return the tasks that still have this schedule, and forget those that have another, or none."""
+        times = self.times
+        present = [task for task in self.tasks if task.times is times]
+        if len(present) != len(self.tasks):
+            self.tasks = dict.fromkeys(present)
+        return present
+
 
 class Pulses:
     """One coming Due for each schedule and one coming RetryDue for each task; a trace that names its own gets none."""
@@ -33,6 +41,7 @@ class Pulses:
         self._coming: list[tuple[int, int, _Together | Task]] = []  # a number keeps the last from comparison
         self._numbers = count()
         self.soonest = _NEVER  # before this instant there is none
+        self._again_until = -_NEVER  # what the clock shows until then it has shown before
 
     def expect_due(self, task: Task, after: int) -> None:
         """Let a task be due when its schedule says so."""
@@ -52,8 +61,8 @@ class Pulses:
             task.retry_at = at
             self._push(at, task)
 
-    def until(self, t: int) -> Iterator[tuple[int, Task, Letter]]:
-        """Yield those up to an instant, and that instant's own.
+    def until(self, t: int) -> Iterator[tuple[int, Sequence[Task], Letter]]:
+        """Yield those up to an instant, and that instant's own; tasks of one schedule are due together.
 
         While tasks go on being due and nothing happens, their states stay the same: then one Due stands for the rest.
         """
@@ -63,25 +72,20 @@ class Pulses:
             if isinstance(who, Task):
                 if who.retry_at == at:
                     who.retry_at = None
-                    yield at, who, _RETRY_DUE
+                    yield at, (who,), _RETRY_DUE
             elif who.at == at:
-                has_changed = False
-                for task in [*who.tasks]:
-                    if task.times is not who.times:
-                        del who.tasks[task]  # it has another schedule, or none
-                        continue
-                    if at < task.first or (task.last_start is not None and at <= task.last_start):
-                        has_changed = True  # the clock was set back: this one was served, the next one need not be
-                        continue
-                    state = task.state
-                    yield at, task, _DUE
-                    has_changed |= task.state != state
-                if who.tasks:
-                    self._expect(who, at if has_changed else t)
+                tasks = who.present()
+                owing = tasks if at > self._again_until else [task for task in tasks if task.owes(at)]
+                states = [task.state for task in owing]
+                yield at, owing, _DUE
+                if tasks:
+                    is_same = len(owing) == len(tasks) and states == [task.state for task in owing]
+                    self._expect(who, t if is_same else at)
         self.soonest = coming[0][0] if coming else _NEVER
 
-    def set_back(self, clock: int) -> None:
+    def set_back(self, clock: int, since: int) -> None:
         """Let be due again what the clock will show again; a start that has served it stays its start."""
+        self._again_until = max(self._again_until, since)
         for together in self._together.values():
             if together.tasks and together.times.next(clock) != together.at:
                 self._expect(together, clock)

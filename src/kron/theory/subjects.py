@@ -21,8 +21,9 @@ class Subject:
         self.lines: dict[str, int] = {}  # the last line of each kind of event: what explanations are made of
 
     def release(self) -> None:
-        """Owe it nothing any more."""
+        """Owe it nothing any more; what its jury says next is looked at in any case."""
         self.deadlines = [None] * len(self.deadlines)
+        self.marks = None
 
 
 class Task(Subject):
@@ -67,6 +68,10 @@ class Task(Subject):
         is_due = latest is not None and latest > since
         is_retry = memory.retry_at is not None and memory.retry_at <= t
         return {"Redue"} if is_due or is_retry or memory.is_interrupted else set()
+
+    def owes(self, due: int) -> bool:
+        """Whether no start has served a due instant, which a clock that was set back shows once more."""
+        return due >= self.first and (self.last_start is None or due > self.last_start)
 
     def unlist(self) -> None:
         """Leave the list: nothing falls due any more."""

@@ -1,10 +1,11 @@
 """Tasks: the tasks that a trace names, what each of them sees, and what its list and its schedule say of it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 
 from kron.theory.alphabet import LETTERS
 from kron.theory.court import Court
-from kron.theory.environment import Calendar, minute_of
+from kron.theory.environment import Calendar
 from kron.theory.explanation import SHOWN
 from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
@@ -13,15 +14,18 @@ from kron.theory.pulses import Pulses
 from kron.theory.subjects import Subject, Task
 from kron.theory.trace import Memory, Position, Registration
 
+_GONE = 10_000  # tasks that are remembered although they have left the list
+
 
 class Tasks:
-    """Those whom the properties of tasks are about. One that no list names is forgotten once it does not run."""
+    """Those whom the properties of tasks are about."""
 
     def __init__(self, suite: Suite, calendar: Calendar, pulses: Pulses, court: Court) -> None:
         self._court, self._calendar, self._pulses = court, calendar, pulses
         self._keeps_history = suite.changed_task is History.KEEP
         self.jury = Jury(suite.of(Scope.TASK), SHOWN)
         self.running: set[Subject] = set()
+        self._listed: Mapping[str, Registration] = {}
         self._has_begun = False  # with a first list
         self._tasks: dict[str, Task] = {}
         self._stranger = Task("", 0, -1, len(self.jury.timed))  # what a task has seen that nobody has named yet
@@ -45,16 +49,34 @@ class Tasks:
             self.running.add(task)
             return
         self.running.discard(task)
-        if event == "RunFailure" and task.is_listed:
+        if event == "RunFailure" and task.is_listed and isfinite(task.delay):  # another list was never valid
             ended = fields.get("ended")  # told late, because its record took time
             self._pulses.expect_retry(task, (ended if isinstance(ended, int) else court.clock) + round(task.delay))
+
+    def on_runs(self, t: int, event: str, names: Iterable[str]) -> None:
+        """Take runs that start, or end well, one after the other at one instant."""
+        known, court = self._tasks, self._court
+        tasks = [known.get(name) or self._task(name) for name in names]
+        court.tell_each(self.jury, tasks, LETTERS[event], event)
+        if event == "RunStart":
+            for task in tasks:
+                task.last_start, task.retry_at = t, None
+            self.running.update(tasks)
+        else:
+            self.running.difference_update(tasks)
+
+    def arm(self) -> None:
+        """Take the end of a time without a list; a list says all that it means to tasks."""
 
     def on_init_success(
         self, registrations: Sequence[Registration], seen: set[str], memories: Mapping[str, Memory]
     ) -> None:
         """Take a list that became the current one; everybody sees that, and some see more of it."""
         listed = {each.name: each for each in registrations}
-        self._court.listed = len(listed)
+        if listed != self._listed:  # what was owed by another list is owed no more; by this one it is owed from now on
+            for task in self._tasks.values():
+                task.release()
+        self._listed, self._court.listed = listed, len(listed)
         if self._has_begun:
             memories = {}  # from now on this trace knows better than whom it judges
         self._has_begun = True
@@ -66,12 +88,13 @@ class Tasks:
                 task, frozenset(seen if registration is None else seen | self._list(task, registration, memories))
             )
         self.jury.step(self._stranger, frozenset(seen), self._court.position)
-        minute = minute_of(self._court.clock)
-        self._tasks = {
-            name: task
-            for name, task in self._tasks.items()
-            if task.is_listed or task in self.running or (task.last_due is not None and task.last_due >= minute)
-        }
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget those that left the list longest ago: a trace may name new tasks for ever."""
+        gone = [name for name, task in self._tasks.items() if not (task.is_listed or task in self.running)]
+        for name in gone[:-_GONE]:
+            del self._tasks[name]
 
     def tell_all(self, letter: Letter) -> None:
         """Let everybody see a letter, also those who are yet to come."""

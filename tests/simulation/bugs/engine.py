@@ -8,8 +8,8 @@ LOOPED = (
     Mutant(
         "every start comes a minute and a second late",
         "engine/engine.py",
-        "else coming if latest is None else min(latest, coming)",
-        "else coming + _MINUTE + SECOND if latest is None else min(latest, coming)",
+        "        return deadline\n\n    def _room",
+        "        return None if deadline is None else deadline + _MINUTE + SECOND\n\n    def _room",
         ("L1",),
     ),
     Mutant(
@@ -22,8 +22,8 @@ LOOPED = (
     Mutant(
         "the loop sleeps until the last instant that it knows",
         "engine/agenda.py",
-        "+ self._heap[:1]",
-        "+ self._heap[-1:]",
+        "first = self._heap[0] if self._heap else None",
+        "first = self._heap[-1] if self._heap else None",
         ("L1",),
     ),
     Mutant(
@@ -93,7 +93,7 @@ LOOPED = (
     Mutant(
         "a start is not told",
         "engine/engine.py",
-        "self._emitter.note_start(name, now)",
+        "self._emitter.note_starts([record.name for record in step.begun], now)",
         "pass",
         ("S4",),
     ),

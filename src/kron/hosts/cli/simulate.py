@@ -1,11 +1,9 @@
 """kron simulate WHAT: live through days of a schedule with crashes, failures and clock changes, and judge the trace."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import TextIO
 
 import click
 
@@ -14,6 +12,7 @@ from kron.hosts.cli.files import read_files
 from kron.hosts.cli.options import FROM, Dialects, read_since
 from kron.hosts.cli.run import load_registrations
 from kron.hosts.cli.verify import print_table
+from kron.hosts.simulation.clerk import Clerk
 from kron.hosts.simulation.jobs import jobs_of_file, jobs_of_registrations
 from kron.hosts.simulation.scenario import Accidents, Behaviour, Job, Scenario
 from kron.hosts.simulation.simulator import Summary
@@ -22,10 +21,9 @@ from kron.instant import format_instant
 from kron.rules.contract import DEFAULT, PRESETS
 from kron.rules.reader import Reader
 from kron.rules.registration import check_registrations
-from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.properties import SUITES
-from kron.theory.trace import Header, Position, write_header, write_position
+from kron.theory.report import Report
 
 _PERCENT = click.FloatRange(0, 100)
 _A_DAY = click.FloatRange(0, 10_000)
@@ -74,21 +72,24 @@ def simulate(
     start, span = read_since(since, load_zone(timezone)), timedelta(days=days)
     rates = Accidents(**accidents)
     scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates, dialect)
-    header = scenario.header
-    checker = Checker(header) if verify else None
-    with _writing(trace_path, header) as write:
-
-        def take(position: Position) -> None:
-            write(position)
-            if checker is not None:
-                checker.read(position)
-
-        summary = live(scenario, take, _progress())
+    summary, report = _live(scenario, trace_path, verify=verify)
     _print_summary(scenario, summary, trace_path)
-    if checker is not None:
-        report = checker.report()
-        print_table(header, report)
+    if report is not None:
+        print_table(scenario.header, report)
         click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
+
+
+def _live(scenario: Scenario, path: Path, *, verify: bool) -> tuple[Summary, Report | None]:
+    try:
+        clerk = Clerk(scenario.header, path, verify=verify)
+        try:
+            summary = live(scenario, clerk.take, _progress())
+        except BaseException:
+            clerk.abandon()
+            raise
+        return summary, clerk.close()
+    except OSError as error:
+        raise click.UsageError(f"{path}: {error.strerror or error}") from error
 
 
 def _jobs(
@@ -100,17 +101,6 @@ def _jobs(
     registrations = load_registrations(what)
     check_registrations(registrations, read)
     return jobs_of_registrations(registrations, behaviour), dialect
-
-
-@contextmanager
-def _writing(path: Path, header: Header) -> Iterator[Callable[[Position], object]]:
-    try:
-        file: TextIO = path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise click.UsageError(f"{path}: {error.strerror}") from error
-    with file:
-        file.write(f"{write_header(header)}\n")
-        yield lambda position: file.write(f"{write_position(position)}\n")
 
 
 def _progress() -> Callable[[float], object]:

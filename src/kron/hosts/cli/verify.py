@@ -2,14 +2,16 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
 
 import click
 
-from kron.errors import InvalidTraceError
+from kron.errors import InvalidTraceError, UnknownTimezoneError
 from kron.hosts.cli.page import page
 from kron.hosts.recomputation import Recomputation
 from kron.theory.checker import Checker
@@ -41,14 +43,15 @@ def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) ->
 
     Exit 0 nothing is violated, 1 something is, 2 the file is no trace.
     """
-    header, report, anew = judge_file(trace, recompute=recompute)
-    if html is not None:
-        with _open(trace) as file:
-            drawn = page(header, report, read_trace(file, SUITES)[1])
-        try:
-            html.write_text(drawn, "utf-8")
-        except OSError as error:
-            raise _wrong(html, error.strerror or str(error)) from error
+    with _readable_twice(trace) as path:
+        header, report, anew = judge_file(path, recompute=recompute)
+        if html is not None:
+            with _open(path) as file:
+                drawn = page(header, report, read_trace(file, SUITES)[1])
+            try:
+                html.write_text(drawn, "utf-8")
+            except OSError as error:
+                raise _wrong(html, error.strerror or str(error)) from error
     if as_json:
         fields = report.to_fields() if anew is None else {**report.to_fields(), "recompute": anew.to_fields()}
         click.echo(json.dumps(fields, ensure_ascii=False, indent=1))
@@ -92,16 +95,38 @@ def _recomputation(header: Header, named: set[str]) -> Recomputation:
 
 
 @contextmanager
+def _readable_twice(trace: Path) -> Iterator[Path]:
+    """Yield the path of a trace; one that comes through a pipe is kept for as long as it is needed."""
+    if not (trace.is_fifo() or trace.is_char_device()):
+        yield trace
+        return
+    with NamedTemporaryFile(prefix="kron-trace-") as kept:
+        with trace.open("rb") as pipe:
+            copyfileobj(pipe, kept)
+        kept.flush()
+        yield Path(kept.name)
+
+
+@contextmanager
 def _open(trace: Path) -> Iterator[Iterator[str]]:
     try:
-        with trace.open(encoding="utf-8") as file:
-            yield file
+        with trace.open("rb") as file:
+            yield _decoded(file)
     except OSError as error:
         raise _wrong(trace, error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise _wrong(trace, f"is not UTF-8 at byte {error.start}") from error
     except InvalidTraceError as error:
         raise _wrong(trace, error.message) from error
+    except UnknownTimezoneError as error:
+        raise _wrong(trace, f"Line 1: timezone: {error.message}") from error
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            reason = f"must be UTF-8 (byte {error.start + 1} is not)"
+            raise InvalidTraceError(line=number, field="line", found=repr(line[:40]), reason=reason) from error
 
 
 class _NoTraceError(click.ClickException):
@@ -118,7 +143,7 @@ def _is_of(line: str, event: str) -> bool:
     """Whether a line is one of an event; what is no JSON is reported when it is read."""
     try:
         return bool(json.loads(line).get("event") == event)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return False
 
 

@@ -8,7 +8,6 @@ import click
 
 from kron.adapters.system_clock import system_now
 from kron.engine.ports import Sink
-from kron.hosts.deferred import Deferred
 from kron.hosts.monitor import Monitor
 from kron.hosts.named_dues import NamedDues
 from kron.hosts.recorder import Recorder, Tap
@@ -26,13 +25,12 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
         return
     monitor = Monitor(header, sink) if verify else None
     file = _open(trace, header) if trace is not None else None
-    judging = Deferred(monitor.take) if monitor is not None else None
 
     def take(position: Position) -> None:
         if file is not None:
             file.write(position)
-        if judging is not None:
-            judging(position)
+        if monitor is not None:
+            monitor.take(position)
 
     naming = NamedDues(PRESETS[header.contract], header.timezone, take) if header.names_dues else None
     readers = [monitor.take] if monitor is not None else []
@@ -43,11 +41,13 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
                 for reader in readers:
                     reader(position)
 
+    together = monitor.take_runs if monitor is not None and file is None and naming is None else None
+    last = file.last if file is not None else None
     try:
-        yield Tap(sink, Recorder(system_now, naming or take, file.last if file is not None else None)), monitor
+        yield Tap(sink, Recorder(system_now, naming or take, together, last=last)), monitor
     finally:
-        if judging is not None:
-            judging.flush()
+        if monitor is not None:
+            monitor.flush()
         if file is not None:
             file.close()
 

@@ -1,13 +1,13 @@
 """simulate(scenario, take) -> Summary: the real scheduler on a virtual clock, from accident to accident."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.ports import Batch
+from kron.engine.ports import Batch, Run
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
@@ -61,13 +61,13 @@ class _LivingSink:
         if not self._ledger.is_dead:
             self._recorder(event)
 
-    def on_start(self, name: str, at: Instant) -> None:
+    def on_starts(self, names: Sequence[str], at: Instant) -> None:
         if not self._ledger.is_dead:
-            self._recorder.on_start(name, at)
+            self._recorder.on_starts(names, at)
 
-    def on_end(self, name: str, at: Instant, error: BaseException | None) -> None:
+    def on_ends(self, runs: Sequence[Run]) -> None:
         if not self._ledger.is_dead:
-            self._recorder.on_end(name, at, error)
+            self._recorder.on_ends(runs)
 
 
 class _Life:
@@ -164,14 +164,16 @@ class _Life:
 
     def _tell_last_words(self, batch: Batch) -> None:
         """What the ledger knows has happened: a declaration, ends, and starts, which are then cut off at once."""
-        ends = [run for run in batch.runs if run.ended is not None]
+        ends = [(run, run.ended) for run in batch.runs if run.ended is not None]
         if batch and not ends and not batch.begun:
             self._recorder(Event("SchedulerInitializationCompleted", {}, at=self._clock.now()))
-        for run in ends:
-            error = None if run.result is RunResult.SUCCESS else CallbackError("drawn")
-            self._recorder.on_end(run.task, run.ended or self._clock.now(), error)
+        for run, ended in ends:
+            if run.result is RunResult.SUCCESS:
+                self._recorder.on_success(run.task, ended)
+            else:
+                self._recorder.on_failure(run.task, ended, CallbackError("drawn"))
         for record in batch.begun:
-            self._recorder.on_start(record.name, record.running_since or self._clock.now())
+            self._recorder.on_starts([record.name], record.running_since or self._clock.now())
 
     async def _stop(self) -> None:
         """Stop; if it does not return in hours, or the process dies of it, that is a crash."""

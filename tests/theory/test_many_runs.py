@@ -1,0 +1,64 @@
+"""Checker.read_runs: many runs at once are judged as one after the other."""
+
+from itertools import groupby
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kron.theory.checker import Checker
+from kron.theory.report import Report
+from kron.theory.trace import Header, Position
+from tests.theory.test_checker import traces
+
+TOGETHER = ("RunStart", "RunSuccess")
+
+
+@st.composite
+def busy_traces(draw: st.DrawFn) -> list[Position]:
+    """Draw traces in which runs come in bursts."""
+    positions: list[Position] = []
+    for position in draw(traces()):
+        positions.append(position)
+        names = draw(st.lists(st.sampled_from("abcd"), max_size=6)) if position.event in TOGETHER else []
+        positions += [Position(position.t, position.event, {"task": name}) for name in names]
+    return positions
+
+
+def one_by_one(positions: list[Position], contract: str, *, adds: bool) -> Report:
+    checker = Checker(Header(contract), adds_due=adds, adds_retry_due=adds)
+    for position in positions:
+        checker.read(position)
+    return checker.report()
+
+
+def together(positions: list[Position], contract: str, *, adds: bool) -> Report:
+    checker = Checker(Header(contract), adds_due=adds, adds_retry_due=adds)
+    for (t, event), group in groupby(positions, lambda position: (position.t, position.event)):
+        if event in TOGETHER:
+            checker.read_runs(t, event, [position.task for position in group])
+        else:
+            for position in group:
+                checker.read(position)
+    return checker.report()
+
+
+@pytest.mark.parametrize("adds", [True, False], ids=["with added pulses", "without"])
+@pytest.mark.parametrize("contract", ["declarative", "polling", "kron"])
+@settings(max_examples=150)
+@given(positions=busy_traces())
+def test_runs_read_together_are_judged_as_runs_read_one_by_one(
+    positions: list[Position], contract: str, *, adds: bool
+) -> None:
+    if contract == "kron":  # it knows no pulses
+        positions = [each for each in positions if each.event not in ("Due", "RetryDue")]
+
+    assert together(positions, contract, adds=adds) == one_by_one(positions, contract, adds=adds)
+
+
+def test_no_runs_are_no_position() -> None:
+    checker = Checker(Header("declarative"))
+
+    checker.read_runs(0, "RunStart", [])
+
+    assert checker.report().positions == 0
