@@ -70,9 +70,8 @@ class Engine:
         self._loop: Task[None] | None = None
         self._hushed = False
         self._armed_at: Instant | None = None
-        self._failures = 0
+        self._failures, self._last_tries = 0, _LAST_TRIES
         self._failure: Exception | None = None
-        self._last_tries = _LAST_TRIES
 
     # --- declaring ----------------------------------------------------------------------------------------------------
 
@@ -121,8 +120,7 @@ class Engine:
 
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
-        if not self._hushed:
-            self.look()
+        self.look()
         self._hushed = True
         self._wake.set()
 
