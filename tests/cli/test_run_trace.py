@@ -58,6 +58,19 @@ def test_a_list_with_windows_names_its_dues_through_one_life_after_the_other(fol
     assert (answer.code, answer.json["recompute"]["different"]) == (0, 0)
 
 
+@pytest.mark.parametrize("left", [2, 3], ids=["neither start nor end", "a start alone"])
+def test_lines_that_a_crash_kept_out_of_the_trace_are_told_by_the_ledger(folder: Path, left: int) -> None:
+    live("traced:plain")
+    trace = folder / "trace.jsonl"
+    whole = trace.read_text().splitlines(keepends=True)
+    trace.write_text("".join(whole[: 1 + left]))
+
+    assert "violated" not in live("traced:plain", until="TaskPreserved")
+
+    events = [json.loads(line)["event"] for line in trace.read_text().splitlines()[1:6]]
+    assert events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "UnexpectedShutdown"]
+
+
 def test_a_plain_trace_is_not_continued_by_lists_whose_dues_have_to_be_named() -> None:
     live("traced:plain")
 

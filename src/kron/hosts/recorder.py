@@ -255,6 +255,10 @@ def _remembered(record: TaskRecord) -> dict[str, object]:
         found["lastStart"] = _milliseconds(record.last_attempt)
     if record.retry_until is not None:
         found["retryAt"] = _milliseconds(record.retry_until)
+    if record.last_success is not None:
+        found["lastSuccess"] = _milliseconds(record.last_success)
+    if record.last_failure is not None:
+        found["lastFailure"] = _milliseconds(record.last_failure)
     if record.running_since is not None:
         found["interrupted"] = True
     return found

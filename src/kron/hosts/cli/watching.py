@@ -1,6 +1,6 @@
 """watched(sink, …) -> a sink that also records a trace, judges it, or both."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from kron.adapters.system_clock import system_now
 from kron.engine.ports import Sink
 from kron.hosts.monitor import Monitor
 from kron.hosts.named_dues import NamedDues
+from kron.hosts.reconciliation import Reconciliation
 from kron.hosts.recorder import Recorder, Tap
 from kron.hosts.trace_file import TraceFile
 from kron.rules.contract import PRESETS
@@ -33,27 +34,36 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
             monitor.take(position)
 
     naming = NamedDues(PRESETS[header.contract], header.timezone, take) if header.names_dues else None
-    readers = [monitor.take] if monitor is not None else []
-    readers += [naming.recall] if naming is not None else []
-    if file is not None and readers:
-        with file.path.open(encoding="utf-8") as lines:  # what earlier lives have left
-            for position in read_trace(lines, SUITES)[1]:
-                for reader in readers:
-                    reader(position)
-
+    put: Callable[[Position], object] = naming or take
+    telling = Reconciliation(put)
     together = monitor.take_runs if monitor is not None and file is None and naming is None else None
-    last = file.last if file is not None else None
     try:
-        yield Tap(sink, Recorder(system_now, naming or take, together, last=last)), monitor
+        if file is not None:
+            readers = [*([monitor.take] if monitor else ()), *([naming.recall] if naming else ())]
+            _recall(file, readers, telling)
+        last = file.last if file is not None else None
+        yield Tap(sink, Recorder(system_now, put if file is None else telling, together, last=last)), monitor
     finally:
+        telling.flush()
         if monitor is not None:
             monitor.flush()
         if file is not None:
             file.close()
 
 
+def _recall(file: TraceFile, readers: list[Callable[[Position], None]], telling: Reconciliation) -> None:
+    """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
+    if readers or file.crash is not None:
+        with file.path.open(encoding="utf-8") as lines:
+            for position in read_trace(lines, SUITES)[1]:
+                for reader in (*readers, telling.recall):
+                    reader(position)
+    if file.crash is not None:
+        telling(file.crash)
+
+
 def _open(path: Path, header: Header) -> TraceFile:
     try:
-        return TraceFile(path, header)
+        return TraceFile(path, header, holds_crash=True)
     except OSError as error:
         raise click.UsageError(f"{path}: {error.strerror}") from error

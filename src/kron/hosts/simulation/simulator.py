@@ -7,19 +7,19 @@ from datetime import timedelta
 from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.ports import Batch, Run
+from kron.engine.ports import Run
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
 from kron.hosts.named_dues import NamedDues
+from kron.hosts.reconciliation import Reconciliation
 from kron.hosts.recorder import Recorder
 from kron.hosts.simulation.loop import VirtualLoop
 from kron.hosts.simulation.scenario import Job, Scenario
-from kron.hosts.simulation.world import CallbackError, Callbacks, CrashingLedger
+from kron.hosts.simulation.world import Callbacks, CrashingLedger
 from kron.instant import Instant
 from kron.rules.contract import WhileActive
 from kron.rules.event import Event
-from kron.rules.history import RunResult
 from kron.rules.reader import Reader
 from kron.theory.trace import Position
 
@@ -87,7 +87,7 @@ class _Life:
         self._end = scenario.start + scenario.span
         self._identities = {job.name: job.identity for job in scenario.jobs if job.identity}
         naming = NamedDues(scenario.contract, scenario.timezone, self._count, self._identities)
-        self._put: Callable[[Position], object] = naming if scenario.header.names_dues else self._count
+        self._put = Reconciliation(naming if scenario.header.names_dues else self._count)
         self._recorder = Recorder(self._clock.now, self._put)
         self._scheduler = self._make_scheduler()
         self._summary = Summary()
@@ -157,23 +157,9 @@ class _Life:
     async def _bury(self) -> None:
         self._note("crash")
         await crash(self._scheduler)
-        self._tell_last_words(self._ledger.last_words)
         self._ledger.revive()
         self._recorder.crashed()
         self._scheduler = self._make_scheduler()
-
-    def _tell_last_words(self, batch: Batch) -> None:
-        """What the ledger knows has happened: a declaration, ends, and starts, which are then cut off at once."""
-        ends = [(run, run.ended) for run in batch.runs if run.ended is not None]
-        if batch and not ends and not batch.begun:
-            self._recorder(Event("SchedulerInitializationCompleted", {}, at=self._clock.now()))
-        for run, ended in ends:
-            if run.result is RunResult.SUCCESS:
-                self._recorder.on_success(run.task, ended)
-            else:
-                self._recorder.on_failure(run.task, ended, CallbackError("drawn"))
-        for record in batch.begun:
-            self._recorder.on_starts([record.name], record.running_since or self._clock.now())
 
     async def _stop(self) -> None:
         """Stop; if it does not return in hours, or the process dies of it, that is a crash."""

@@ -1,0 +1,118 @@
+"""Reconciliation: the positions of a trace -> the same, with the lines that a crash kept out of it.
+
+A start, an end and a list are durable before they are told. If the process dies in between, the ledger knows of them
+and the trace does not. So a crash is held back until the next life has opened the ledger; what that remembers and the
+trace does not show has happened before the crash, and is written down before it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from kron.theory.trace import Position
+
+_List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
+_LONG_AGO = -(1 << 62)
+
+
+class Reconciliation:
+    """Takes positions and hands them on; those from a crash until the next list is accepted come a little later."""
+
+    def __init__(self, take: Callable[[Position], object]) -> None:
+        self._take = take
+        self._calls: dict[object, _List] = {}  # of initialisations that have not returned
+        self._listed: _List | None = None  # the current list
+        self._started: dict[str, int] = {}  # when each task was started last
+        self._running: set[str] = set()
+        self._t = _LONG_AGO
+        self._held: list[Position] = []
+
+    def __call__(self, position: Position) -> None:
+        """Take a position."""
+        if not self._held and position.event != "UnexpectedShutdown":
+            self._hand_on(position)
+            return
+        self._held.append(position)
+        if position.event == "InitSuccess":
+            self._hand_on_held(position.fields.get("remembered") or ())
+        elif position.event == "End":
+            self.flush()
+
+    def recall(self, position: Position) -> None:
+        """Take a position that stands in the trace already, and hand nothing on."""
+        self._t = position.t
+        fields: Mapping[str, Any] = position.fields
+        match position.event:
+            case "InitStart":
+                items = fields["registrations"]
+                self._calls[fields["call"]] = {item["name"]: (item["cron"], item["retryDelayMs"]) for item in items}
+            case "InitSuccess":
+                self._listed = self._calls.pop(fields["call"], None)
+                for memory in fields.get("remembered") or ():
+                    if "lastStart" in memory:
+                        self._started.setdefault(memory["task"], memory["lastStart"])
+            case "InitFailure":
+                self._calls.pop(fields["call"], None)
+            case "RunStart":
+                started = self._started.get(position.task, _LONG_AGO)
+                self._started[position.task] = max(started, fields.get("clock", position.t))
+                self._running.add(position.task)
+            case "RunSuccess" | "RunFailure":
+                self._running.discard(position.task)
+            case "UnexpectedShutdown":
+                self._calls.clear()
+                self._running.clear()
+
+    def flush(self) -> None:
+        """Hand on what was held back; whether anything was lost nobody will know."""
+        held, self._held = self._held, []
+        for position in held:
+            self._hand_on(position)
+
+    def _hand_on_held(self, memories: Any) -> None:
+        """Hand on what was held back, and before each crash what the ledger knows and the trace does not."""
+        held, self._held = self._held, []
+        for position in held:
+            if position.event == "UnexpectedShutdown":
+                for lost in self._lost(memories, position.t):
+                    self._hand_on(lost)
+            self._hand_on(position)
+
+    def _hand_on(self, position: Position) -> None:
+        self.recall(position)
+        self._take(position)
+
+    def _lost(self, memories: Any, until: int) -> Iterator[Position]:
+        """Yield what happened until a crash and was not told: a list, ends, starts."""
+        found = {memory["task"]: (memory["cron"], memory["retryDelayMs"]) for memory in memories}
+        at = max((memory["first"] for memory in memories), default=_LONG_AGO)
+        for call, listed in [*self._calls.items()]:
+            if self._listed is not None and found == listed != self._listed and at <= until:
+                yield Position(max(at, self._t), "InitSuccess", {"call": call})
+        for memory in memories:
+            for lost in self._lost_runs(memory["task"], memory):
+                yield lost._replace(t=min(lost.t, until))
+
+    def _lost_runs(self, name: str, memory: Mapping[str, Any]) -> Iterator[Position]:
+        """Yield the end of a run that was in flight, and the next start: no more fits between two records."""
+        start, is_running = memory.get("lastStart", _LONG_AGO), memory.get("interrupted", False)
+        was_running, known = name in self._running, self._started.get(name, _LONG_AGO)
+        is_lost = start > known or (is_running and not was_running)
+        if was_running and (is_lost or not is_running):
+            yield from self._end(name, known, memory)
+        if is_lost:
+            yield self._at(start, "RunStart", {"task": name})
+            if not is_running:
+                yield from self._end(name, start, memory)
+
+    def _end(self, name: str, since: int, memory: Mapping[str, Any]) -> Iterator[Position]:
+        """Yield the last end of a task, if it came after a start; what is older does not end that run."""
+        success, failure = memory.get("lastSuccess", _LONG_AGO), memory.get("lastFailure", _LONG_AGO)
+        if "retryAt" in memory or (failure >= since and failure > success):  # a retry waits only after a failure
+            position = self._at(failure, "RunFailure", {"task": name})
+            yield position if position.t == failure else position._replace(fields={"task": name, "ended": failure})
+        elif success >= since:
+            yield self._at(success, "RunSuccess", {"task": name})
+
+    def _at(self, at: int, event: str, fields: Mapping[str, object]) -> Position:
+        """Return a position at its instant, or as soon after it as the line before lets it be."""
+        return Position(max(at, self._t), event, fields)
