@@ -93,6 +93,16 @@ def test_an_end_and_the_next_start_that_were_not_told_both_stand_there() -> None
     assert [position.t for position in life.positions[3:5]] == [HOUR + DUE - 1, HOUR + DUE]
 
 
+def test_what_was_recorded_when_the_disk_worked_again_was_not_done_while_it_did_not() -> None:
+    life = Life()
+    life.put(DUE, "Freeze")
+    life.crash(HOUR)
+    life.begins_again(HOUR, lastStart=DUE + MINUTE, interrupted=True)
+
+    assert life.events == ["Freeze", "Thaw", "RunStart", *AGAIN]
+    assert not life.violated()
+
+
 def test_a_list_that_was_accepted_and_not_told_was_accepted() -> None:
     life = Life()
     life.put(HOUR, "StopStart", call=1)

@@ -23,6 +23,7 @@ class Reconciliation:
         self._listed: _List | None = None  # the current list
         self._started: dict[str, int] = {}  # when each task was started last
         self._running: set[str] = set()
+        self._is_frozen = False
         self._t = _LONG_AGO
         self._held: list[Position] = []
 
@@ -58,9 +59,12 @@ class Reconciliation:
                 self._running.add(position.task)
             case "RunSuccess" | "RunFailure":
                 self._running.discard(position.task)
+            case "Freeze" | "Thaw":
+                self._is_frozen = position.event == "Freeze"
             case "UnexpectedShutdown":
                 self._calls.clear()
                 self._running.clear()
+                self._is_frozen = False
 
     def flush(self) -> None:
         """Hand on what was held back; whether anything was lost nobody will know."""
@@ -74,6 +78,8 @@ class Reconciliation:
         for position in held:
             if position.event == "UnexpectedShutdown":
                 for lost in self._lost(memories, position.t):
+                    if self._is_frozen:  # the disk worked again, and that was not told either
+                        self._hand_on(Position(lost.t, "Thaw"))
                     self._hand_on(lost)
             self._hand_on(position)
 
