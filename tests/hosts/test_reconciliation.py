@@ -99,7 +99,19 @@ def test_what_was_recorded_when_the_disk_worked_again_was_not_done_while_it_did_
     life.crash(HOUR)
     life.begins_again(HOUR, lastStart=DUE + MINUTE, interrupted=True)
 
-    assert life.events == ["Freeze", "Thaw", "RunStart", *AGAIN]
+    assert life.events == ["Freeze", "Thaw", "RunStart", "Freeze", *AGAIN]
+    assert not life.violated()
+
+
+def test_the_disk_failed_until_the_last_of_what_was_recorded_then() -> None:
+    life = Life()
+    life.put(DUE, "RunStart", task="a")
+    life.put(HOUR + 6 * MINUTE, "Freeze")
+    life.crash(HOUR + 20 * MINUTE)
+    success, start = HOUR + 6 * MINUTE, HOUR + 10 * MINUTE  # the start was owed at once, and could not be recorded
+    life.begins_again(HOUR + 20 * MINUTE, lastStart=start, lastSuccess=success, interrupted=True)
+
+    assert life.events.count("Freeze") == 3
     assert not life.violated()
 
 
@@ -136,6 +148,17 @@ def test_what_was_told_is_not_told_again() -> None:
     life.begins_again(2 * HOUR, lastStart=HOUR + DUE, lastSuccess=DUE + 1, interrupted=True)
 
     assert life.events == ["RunStart", "RunSuccess", "RunStart", *AGAIN]
+
+
+def test_a_run_that_was_cut_off_before_is_not_a_start_that_was_lost() -> None:
+    life = Life()
+    life.put(DUE, "RunStart", task="a")
+    life.crash(HOUR)
+    life.put(HOUR, "InitStart", call=1, registrations=[item()])
+    life.crash(HOUR + 1)
+    life.begins_again(HOUR + 2, lastStart=DUE, interrupted=True)
+
+    assert life.events == ["RunStart", "UnexpectedShutdown", "InitStart", *AGAIN]
 
 
 def test_no_end_is_invented_for_a_run_of_which_the_ledger_has_forgotten_all() -> None:

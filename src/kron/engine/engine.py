@@ -197,9 +197,9 @@ class Engine:
 
     async def _back_off(self) -> None:
         """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
-        until = self._clock.monotonic() + _back_off(self._failures)
-        while (left := until - self._clock.monotonic()) > 0 and not (self._hushed and not self._running):
-            await self._clock.wait_until(self._clock.now() + SECOND * left, self._wake)
+        until = self._clock.monotonic() + _back_off(self._failures)  # to the microsecond: no clock shows less
+        while (left := SECOND * (until - self._clock.monotonic())) > ZERO and not (self._hushed and not self._running):
+            await self._clock.wait_until(self._clock.now() + left, self._wake)
             self._wake.clear()
 
     # --- one step -----------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ class Reconciliation:
         self._listed: _List | None = None  # the current list
         self._started: dict[str, int] = {}  # when each task was started last
         self._running: set[str] = set()
+        self._cut_off: set[str] = set()  # by a crash, and not started since
         self._is_frozen = False
         self._t = _LONG_AGO
         self._held: list[Position] = []
@@ -57,12 +58,14 @@ class Reconciliation:
                 started = self._started.get(position.task, _LONG_AGO)
                 self._started[position.task] = max(started, fields.get("clock", position.t))
                 self._running.add(position.task)
+                self._cut_off.discard(position.task)
             case "RunSuccess" | "RunFailure":
                 self._running.discard(position.task)
             case "Freeze" | "Thaw":
                 self._is_frozen = position.event == "Freeze"
             case "UnexpectedShutdown":
                 self._calls.clear()
+                self._cut_off |= self._running
                 self._running.clear()
                 self._is_frozen = False
 
@@ -78,14 +81,19 @@ class Reconciliation:
         for position in held:
             if position.event == "UnexpectedShutdown":
                 for lost in self._lost(memories, position.t):
-                    if self._is_frozen:  # the disk worked again, and that was not told either
-                        self._hand_on(Position(lost.t, "Thaw"))
-                    self._hand_on(lost)
+                    for each in self._thawed(lost):
+                        self._hand_on(each)
             self._hand_on(position)
 
     def _hand_on(self, position: Position) -> None:
         self.recall(position)
         self._take(position)
+
+    def _thawed(self, lost: Position) -> tuple[Position, ...]:
+        """Return a position as it can stand here: while the disk failed nothing else was done."""
+        if not self._is_frozen:
+            return (lost,)
+        return Position(lost.t, "Thaw"), lost, Position(lost.t, "Freeze")
 
     def _lost(self, memories: Any, until: int) -> Iterator[Position]:
         """Yield what happened until a crash and was not told: a list, ends, starts."""
@@ -102,7 +110,7 @@ class Reconciliation:
         """Yield the end of a run that was in flight, and the next start: no more fits between two records."""
         start, is_running = memory.get("lastStart", _LONG_AGO), memory.get("interrupted", False)
         was_running, known = name in self._running, self._started.get(name, _LONG_AGO)
-        is_lost = start > known or (is_running and not was_running)
+        is_lost = start > known or (is_running and not was_running and name not in self._cut_off)
         if was_running and (is_lost or not is_running):
             yield from self._end(name, known, memory)
         if is_lost:
