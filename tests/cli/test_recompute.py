@@ -209,13 +209,24 @@ def plain() -> list[Position]:
     return [Position(0, "InitStart", {"call": 1, "registrations": items}), Position(0, "InitSuccess", {"call": 1})]
 
 
+MODULE = """
+from datetime import timedelta
+
+async def work(): ...
+
+minute = timedelta(minutes=1)
+registrations = [
+    ("around", "0 */3 * * * @win(around,4h)", work, minute), ("paris", "30 2 * * * @tz(Europe/Paris)", work, minute)
+]
+"""
+
+
 def test_a_simulated_life_comes_out_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("jobs.kron").write_text(
-        '0 */3 * * * @win(around,4h) name=around command="x"\n30 2 * * * @tz(Europe/Paris) name=paris command="x"\n'
-    )
+    Path("recomputed.py").write_text(MODULE)
     accidents = ("--crashes", "6", "--changes", "6", "--jumps", "12", "--stops", "4")
-    kron("simulate", "jobs.kron", "--from", "2026-03-27T00:00:00Z", "--days", "4", *accidents)
+    terms = ("--dialect", "extended", "--from", "2026-03-27T00:00:00Z", "--days", "4")
+    kron("simulate", "recomputed:registrations", *terms, *accidents)
 
     answer = kron("verify", "trace.jsonl", "--recompute", "--json")
 

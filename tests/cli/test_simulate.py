@@ -17,7 +17,10 @@ async def work(): raise AssertionError("a simulation calls nobody")
 
 registrations = [("hourly", "5 * * * *", work, timedelta(minutes=5)), ("often", "0,20,40 * * * *", work, timedelta(0))]
 empty = []
-windows = [("spread", "0 * * * * @win(after,1h)", work, timedelta(minutes=5))]
+windows = [
+    ("spread", "0 * * * * @win(after,1h)", work, timedelta(minutes=5)),
+    ("around", "*/20 1-9 * * * @tz(Asia/Kathmandu) @win(around,50m) @avoid(hours=3)", work, timedelta(0)),
+]
 wrong = [("hourly", "99 * * * *", work, timedelta(minutes=5))]
 """
 JOBS = """
@@ -157,10 +160,23 @@ def test_days_that_the_plain_language_cannot_say_are_simulated(folder: Path) -> 
 
 
 def test_windows_survive_accidents_and_the_same_seed_gives_the_same_bytes(folder: Path) -> None:
-    (folder / "jobs.kron").write_text(WINDOWS + JOBS)
-    terms = (*TERMS, "--crashes", "8", "--stops", "4", "--changes", "6", "--faults", "4", "--seed", "3")
+    terms = (
+        *TERMS,
+        "--dialect",
+        "extended",
+        "--crashes",
+        "8",
+        "--stops",
+        "4",
+        "--changes",
+        "6",
+        "--faults",
+        "4",
+        "--seed",
+        "3",
+    )
     for name in ("one", "two"):
-        assert kron("simulate", "jobs.kron", *terms, "--verify", "--trace", name).code == 0
+        assert kron("simulate", "simulated:windows", *terms, "--verify", "--trace", name).code == 0
 
     assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
 

@@ -1,10 +1,12 @@
 """The states of the loop that evaluates tasks: it begins with the first task and ends with the last or with a stop."""
 
 import asyncio
+from functools import partial
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.emitter import Emitter
-from kron.engine.engine import Engine, Limits, Ports
+from kron.engine.engine import Engine
+from kron.engine.tasks import Limits, Ports, TaskBook
 from kron.rules.contract import Contract
 from kron.rules.reader import Reader
 from kron.rules.registration import check_registrations
@@ -57,15 +59,16 @@ async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> 
 async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract) -> None:
     world = World(contract)
     ports = Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append))
-    engine = Engine(ports, contract, "me", Limits())
+    book = TaskBook(ports, contract, "me", Limits())
+    engine = Engine(world.clock, world.disk, ports.emitter, book)
     tasks = check_registrations([world.task(), world.task("other")], Reader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()
-    await engine.declare(tasks)
-    await engine.declare(tasks[:1])
+    await engine.change(partial(book.declare, tasks))
+    await engine.change(partial(book.declare, tasks[:1]))
     before = world.story(*LOOP)
 
-    await engine.declare([])
+    await engine.change(partial(book.declare, []))
     await world.until("13:00")
 
     assert (before, world.story(*LOOP)) == ([BEGAN], [BEGAN, ENDED])

@@ -1,4 +1,4 @@
-"""Step: the records of one transaction, and how they are taken back."""
+"""Planned: the records of one transaction, and how they are taken back."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from kron.cron.schedule import Schedule
 from kron.engine.agenda import Agenda, Entry
 from kron.engine.declaration import place
 from kron.engine.ports import Run
-from kron.engine.step import Step
+from kron.engine.step import Planned
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract
 from kron.rules.due import Occurrences
@@ -47,13 +47,13 @@ class World:
     """An agenda with entries in their places, and a step in it."""
 
     def __init__(self, *records: TaskRecord, now: Instant, contract: Contract = DECLARATIVE) -> None:
-        self.now, self.contract, self.agenda = now, contract, Agenda()
+        self.now, self.contract, self.agenda = now, contract, Agenda[Entry]()
         self.entries = {record.name: Entry(work, HOURLY, record) for record in records}
         for entry in self.entries.values():
             place(self.agenda, entry, now, ME)
-        self.step = Step(now, self.agenda, contract, ME)
+        self.step = Planned(now, self.agenda, contract, ME)
 
-    def act(self, *ends: Run) -> Step:
+    def act(self, *ends: Run) -> Planned:
         """Settle what ended, then plan what is due, as the engine does."""
         self.step.settle(ends, self.entries)
         self.step.plan(self.agenda.take(self.now, ALL))
@@ -258,7 +258,7 @@ def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[World, list[Run
     first = world.act(*ends)
     first.undo()
 
-    world.step = Step(world.now, world.agenda, world.contract, ME)
+    world.step = Planned(world.now, world.agenda, world.contract, ME)
     second = world.act(*ends)
 
     assert {*second.settled, *second.begun} == {*first.settled, *first.begun}

@@ -130,6 +130,21 @@ def test_a_list_that_was_accepted_and_not_told_was_accepted() -> None:
     assert not life.violated() - {"L1"}  # nobody served the first list
 
 
+def test_what_was_lost_while_the_clock_was_behind_says_what_the_clock_showed() -> None:
+    life = Life()
+    life.put(2 * HOUR, "StopStart", call=1)
+    life.put(2 * HOUR, "StopEnd", call=1)
+    life.put(2 * HOUR, "InitStart", call=2, registrations=[item("b")], clock=HOUR)
+    life.put(2 * HOUR, "UnexpectedShutdown", clock=HOUR + 2 * MINUTE)
+    life.put(2 * HOUR, "InitStart", call=1, registrations=[item("b")], clock=HOUR + 3 * MINUTE)
+    memory = {"task": "b", "cron": "5 * * * *", "retryDelayMs": MINUTE, "first": HOUR + MINUTE}
+    life.put(2 * HOUR, "InitSuccess", call=1, remembered=[memory], clock=HOUR + 3 * MINUTE)
+    life.put(2 * HOUR, "RunStart", task="b", clock=HOUR + DUE)
+
+    assert life.positions[5] == Position(2 * HOUR, "InitSuccess", {"call": 2, "clock": HOUR + MINUTE})
+    assert not life.violated() - {"L1"}
+
+
 def test_a_list_of_which_the_ledger_knows_nothing_was_not_accepted() -> None:
     life = Life()
     life.put(HOUR, "InitStart", call=2, registrations=[item("b")])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from kron.engine.wake import Wake
 from kron.instant import Instant
@@ -53,8 +53,12 @@ class Batch(NamedTuple):
         return bool(self.forgotten or self.records or self.begun or self.runs)
 
 
-class Ledger(Protocol):
-    """What survives a crash: the state of each task, and a bounded history of runs that no rule reads."""
+Written = TypeVar("Written", contravariant=True)
+Stored = TypeVar("Stored", covariant=True)
+
+
+class Store(Protocol[Written, Stored]):
+    """What survives a crash: what rules read, and a bounded history that no rule reads."""
 
     async def open(self) -> None:
         """Take possession, for this scheduler alone; LedgerInUseError if another has it, LedgerUnusableError if broken.
@@ -62,10 +66,10 @@ class Ledger(Protocol):
         What is found there is not changed by looking at it.
         """
 
-    async def load(self) -> Mapping[str, TaskRecord]:
-        """Return what is remembered of each task, or raise the TaskTryDeserializeError of the first that is damaged."""
+    async def load(self) -> Stored:
+        """Return what is remembered, or raise the error of the first part that is damaged."""
 
-    async def append(self, batch: Batch, /) -> None:
+    async def append(self, batch: Written, /) -> None:
         """Remember the whole batch durably, or nothing of it and raise LedgerError. Meanwhile others get a turn.
 
         It has returned: a power cut does not undo it. Writing the same again changes nothing.
@@ -73,6 +77,13 @@ class Ledger(Protocol):
 
     async def close(self) -> None:
         """Give up possession. Closing twice is harmless."""
+
+
+class Ledger(Store[Batch, Mapping[str, TaskRecord]], Protocol):
+    """The state of each task, by name, and the history of their runs.
+
+    A damaged record is a TaskTryDeserializeError.
+    """
 
 
 class Run:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from kron.engine.declaration import Declaration
 from kron.engine.emitter import Emitter
-from kron.engine.step import Step
+from kron.engine.step import Planned
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from kron.rules.event import INFO, WARNING
@@ -27,7 +27,7 @@ def tell_declaration(emitter: Emitter, made: Declaration, contract: Contract, ow
         emitter.emit(told)
 
 
-def tell_ends(emitter: Emitter, step: Step) -> None:
+def tell_ends(emitter: Emitter, step: Planned) -> None:
     """Tell of each run that ended, now that the ledger knows it."""
     if not step.ended:
         return

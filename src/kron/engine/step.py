@@ -1,4 +1,4 @@
-"""Step: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
+"""Planned: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,7 +14,7 @@ from kron.rules.record import TaskRecord
 from kron.rules.telling import error_text
 
 
-class Step:
+class Planned:
     """One step, at one moment. It moves entries on at once; `undo` puts them back.
 
     Lists side by side instead of lists of tuples: a step makes thousands, and Python's collector would visit each.
@@ -25,7 +25,7 @@ class Step:
         "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled",
     )  # fmt: skip
 
-    def __init__(self, now: Instant, agenda: Agenda, contract: Contract, me: str) -> None:
+    def __init__(self, now: Instant, agenda: Agenda[Entry], contract: Contract, me: str) -> None:
         self.now = now
         self._agenda, self._contract, self._me = agenda, contract, me
         self._entries: list[Entry] = []  # those that moved on: first those that ended, then those that begin

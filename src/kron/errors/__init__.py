@@ -19,6 +19,7 @@ from kron.errors.definitions import (
     TimezoneDataError,
     UnknownTimezoneError,
 )
+from kron.errors.jobs import ControlError, JobActiveError, StateDirectoryError, UnknownJobError
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
@@ -50,6 +51,7 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "ControlError",
     "CronCalculationError",
     "CronExpressionInvalidError",
     "FieldParseError",
@@ -61,6 +63,7 @@ __all__ = [
     "InvalidInstantError",
     "InvalidRegistrationError",
     "InvalidTraceError",
+    "JobActiveError",
     "KronError",
     "LedgerError",
     "LedgerInUseError",
@@ -76,6 +79,7 @@ __all__ = [
     "ScheduleTaskError",
     "SchedulerAlreadyActiveError",
     "SchedulerStepError",
+    "StateDirectoryError",
     "StopSchedulerError",
     "TaskInvalidStructureError",
     "TaskInvalidTypeError",
@@ -84,6 +88,7 @@ __all__ = [
     "TaskMissingFieldError",
     "TaskTryDeserializeError",
     "TimezoneDataError",
+    "UnknownJobError",
     "UnknownTimezoneError",
     "caret",
     "cut",

@@ -3,10 +3,11 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, Literal, TypeAlias, cast
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.adapters.logging_sink import LoggingSink
@@ -17,8 +18,9 @@ from kron.adapters.system_timezone import system_timezone
 from kron.engine.collector import collector_paused
 from kron.engine.declaration import Declared
 from kron.engine.emitter import Emitter
-from kron.engine.engine import Engine, Limits, Ports
-from kron.engine.ports import Clock, Ledger, Sink
+from kron.engine.engine import Engine
+from kron.engine.ports import Batch, Clock, Ledger, Sink
+from kron.engine.tasks import Limits, Ports, TaskBook
 from kron.errors import (
     InvalidDefinitionError,
     KronError,
@@ -32,10 +34,12 @@ from kron.rules.contract import DEFAULT, PRESETS, Contract, MissedDue, Overlappi
 from kron.rules.event import EVENTS
 from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table
 from kron.rules.reader import Reader
+from kron.rules.record import TaskRecord
 from kron.rules.registration import Registration, Task, check_registrations
 from kron.rules.telling import error_text
 
 _S = SchedulerState
+_Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord]]
 
 
 class Scheduler:
@@ -65,10 +69,11 @@ class Scheduler:
         self._emitter = Emitter(LoggingSink() if sink is None else sink)
         self._machine = Machine(scheduler_table(self._contract), _S.UNINITIALIZED)
         self._turn = asyncio.Lock()  # initialisations and stops come one after the other
-        self._engine: Engine | None = None
+        self._engine: _Engine | None = None
+        self._book: TaskBook | None = None  # that of the engine
         self._joinable: tuple[object, asyncio.Future[None]] | None = None
         self._stopping: asyncio.Task[Exception | None] | None = None
-        self._put_aside: Engine | None = None  # by a failure, until nothing of it runs
+        self._put_aside: _Engine | None = None  # by a failure, until nothing of it runs
         self._draining: asyncio.Task[Exception | None] | None = None
 
     # --- the two methods ----------------------------------------------------------------------------------------------
@@ -145,31 +150,34 @@ class Scheduler:
         self._fire("all tasks scheduled", declared.at, declared.found, totalRegistrations=total, **counts)
 
     async def _declare(self, tasks: list[Task]) -> Declared:
-        engine = self._engine
-        if engine is not None:
-            return await self._declare_to(engine, tasks)
+        engine, book = self._engine, self._book
+        if engine is not None and book is not None:
+            return await self._declare_to(engine, book, tasks)
         if self._draining is not None:
             await self._draining
             self._draining = None
         ports = Ports(self._clock, self._ledger, CallbackRunner(), self._emitter)
-        engine = Engine(ports, self._contract, secrets.token_hex(8), self._limits)
+        book = TaskBook(ports, self._contract, secrets.token_hex(8), self._limits)
+        engine = Engine(self._clock, self._ledger, self._emitter, book)
         try:
-            declared = await self._declare_to(engine, tasks, opening=True)
+            declared = await self._declare_to(engine, book, tasks, opening=True)
         except BaseException:
             await engine.abandon()
             raise
-        self._engine = engine
+        self._engine, self._book = engine, book
         if self._stopping is None:  # an initialisation that a stop has overtaken never becomes active
             engine.arm()
         return declared
 
-    async def _declare_to(self, engine: Engine, tasks: list[Task], *, opening: bool = False) -> Declared:
+    async def _declare_to(
+        self, engine: _Engine, book: TaskBook, tasks: list[Task], *, opening: bool = False
+    ) -> Declared:
         step = "opening the ledger"
         try:
             if opening:
                 await engine.open()
             step = "recording the registered tasks"
-            return await engine.declare(tasks)
+            return await engine.change(partial(book.declare, tasks))
         except Exception as error:
             if step.startswith("opening") and isinstance(error, KronError):
                 raise  # it says itself what is wrong with the ledger, or with which record

@@ -13,7 +13,7 @@ from kron.errors import KronError
 from kron.hosts.due_instants import DueInstants, Milliseconds
 from kron.rules.contract import Contract, History
 from kron.rules.reader import Reader
-from kron.theory.trace import Position
+from kron.theory.trace import Position, clock_of
 
 _MINUTE: Milliseconds = 60_000
 _LONG_AGO: Milliseconds = -(1 << 62)
@@ -195,9 +195,3 @@ class NamedDues:
                 self._open_next(task)
             elif task.owes(at):
                 yield at, task.name
-
-
-def clock_of(position: Position) -> Milliseconds:
-    """Return what the clock showed, which may be earlier than the trace has it."""
-    clock = position.fields.get("clock")
-    return clock if isinstance(clock, int) else position.t

@@ -13,7 +13,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, KronError, OutOfRangeError
 from kron.hosts.due_instants import instant_of
-from kron.hosts.named_dues import NamedDues, clock_of
+from kron.hosts.named_dues import NamedDues
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.contract import PRESETS
 from kron.rules.job import Job
@@ -22,7 +22,7 @@ from kron.theory.formula import Always, Atom
 from kron.theory.meaning import Verdict
 from kron.theory.properties import Property, Scope
 from kron.theory.report import Finding
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Position, clock_of
 
 RECOMPUTED = Property(
     "R", "What was decided comes out the same when it is decided anew.", Always(Atom("Recomputed")), scope=Scope.HEADER

@@ -8,7 +8,7 @@ trace does not show has happened before the crash, and is written down before it
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from kron.theory.trace import Position
+from kron.theory.trace import Position, clock_of
 
 _List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
 _LONG_AGO = -(1 << 62)
@@ -25,7 +25,7 @@ class Reconciliation:
         self._running: set[str] = set()
         self._cut_off: set[str] = set()  # by a crash, and not started since
         self._is_frozen = False
-        self._t = _LONG_AGO
+        self._t = self._clock = _LONG_AGO
         self._held: list[Position] = []
 
     def __call__(self, position: Position) -> None:
@@ -41,7 +41,7 @@ class Reconciliation:
 
     def recall(self, position: Position) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""
-        self._t = position.t
+        self._t, self._clock = position.t, clock_of(position)
         fields: Mapping[str, Any] = position.fields
         match position.event:
             case "InitStart":
@@ -56,7 +56,7 @@ class Reconciliation:
                 self._calls.pop(fields["call"], None)
             case "RunStart":
                 started = self._started.get(position.task, _LONG_AGO)
-                self._started[position.task] = max(started, fields.get("clock", position.t))
+                self._started[position.task] = max(started, self._clock)
                 self._running.add(position.task)
                 self._cut_off.discard(position.task)
             case "RunSuccess" | "RunFailure":
@@ -80,7 +80,7 @@ class Reconciliation:
         held, self._held = self._held, []
         for position in held:
             if position.event == "UnexpectedShutdown":
-                for lost in self._lost(memories, position.t):
+                for lost in self._lost(memories, position):
                     for each in self._thawed(lost):
                         self._hand_on(each)
             self._hand_on(position)
@@ -95,38 +95,44 @@ class Reconciliation:
             return (lost,)
         return Position(lost.t, "Thaw"), lost, Position(lost.t, "Freeze")
 
-    def _lost(self, memories: Any, until: int) -> Iterator[Position]:
+    def _lost(self, memories: Any, crash: Position) -> Iterator[Position]:
         """Yield what happened until a crash and was not told: a list, ends, starts."""
         found = {memory["task"]: (memory["cron"], memory["retryDelayMs"]) for memory in memories}
         at = max((memory["first"] for memory in memories), default=_LONG_AGO)
         for call, listed in [*self._calls.items()]:
-            if self._listed is not None and found == listed != self._listed and at <= until:
-                yield Position(max(at, self._t), "InitSuccess", {"call": call})
+            if self._listed is not None and found == listed != self._listed and at <= clock_of(crash):
+                yield self._between(at, Position(crash.t, "InitSuccess", {"call": call}), crash)
         for memory in memories:
-            for lost in self._lost_runs(memory["task"], memory):
-                yield lost._replace(t=min(lost.t, until))
+            for at, lost in self._lost_runs(memory["task"], memory):
+                yield self._between(at, Position(crash.t, lost, {"task": memory["task"]}), crash)
 
-    def _lost_runs(self, name: str, memory: Mapping[str, Any]) -> Iterator[Position]:
+    def _lost_runs(self, name: str, memory: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
         """Yield the end of a run that was in flight, and the next start: no more fits between two records."""
         start, is_running = memory.get("lastStart", _LONG_AGO), memory.get("interrupted", False)
         was_running, known = name in self._running, self._started.get(name, _LONG_AGO)
         is_lost = start > known or (is_running and not was_running and name not in self._cut_off)
         if was_running and (is_lost or not is_running):
-            yield from self._end(name, known, memory)
+            yield from _end(known, memory)
         if is_lost:
-            yield self._at(start, "RunStart", {"task": name})
+            yield start, "RunStart"
             if not is_running:
-                yield from self._end(name, start, memory)
+                yield from _end(start, memory)
 
-    def _end(self, name: str, since: int, memory: Mapping[str, Any]) -> Iterator[Position]:
-        """Yield the last end of a task, if it came after a start; what is older does not end that run."""
-        success, failure = memory.get("lastSuccess", _LONG_AGO), memory.get("lastFailure", _LONG_AGO)
-        if "retryAt" in memory or (failure >= since and failure > success):  # a retry waits only after a failure
-            position = self._at(failure, "RunFailure", {"task": name})
-            yield position if position.t == failure else position._replace(fields={"task": name, "ended": failure})
-        elif success >= since:
-            yield self._at(success, "RunSuccess", {"task": name})
+    def _between(self, at: int, lost: Position, crash: Position) -> Position:
+        """Return a position at its instant, or as near to it as the line before and the crash let it be."""
+        t, clock = min(max(at, self._t), crash.t), min(max(at, self._clock), clock_of(crash))
+        fields = dict(lost.fields)
+        if clock < t:
+            fields["clock"] = clock
+        if lost.event == "RunFailure" and at < clock:
+            fields["ended"] = at
+        return Position(t, lost.event, fields)
 
-    def _at(self, at: int, event: str, fields: Mapping[str, object]) -> Position:
-        """Return a position at its instant, or as soon after it as the line before lets it be."""
-        return Position(max(at, self._t), event, fields)
+
+def _end(since: int, memory: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the last end of a task, if it came after a start; what is older does not end that run."""
+    success, failure = memory.get("lastSuccess", _LONG_AGO), memory.get("lastFailure", _LONG_AGO)
+    if "retryAt" in memory or (failure >= since and failure > success):  # a retry waits only after a failure
+        yield failure, "RunFailure"
+    elif success >= since:
+        yield success, "RunSuccess"

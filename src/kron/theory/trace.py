@@ -118,6 +118,12 @@ def last_dues_of(position: Position) -> Mapping[str, int]:
     return found
 
 
+def clock_of(position: Position) -> int:
+    """Return what the clock showed, which is earlier than the trace has it while it is set back."""
+    clock = position.fields.get("clock")
+    return clock if isinstance(clock, int) else position.t
+
+
 def _line(fields: Mapping[str, object]) -> str:
     return json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
 

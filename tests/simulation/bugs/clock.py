@@ -21,8 +21,8 @@ CLOCKED = (
     Mutant(
         "nobody notices that the clock leapt",
         "engine/watch.py",
-        "if abs(jumped) >= _NOTEWORTHY:",
-        "if abs(jumped) >= 36_000 * _NOTEWORTHY:",
+        "leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0",
+        "leap = 0.0",
         ("L1",),
     ),
     Mutant(

@@ -98,7 +98,7 @@ DECLARED = (
     ),
     Mutant(
         "a removed task goes on",
-        "engine/engine.py",
+        "engine/tasks.py",
         "self._entries, self._stored, self._agenda = made.entries, None, Agenda()",
         "self._entries, self._stored = made.entries, None",
         ("P3",),
@@ -106,7 +106,7 @@ DECLARED = (
     ),
     Mutant(
         "a reload forgets what has run",
-        "engine/engine.py",
+        "engine/tasks.py",
         "{name: entry.record for name, entry in self._entries.items()}",
         "{name: entry.record._replace(last_attempt=None) for name, entry in self._entries.items()}",
         ("P4",),
@@ -114,23 +114,23 @@ DECLARED = (
     ),
     Mutant(
         "an added task is ignored",
-        "engine/engine.py",
+        "engine/tasks.py",
         "if place(self._agenda, entry, now, self._me)}",
-        "if name in stored and place(self._agenda, entry, now, self._me)}",
+        "if entry.record.first_seen < now and place(self._agenda, entry, now, self._me)}",
         ("L1",),
     ),
     Mutant(
         "a list is not remembered",
         "engine/engine.py",
-        "            if made.batch:\n",
-        "            if not tasks:\n",
+        "            if change.batch:\n",
+        "            if self._loop is None and not change.batch:\n",
         ("L1",),
     ),
     Mutant(
         "what is remembered is not read",
-        "engine/engine.py",
-        "self._stored = await self._ledger.load()",
-        "self._stored = {}",
+        "engine/tasks.py",
+        "        self._stored = stored\n",
+        "        self._stored = {}\n",
         ("L1",),
     ),
 )

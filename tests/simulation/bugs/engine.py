@@ -2,20 +2,20 @@
 
 from tests.simulation.bugs.mutant import Mutant
 
-_WAIT = "await self._clock.wait_until(self._clock.now() + 2 * _MINUTE, Wake())"
+_WAIT = "await self._clock.wait_until(self._clock.now() + 120 * SECOND, type(self._wake)())"
 
 LOOPED = (
     Mutant(
         "every start comes a minute and a second late",
-        "engine/engine.py",
+        "engine/tasks.py",
         "        return deadline\n\n    def _room",
         "        return None if deadline is None else deadline + _MINUTE + SECOND\n\n    def _room",
         ("L1",),
     ),
     Mutant(
         "the end of a run wakes nobody",
-        "engine/engine.py",
-        "self._ended.append(run)\n        self._wake.set()",
+        "engine/tasks.py",
+        "self._ended.append(run)\n        self.wake.set()",
         "self._ended.append(run)",
         ("L1",),
     ),
@@ -71,15 +71,15 @@ LOOPED = (
     ),
     Mutant(
         "an end that could not be recorded is lost",
-        "engine/engine.py",
+        "engine/tasks.py",
         "self._ended, self._withdrawn = ended + self._ended, withdrawn + self._withdrawn",
         "self._withdrawn = withdrawn + self._withdrawn",
         ("S3",),
     ),
     Mutant(
         "an end is not told",
-        "engine/engine.py",
-        "tell_ends(self._emitter, step)",
+        "engine/tasks.py",
+        "tell_ends(self._emitter, planned)",
         "pass",
         ("T2",),
     ),
@@ -92,16 +92,16 @@ LOOPED = (
     ),
     Mutant(
         "a start is not told",
-        "engine/engine.py",
-        "self._emitter.note_starts([record.name for record in step.begun], now)",
+        "engine/tasks.py",
+        "self._emitter.note_starts([record.name for record in planned.begun], now)",
         "pass",
         ("S4",),
     ),
     Mutant(
         "a dead scheduler goes on",
         "engine/engine.py",
-        "        self.hush()\n        self._runner.abandon()",
-        "        if self._armed_at:\n            return\n        self._runner.abandon()",
+        "        self.hush()\n        self._book.abandon()",
+        "        if self._loop is not None:\n            return\n        self._book.abandon()",
         ("T1",),
     ),
 )
@@ -116,15 +116,15 @@ STOPPED = (
     ),
     Mutant(
         "a start that is on its way to the disk does not heed a stop",
-        "engine/engine.py",
-        "        if not self._hushed:\n            with collector_paused():",
-        "        if step.owed:\n            with collector_paused():",
+        "engine/tasks.py",
+        "        if not hushed:\n            with collector_paused():",
+        "        if planned.owed:\n            with collector_paused():",
         ("S1",),
     ),
     Mutant(
         "a stop does not wait for runs",
         "engine/engine.py",
-        "if self._hushed and not self._running and self._is_done(written=written):",
+        "if self._hushed and not self._book.is_busy() and self._is_done(written=written):",
         "if self._hushed and self._is_done(written=written):",
         ("S3",),
     ),
@@ -139,15 +139,15 @@ STOPPED = (
     Mutant(
         "a stop never returns while there are tasks",
         "engine/engine.py",
-        "if self._hushed and not self._running and self._is_done(written=written):",
-        "if self._hushed and not self._running and not self._entries and self._is_done(written=written):",
+        "if self._hushed and not self._book.is_busy() and self._is_done(written=written):",
+        "if self._hushed and not (self._book.is_busy() or self._book._entries) and self._is_done(written=written):",
         ("L3",),
     ),
     Mutant(
         "a stop takes two minutes longer than it must",
         "engine/engine.py",
-        "            await self._loop\n        if self._ended:",
-        f"            await self._loop\n        {_WAIT}\n        if self._ended:",
+        "            await self._loop\n        self._book.tell_drained()",
+        f"            await self._loop\n        {_WAIT}\n        self._book.tell_drained()",
         ("L3",),
     ),
     Mutant(

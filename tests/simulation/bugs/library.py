@@ -2,7 +2,7 @@
 
 from tests.simulation.bugs.mutant import Mutant
 
-_WAIT = "await self._clock.wait_until(self._clock.now() + 2 * _MINUTE, Wake())"
+_WAIT = "await self._clock.wait_until(self._clock.now() + 120 * SECOND, type(self._wake)())"
 
 INITIALISED = (
     Mutant(

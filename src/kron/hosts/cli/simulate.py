@@ -61,7 +61,7 @@ def simulate(
     what: str, *, since: str | None, days: float, seed: int, timezone: str, dialect: Dialects, contract: str,
     trace_path: Path, verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
 ) -> None:  # fmt: skip
-    """Live through days of a .kron FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
+    """Live through days of a job FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
 
     The scheduler, its rules and its recovery are the real ones; callbacks, disk and accidents are drawn from the seed.
     Nothing of yours is run. Jobs go by the rules of the library, whatever their @policy says.

@@ -1,4 +1,4 @@
-"""Jobs of a scenario from what people have: registrations of the library, or the jobs of a `.kron` file."""
+"""Jobs of a scenario from what people have: registrations of the library, or the jobs of a file."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -6,8 +6,9 @@ from typing import Any, Literal
 from kron.cron.dialect import POSIX
 from kron.cron.expression import Expression, parse
 from kron.decision.timing import Timing
+from kron.errors import InvalidDefinitionError
 from kron.hosts.simulation.scenario import Behaviour, Job
-from kron.rules.job import Job as FileJob
+from kron.rules.files.host_job import HostJob
 
 
 def jobs_of_registrations(registrations: Sequence[Sequence[Any]], behaviour: Behaviour) -> tuple[Job, ...]:
@@ -16,20 +17,28 @@ def jobs_of_registrations(registrations: Sequence[Sequence[Any]], behaviour: Beh
 
 
 def jobs_of_file(
-    jobs: Sequence[FileJob], timezone: str, behaviour: Behaviour
+    jobs: Sequence[HostJob], timezone: str, behaviour: Behaviour
 ) -> tuple[tuple[Job, ...], Literal["extended", "posix"]]:
     """Return the jobs of a file, each under its name and with its own identity, and the dialect that says them all.
 
     What the plain language can say is said in it, because then the judge of the trace needs to believe nobody.
     """
-    plain = [_posix(job.timing, timezone) for job in jobs]
+    timings = [_timing(job) for job in jobs]
+    plain = [_posix(timing, timezone) for timing in timings]
     if all(plain):
         texts = [text for text in plain if text is not None]
         return tuple(Job(job.name, text, behaviour=behaviour) for job, text in zip(jobs, texts, strict=True)), "posix"
-    lines = [_line(job.timing, timezone) for job in jobs]
+    lines = [_line(timing, timezone) for timing in timings]
     return tuple(
-        Job(job.name, line, behaviour=behaviour, identity=job.identity) for job, line in zip(jobs, lines, strict=True)
+        Job(job.name, line, behaviour=behaviour, identity=timing.identity)
+        for job, line, timing in zip(jobs, lines, timings, strict=True)
     ), "extended"
+
+
+def _timing(job: HostJob) -> Timing:
+    if job.timing is None:
+        raise InvalidDefinitionError(field="schedule", found=job.schedule, reason="names no time to be simulated")
+    return job.timing
 
 
 def _line(timing: Timing, timezone: str) -> str:

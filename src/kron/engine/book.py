@@ -1,0 +1,76 @@
+"""Book, Step, Change: what the engine asks of whoever plans. The docstrings are the specification."""
+
+from typing import Protocol, TypeVar
+
+from kron.engine.wake import Wake
+from kron.instant import Instant
+
+Batch = TypeVar("Batch", covariant=True)  # what a ledger writes in one transaction
+Stored = TypeVar("Stored", contravariant=True)  # what it remembers
+Result = TypeVar("Result", covariant=True)
+
+
+class Change(Protocol[Batch, Result]):
+    """A change of what is declared. Nothing is changed by it yet."""
+
+    @property
+    def batch(self) -> Batch:
+        """What to remember first; nothing needs to be written if it is empty."""
+
+    def adopt(self) -> Result:
+        """Let it be so, now that it is remembered."""
+
+
+class Step(Protocol[Batch]):
+    """One step, at one moment: what ended is settled, what is due is planned."""
+
+    @property
+    def batch(self) -> Batch:
+        """What to remember first; nothing needs to be written if it is empty."""
+
+    @property
+    def records(self) -> int:
+        """How many jobs it speaks of."""
+
+    def undo(self) -> None:
+        """Put everything back as it was: it could not be remembered. What was due is still due."""
+
+    def act(self, *, hushed: bool) -> None:
+        """Tell what ended and start what begins, now that it is remembered; hushed: a stop came, start nothing."""
+
+    def finish(self, *, written: bool | None) -> None:
+        """Tell how the step went; None: the ledger failed."""
+
+
+class Book(Protocol[Batch, Stored]):
+    """All that is declared, that runs, and that is to come."""
+
+    wake: Wake
+    """Set whenever there is something to settle before time comes."""
+
+    def recall(self, stored: Stored, /) -> None:
+        """Take what the ledger remembers, before anything is declared."""
+
+    def arm(self, now: Instant, /) -> None:
+        """From now on runs may start."""
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float) -> Step[Batch]:
+        """Take up what ended and what is due, a bounded number of jobs; the clock was set so many seconds ahead."""
+
+    def deadline(self, *, hushed: bool) -> Instant | None:
+        """Return when the next step is due at the latest, None: when there is news."""
+
+    def is_busy(self) -> bool:
+        """Whether anything runs."""
+
+    def has_news(self) -> bool:
+        """Whether something is to be recorded yet."""
+
+    def abandon(self) -> None:
+        """Let go of all runs without a word."""
+
+    def tell_draining(self) -> None:
+        """Tell that nothing more starts."""
+
+    def tell_drained(self) -> None:
+        """Tell that nothing runs any more, and what could not be recorded."""

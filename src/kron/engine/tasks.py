@@ -1,0 +1,256 @@
+"""TaskBook: the tasks of the library: what each owes, which of them run, and what came of it."""
+
+from asyncio import CancelledError
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from kron.engine.agenda import Agenda, Entry
+from kron.engine.collector import collector_paused
+from kron.engine.declaration import Declaration, Declared, declare, place
+from kron.engine.emitter import Emitter
+from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
+from kron.engine.reporting import lateness, tell_declaration, tell_ends
+from kron.engine.step import Planned
+from kron.engine.timeouts import Timeouts
+from kron.engine.wake import Wake
+from kron.errors import RunTimeoutError
+from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
+from kron.rules import registration
+from kron.rules.contract import Contract
+from kron.rules.obligation import Obligation
+from kron.rules.record import TaskRecord
+from kron.rules.telling import tell_start
+
+_CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
+_TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
+_MINUTE = timedelta(minutes=1)
+
+
+class Ports(NamedTuple):
+    """The world as the library sees it."""
+
+    clock: Clock
+    ledger: Ledger
+    runner: Runner
+    emitter: Emitter
+
+
+class Limits(NamedTuple):
+    """What a host may add to the contract; None: no limit."""
+
+    concurrent_runs: int | None = None
+    run_timeout: timedelta | None = None
+
+
+class TaskBook:
+    """What is declared, running and coming. A task never runs beside itself."""
+
+    def __init__(self, ports: Ports, contract: Contract, me: str, limits: Limits) -> None:
+        self._clock, _, self._runner, self._emitter = ports
+        self._contract, self._me, self._limits = contract, me, limits
+        self.wake = Wake()
+        self._agenda: Agenda[Entry] = Agenda()
+        self._entries: dict[str, Entry] = {}
+        self._stored: Mapping[str, TaskRecord] | None = None
+        self._running: dict[str, Run] = {}
+        self._ended: list[Run] = []  # ends that the ledger does not know yet
+        self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
+        self._timeouts = Timeouts(limits.run_timeout)
+        self._armed_at: Instant | None = None
+
+    # --- declaring ----------------------------------------------------------------------------------------------------
+
+    def recall(self, stored: Mapping[str, TaskRecord]) -> None:
+        """Take what the ledger remembers of each task."""
+        self._stored = stored
+
+    def declare(self, tasks: Sequence[registration.Task], now: Instant) -> "TaskChange":
+        """Return what replaces the declared tasks by these."""
+        found = self._stored or {}
+        stored = found or {name: entry.record for name, entry in self._entries.items()}
+        with collector_paused():
+            made = declare(tasks, stored, self._entries, self._running, (self._contract, now, self._me))
+        return TaskChange(self, made, Declared(len(tasks) - len(made.skipped), len(made.skipped), now, found))
+
+    def adopt(self, made: Declaration, now: Instant) -> None:
+        """Declare what was remembered."""
+        was_polling = bool(self._entries)
+        self._entries, self._stored, self._agenda = made.entries, None, Agenda()
+        with collector_paused():
+            owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, now, self._me)}
+        tell_declaration(self._emitter, made, self._contract, owing)
+        if was_polling != bool(made.entries):
+            self._emitter.tell("PollingStarted" if made.entries else "PollingStopped")
+
+    # --- the engine's questions ---------------------------------------------------------------------------------------
+
+    def arm(self, now: Instant) -> None:
+        """Note since when runs may start."""
+        self._armed_at = now
+
+    def is_busy(self) -> bool:
+        """Whether anything runs."""
+        return bool(self._running)
+
+    def has_news(self) -> bool:
+        """Whether ends, or starts taken back, are to be recorded yet."""
+        return bool(self._ended or self._withdrawn)
+
+    def deadline(self, *, hushed: bool) -> Instant | None:
+        """Return when the next step is due at the latest."""
+        poll = self._contract.poll_interval if self._entries else None
+        deadline = self._agenda.next_instant() if self._room(hushed=hushed) else None
+        for wait in (poll, self._timeouts.left(self._clock.monotonic())):
+            if wait is not None:
+                latest = self._clock.now() + wait
+                deadline = latest if deadline is None or latest < deadline else deadline
+        return deadline
+
+    def _room(self, *, hushed: bool) -> int:
+        """Return how many runs may begin in one step."""
+        if hushed:
+            return 0
+        most = self._limits.concurrent_runs
+        return _CHUNK if most is None else min(_CHUNK, most - len(self._running))
+
+    def tell_draining(self) -> None:
+        """Tell that nothing more starts."""
+        if self._entries:
+            self._emitter.tell("PollingStopRequested")
+
+    def tell_drained(self) -> None:
+        """Tell that nothing runs any more, and whose end could not be recorded."""
+        if self._ended:
+            self._emitter.tell("EndsLost", tasks=[run.name for run in self._ended])
+        if self._entries:
+            self._emitter.tell("PollingStopped")
+
+    def abandon(self) -> None:
+        """Let go of all runs without a word."""
+        self._runner.abandon()
+
+    # --- one step -----------------------------------------------------------------------------------------------------
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float) -> "TaskStep":  # noqa: ARG002  # what was missed is owed
+        """Take up what ended and what is due."""
+        polled = not hushed and bool(self._entries) and self._emitter.takes("PollStarted")
+        begun = self._clock.monotonic() if polled else None
+        if polled:
+            count = len(self._entries)
+            self._emitter.tell("PollStarted", pollTime=format_instant(now), scheduledTaskCount=count)
+        self._terminate_overdue()
+        ended, self._ended = self._ended, []
+        withdrawn, self._withdrawn = self._withdrawn, []
+        planned = Planned(now, self._agenda, self._contract, self._me)
+        with collector_paused():
+            planned.settle(ended, self._entries)
+            planned.plan(self._agenda.take(now, self._room(hushed=hushed)))
+        return TaskStep(self, planned, (ended, withdrawn), begun)
+
+    def put_back(self, planned: Planned, ended: list[Run], withdrawn: list[TaskRecord]) -> None:
+        """Undo a step that could not be remembered."""
+        planned.undo()
+        self._ended, self._withdrawn = ended + self._ended, withdrawn + self._withdrawn
+
+    def act(self, planned: Planned, *, hushed: bool) -> None:
+        """Tell of the ends and begin the runs of a step."""
+        tell_ends(self._emitter, planned)
+        if not planned.begun:
+            return
+        if not hushed:
+            with collector_paused():
+                self._start(planned)
+        else:  # a stop came meanwhile: without this an orphan would be invented
+            self._withdrawn += planned.withdraw()
+            self.wake.set()
+
+    def tell_poll(self, planned: Planned, begun: float, *, executed: int) -> None:
+        """Tell how a step went."""
+        counts = {"tasksEvaluated": planned.evaluated, "tasksExecuted": executed}
+        duration = self._clock.monotonic() - begun
+        self._emitter.tell("PollCompleted", pollTime=format_instant(planned.now), **counts, duration=duration)
+
+    def _start(self, planned: Planned) -> None:
+        now, monotonic = planned.now, self._clock.monotonic()
+        telling, lag = self._emitter.takes("TaskRunStarted"), self._lag()
+        self._emitter.note_starts([record.name for record in planned.begun], now)
+        for entry, before, owed in planned.starts:
+            name = before.name
+            run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)
+            self._timeouts.watch(run)
+            if now - owed.scheduled > lag:
+                self._report_delay(before, owed, now, lag)
+            if telling:
+                self._emitter.emit(tell_start(name, owed, entry.record, now))
+            self._runner.start(run, self._on_end)
+
+    def _report_delay(self, before: TaskRecord, owed: Obligation, now: Instant, lag: timedelta) -> None:
+        if (late := lateness(before, owed, now, self._armed_at)) > lag:
+            times = {"scheduledTime": format_instant(owed.scheduled), "lateness": late / SECOND}
+            self._emitter.tell("StartDelayed", taskName=before.name, **times)
+
+    def _lag(self) -> timedelta:
+        """Return how late a start may be before it is reported."""
+        return (self._contract.start_lag or _MINUTE) * max(1, len(self._entries) / _TASKS_PER_LAG)
+
+    def _on_end(self, run: Run, error: BaseException | None) -> None:
+        if self._running.get(run.name) is run:
+            del self._running[run.name]
+        if run.timed_out:
+            limit = format_duration(self._limits.run_timeout or ZERO)
+            error = RunTimeoutError(limit=limit) if error is None or isinstance(error, CancelledError) else error
+        run.error, run.ended = error, self._clock.now()
+        run.seconds = self._clock.monotonic() - run.started_monotonic
+        self._ended.append(run)
+        self.wake.set()
+
+    def _terminate_overdue(self) -> None:
+        for run in self._timeouts.overdue(self._clock.monotonic()):
+            if self._running.get(run.name) is run:
+                run.timed_out = True
+                self._runner.terminate(run)
+
+
+class TaskChange:
+    """Another list of tasks."""
+
+    def __init__(self, book: TaskBook, made: Declaration, declared: Declared) -> None:
+        self._book, self._made, self._declared = book, made, declared
+        self.batch = made.batch
+
+    def adopt(self) -> Declared:
+        """Let it be so, and return what came of it."""
+        self._book.adopt(self._made, self._declared.at)
+        return self._declared
+
+
+class TaskStep:
+    """What ended and what is due of the tasks, at one moment."""
+
+    __slots__ = ("_before", "_begun", "_book", "_planned", "batch")
+
+    def __init__(
+        self, book: TaskBook, planned: Planned, before: tuple[list[Run], list[TaskRecord]], begun: float | None
+    ) -> None:
+        """`before` are the ends and the starts taken back, and `begun` is when it began, if anybody wants to know."""
+        self._book, self._planned, self._before, self._begun = book, planned, before, begun
+        self.batch = Batch((), before[1] + planned.settled, planned.begun, planned.runs)
+
+    @property
+    def records(self) -> int:
+        """How many tasks it speaks of."""
+        return len(self.batch.records) + len(self.batch.begun)
+
+    def undo(self) -> None:
+        """Put everything back as it was."""
+        self._book.put_back(self._planned, *self._before)
+
+    def act(self, *, hushed: bool) -> None:
+        """Tell of the ends and begin the runs."""
+        self._book.act(self._planned, hushed=hushed)
+
+    def finish(self, *, written: bool | None) -> None:
+        """Tell how it went."""
+        if self._begun is not None:
+            self._book.tell_poll(self._planned, self._begun, executed=0 if written is None else len(self._planned.owed))

@@ -1,0 +1,72 @@
+"""Coming: the periods of a timing, one after the other, in the order in which they have to be handled.
+
+A period is handled at its chosen time, one without a chosen time when its window begins: its effective time. Windows
+may overlap, so that effective times need not come in the order of their nominal times.
+"""
+
+from datetime import datetime
+from heapq import heappop, heappush
+
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.decision.timing import Timing
+from kron.errors import CronCalculationError, OutOfRangeError
+from kron.instant import SECOND, Instant
+from kron.rules.handled import NONE, Handled
+
+
+def effective(decision: Decision) -> Instant:
+    """Return when a period is handled if nothing comes in the way."""
+    return decision.window_start if decision.chosen_time is None else decision.chosen_time
+
+
+class Coming:
+    """The periods whose effective time lies after an instant, but for those that are handled already.
+
+    Only as many are decided as are needed to know which is the first: no later window may begin before it.
+    """
+
+    __slots__ = ("_ahead", "_handled", "_nominal", "_since", "_timing")
+
+    def __init__(self, timing: Timing, since: Instant, handled: Handled = NONE) -> None:
+        self._timing, self._since, self._handled = timing, since, handled
+        self._ahead: list[tuple[Instant, Instant, Decision]] = []
+        last = SECOND * timing.terms.last
+        self._nominal = self._next(since - last if since - datetime.min.replace(tzinfo=since.tzinfo) > last else since)
+
+    def first(self) -> Decision | None:
+        """Return the first of them, None if the calendar ends before."""
+        start = self._timing.terms.start
+        while self._nominal is not None and not (self._ahead and self._ahead[0][0] <= self._nominal + start):
+            self._decide(self._nominal)
+        return self._ahead[0][2] if self._ahead else None
+
+    def next_instant(self) -> Instant | None:
+        """Return the effective time of the first."""
+        return None if self.first() is None else self._ahead[0][0]
+
+    def take(self, until: Instant) -> Decision | None:
+        """Remove and return the first, if its effective time has come by then."""
+        if self.first() is None or self._ahead[0][0] > until:
+            return None
+        return heappop(self._ahead)[2]
+
+    def put_back(self, decision: Decision) -> None:
+        """Let a period that was taken be to come again."""
+        heappush(self._ahead, (effective(decision), decision.nominal_time, decision))
+
+    def _decide(self, nominal: Instant) -> None:
+        self._nominal = self._next(nominal)
+        try:
+            decision = decide(self._timing, nominal)
+        except OutOfRangeError:  # the calendar ends
+            self._nominal = None
+            return
+        if effective(decision) > self._since and not self._handled.has(nominal):
+            self.put_back(decision)
+
+    def _next(self, after: Instant) -> Instant | None:
+        try:
+            return self._timing.schedule.next(after)
+        except CronCalculationError:
+            return None

@@ -1,0 +1,43 @@
+"""redefine(old, new, policy, gap) -> the periods that a change of the definition closes.
+
+The new definition owns every unhandled period whose chosen time, by itself, lies after the change. What had begun under
+the old one and is not run by the new one is over. Nothing runs because of a change.
+"""
+
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.instant import MICROSECOND, SECOND, Instant
+from kron.rules.coming import effective
+from kron.rules.handled import NONE, Handled
+from kron.rules.outage import Closing, Gap, join, outage
+from kron.rules.policy import Policy
+from kron.rules.verdict import Outcome, Reason
+
+_CHANGED = Reason.DEFINITION_CHANGED.value
+
+
+def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled: Handled = NONE) -> list[Closing]:
+    """Return what is closed by a change at the end of the gap; everything until its beginning was handled before.
+
+    `new` is None for a job that is removed.
+    """
+    kept = Handled((*handled.spans, *((nominal, nominal) for nominal in _owned(old, new, gap.until))))
+    past = outage(old, policy, gap, gap.until, kept)
+    closings = [
+        closing._replace(reason=_CHANGED) if closing.outcome is Outcome.SKIPPED else closing
+        for closing in past.closings + past.later
+    ]
+    open_ones = [past.latest] if past.latest is not None else []
+    terms = old.terms
+    first, last = gap.until - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first
+    begun = (decide(old, nominal) for nominal in old.schedule.between(first, last) if not kept.has(nominal))
+    open_ones += [decision for decision in begun if effective(decision) > gap.until]
+    return join(closings + [Closing(each, each, 1, Outcome.SKIPPED, _CHANGED) for each in open_ones])
+
+
+def _owned(old: Timing, new: Timing | None, at: Instant) -> set[Instant]:
+    """Return the nominal times of periods that had begun under the old definition, and that the new one may run."""
+    if new is None:
+        return set()
+    first, last = at - SECOND * new.terms.last - MICROSECOND, at - SECOND * min(old.terms.first, new.terms.first)
+    return {nominal for nominal in new.schedule.between(first, last) if effective(decide(new, nominal)) > at}

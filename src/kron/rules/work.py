@@ -1,0 +1,46 @@
+"""Work: a job as the engine sees it: when, under which policy, how often again, and what the runner gets."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+from hashlib import sha256
+
+from kron.decision.timing import Timing
+from kron.instant import ZERO
+from kron.rules.policy import Policy
+
+_KEY = 16  # hex digits that tell definitions apart
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A declared job. Its definition is a JSON text with all that it says, at least `timing` and `policy`."""
+
+    identity: str
+    name: str
+    timing: Timing | None  # None: once for each boot of the machine
+    policy: Policy
+    definition: str
+    payload: object = field(default=None, compare=False)  # what the runner needs to know
+    retries: int = 0  # further attempts after a failed one
+    retry_delay: timedelta = ZERO
+    timeout: timedelta | None = None
+    key: str = field(init=False, compare=False)  # of the definition
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", definition_key(self.definition))
+
+
+def definition_key(definition: str) -> str:
+    """Return what stands for a definition in records."""
+    return sha256(definition.encode()).hexdigest()[:_KEY]
+
+
+def timing_and_policy(identity: str, definition: str) -> tuple[Timing | None, Policy]:
+    """Return the timing and the policy of a definition that was recorded."""
+    fields = json.loads(definition)
+    timing = fields["timing"]
+    return (
+        None if timing is None else Timing.from_dict(timing, identity=identity),
+        Policy.from_dict(fields["policy"]),
+    )

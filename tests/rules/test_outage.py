@@ -1,0 +1,120 @@
+"""outage: of what fell into a time without the host at most one period runs, and the rest is closed in few words."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron.decision.timing import Timing
+from kron.instant import SECOND, Instant
+from kron.rules.coming import effective
+from kron.rules.outage import Gap, outage
+from kron.rules.policy import Policy
+from kron.rules.verdict import Outcome, Reason, lateness
+from tests.rules.test_coming import HOUR, LINES, NOON, by_brute_force, spans, timing
+
+DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
+
+
+def gap(since: Instant, until: Instant) -> Gap:
+    return Gap(since, until, Reason.DOWNTIME)
+
+
+def policy(deadline: timedelta) -> Policy:
+    return replace(Policy(), deadline=deadline)
+
+
+@given(
+    line=st.sampled_from(LINES),
+    since=st.integers(-10_000, 10_000).map(lambda seconds: NOON + timedelta(seconds=seconds)),
+    hours=st.integers(0, 30),
+    minutes=st.integers(0, 200),
+)
+def test_each_period_of_a_gap_is_closed_or_the_latest_that_may_run(
+    line: str, since: Instant, hours: int, minutes: int
+) -> None:
+    until, deadline = since + hours * HOUR, minutes * MINUTE
+    found = outage(timing(line), policy(deadline), gap(since, until), until)
+
+    everything = by_brute_force(line, since, until)
+    in_time = [
+        each for each in everything
+        if each.chosen_time is not None and SECOND * lateness(each.chosen_time, until) <= deadline
+    ]  # fmt: skip
+    closings = [*found.closings, *found.later]
+    assert sum(closing.number for closing in closings) + (found.latest is not None) == len(everything)
+    assert found.latest == (in_time[-1] if in_time else None)
+    superseded = sum(each.number for each in closings if each.reason == "superseded")
+    assert superseded == max(0, len(in_time) - 1)
+    missed = sum(each.number for each in closings if each.outcome is Outcome.MISSED)
+    assert missed == sum(each.chosen_time is not None for each in everything) - len(in_time)
+
+
+def test_neighbours_with_the_same_outcome_are_one_closing() -> None:
+    found = outage(timing("0 * * * *"), policy(2 * HOUR), gap(NOON, NOON + 5 * HOUR + MINUTE), NOON + 5 * HOUR + MINUTE)
+
+    assert [(each.outcome.value, each.reason, each.number) for each in found.closings] == [
+        ("missed", "downtime", 3),
+        ("skipped", "superseded", 1),
+    ]
+    assert found.latest is not None
+    assert found.latest.nominal_time == NOON + 5 * HOUR
+
+
+@pytest.mark.parametrize("line", ["* * * * *", "* * * * * @win(after,30m)", "* * * * * @tz(America/New_York)"])
+def test_a_year_is_one_closing(line: str) -> None:
+    since = datetime(2025, 1, 1, tzinfo=UTC)
+    until = since + 365 * DAY
+
+    found = outage(timing(line), policy(timedelta()), gap(since, until), until + SECOND)
+
+    assert [(each.outcome, each.reason) for each in found.closings] == [(Outcome.MISSED, "downtime")]
+    expected = len(range(365 * 24 * 60)) if "win" not in line else None
+    assert expected is None or found.closings[0].number == expected
+    assert found.closings[0].first.nominal_time <= since + MINUTE
+    assert until - 31 * MINUTE <= found.closings[0].last.nominal_time
+
+
+def test_a_window_over_a_year_counts_as_brute_force_does_at_both_ends() -> None:
+    line, since = "*/3 * * * * @win(around,4h)", datetime(2025, 1, 1, tzinfo=UTC)
+    until = since + 20 * DAY
+
+    found = outage(timing(line), policy(HOUR), gap(since, until), until)
+
+    everything = by_brute_force(line, since, until)
+    assert sum(each.number for each in found.closings) + 1 == len(everything)
+    assert found.closings[0].first == everything[0]
+    assert effective(found.closings[-1].last) <= until
+
+
+def test_of_a_long_time_with_constraints_the_newest_periods_are_decided_one_by_one() -> None:
+    line = "* * * * * @win(after,1m) @avoid(dow=MON)"
+    since = datetime(2025, 1, 1, tzinfo=UTC)
+
+    found = outage(timing(line), policy(timedelta()), gap(since, since + 365 * DAY), since + 365 * DAY + SECOND)
+
+    assert found.closings[0].number > 500_000
+    assert {each.outcome for each in found.closings[1:]} == {Outcome.MISSED, Outcome.UNSCHEDULABLE}
+    assert sum(each.number for each in found.closings) == 365 * 24 * 60
+
+
+def test_handled_periods_are_not_closed_again() -> None:
+    everything = by_brute_force("* * * * * @win(after,30m)", NOON, NOON + 3 * HOUR)
+    handled = spans(everything[:50])
+    line = timing("* * * * * @win(after,30m)")
+
+    found = outage(line, policy(timedelta()), gap(NOON, NOON + 3 * HOUR), NOON + 4 * HOUR, handled)
+
+    assert sum(each.number for each in found.closings) == len(everything) - 50
+
+
+def test_a_deadline_longer_than_the_calendar_never_passes() -> None:
+    line = Timing.parse("0 * * * *", identity="job")
+
+    found = outage(line, policy(timedelta.max), gap(NOON, NOON + 3 * HOUR), NOON + 3 * HOUR)
+
+    assert found.latest is not None
+    assert [each.reason for each in found.closings] == ["superseded"]

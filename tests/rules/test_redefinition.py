@@ -1,0 +1,89 @@
+"""redefine: what a change of a definition closes, and what it leaves to the new one."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron.decision.timing import Timing
+from kron.instant import Instant
+from kron.rules.coming import Coming
+from kron.rules.handled import Handled
+from kron.rules.outage import Gap
+from kron.rules.policy import Policy
+from kron.rules.redefinition import redefine
+from kron.rules.verdict import Reason
+from tests.rules.test_coming import HOUR, LINES, NOON, by_brute_force, taken, timing
+
+MINUTE = timedelta(minutes=1)
+
+
+def gap(since: Instant, until: Instant) -> Gap:
+    return Gap(since, until, Reason.DOWNTIME)
+
+
+def closed(old: str, new: str | None, since: Instant, until: Instant, deadline: timedelta = HOUR) -> list[str]:
+    found = redefine(timing(old), None if new is None else timing(new), Policy(deadline=deadline), gap(since, until))
+    return [f"{each.number} {each.outcome.value}: {each.reason}" for each in found]
+
+
+def test_a_window_that_had_begun_is_skipped_when_the_job_goes() -> None:
+    at = NOON + MINUTE
+    assert effective_of("0 12 * * * @win(after,2h)", at) > at
+
+    assert closed("0 12 * * * @win(after,2h)", None, at, at) == ["1 skipped: definition changed"]
+
+
+def effective_of(line: str, at: Instant) -> Instant:
+    found = Coming(timing(line), at).next_instant()
+    assert found is not None
+    return found
+
+
+def test_a_window_that_had_not_begun_is_no_period_of_the_old_definition() -> None:
+    assert closed("30 12 * * * @win(after,2h)", None, NOON, NOON + MINUTE) == []
+
+
+def test_a_period_that_the_new_definition_runs_is_left_to_it() -> None:
+    at = NOON + MINUTE
+
+    assert closed("0 12 * * * @win(after,2h)", "0 12 * * * @win(after,2h) @seed(stable,salt=x)", at, at) == []
+
+
+def test_a_period_that_the_new_definition_would_have_run_before_the_change_is_skipped() -> None:
+    at = NOON + MINUTE
+
+    assert closed("0 12 * * * @win(after,2h)", "0 12 * * *", at, at) == ["1 skipped: definition changed"]
+
+
+def test_what_came_while_nobody_was_there_is_missed_or_skipped_but_never_run() -> None:
+    assert closed("0 * * * *", "5 * * * *", NOON, NOON + 3 * HOUR + MINUTE) == [
+        "2 missed: downtime",
+        "1 skipped: definition changed",
+    ]
+
+
+@given(
+    lines=st.tuples(st.sampled_from(LINES), st.sampled_from(LINES)),
+    minutes=st.tuples(st.integers(0, 300), st.integers(0, 300)),
+)
+def test_every_period_is_closed_once_or_comes_with_the_new_definition(
+    lines: tuple[str, str], minutes: tuple[int, int]
+) -> None:
+    old, new = lines
+    since = NOON + minutes[0] * MINUTE
+    at = since + minutes[1] * MINUTE
+    found = redefine(timing(old), timing(new), Policy(), gap(since, at))
+
+    coming = {each.nominal_time for each in taken(Coming(timing(new), at), at + 60 * HOUR)}
+    begun = [each for each in by_brute_force(old, since, at + 60 * HOUR) if each.window_start <= at]
+    expected = [each for each in begun if each.nominal_time not in coming]
+    assert sum(each.number for each in found) == len(expected)
+    assert {each.first.nominal_time for each in found} <= {each.nominal_time for each in expected}
+
+
+def test_handled_periods_stay_as_they_are() -> None:
+    at = NOON + MINUTE
+    line = Timing.parse("0 12 * * * @win(after,2h)", identity="test/job")
+
+    assert redefine(line, None, Policy(), gap(at, at), Handled(((NOON, NOON),))) == []
