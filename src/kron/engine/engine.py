@@ -14,7 +14,7 @@ from kron.engine.book import Batch, Book, Change, Step, Stored
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, ZERO, Instant
 from kron.rules.telling import error_text
 
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
@@ -82,10 +82,13 @@ class Engine(Generic[Batch, Stored]):
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(report_death)
 
+    def look(self) -> None:
+        """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
+        self._emitter.emit(self._watch.read(self._clock.now(), is_awake=False))
+
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
-        if not self._hushed:
-            self._emitter.emit(self._watch.read(self._clock.now()))  # whoever asks may have stood still, too
+        self.look()
         self._hushed = True
         self._wake.set()
 
@@ -150,8 +153,11 @@ class Engine(Generic[Batch, Stored]):
     async def _back_off(self) -> None:
         """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
         until = self._clock.monotonic() + _back_off(self._failures)
-        while (left := until - self._clock.monotonic()) > 0 and not (self._hushed and not self._book.is_busy()):
-            await self._clock.wait_until(self._clock.now() + SECOND * left, self._wake)
+        while not (self._hushed and not self._book.is_busy()):
+            left = SECOND * (until - self._clock.monotonic())
+            if left <= ZERO:  # to the microsecond: of less no clock would see the end
+                return
+            await self._clock.wait_until(self._clock.now() + left, self._wake)
             self._wake.clear()
 
     # --- one step -----------------------------------------------------------------------------------------------------

@@ -26,7 +26,9 @@ class Event:
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
     at: Instant | None = None  # when it happened, where that is not the instant at which it is told
-    subject: object = None  # of an initialisation: the list as it was given, the error it fails by, what was stored
+    # of an initialisation: the list as it was given, the error it fails by, what was stored; of a leap of the clock:
+    # for how many seconds in all nothing could be done
+    subject: object = None
 
     @property
     def level(self) -> str:
