@@ -16,7 +16,6 @@ from kron.errors import (
     InvalidCronExpressionError,
     InvalidDefinitionError,
     KronError,
-    LedgerError,
     StateDirectoryError,
     caret,
 )
@@ -41,7 +40,7 @@ def _exit_code(error: KronError) -> int:
     match error:
         case ControlError():
             return error.exit_code
-        case CronCalculationError() | StateDirectoryError() | LedgerError():
+        case CronCalculationError() | StateDirectoryError():
             return 1
     return 2
 
