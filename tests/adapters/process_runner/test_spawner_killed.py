@@ -99,3 +99,33 @@ def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:
             assert spawners() == before
 
     within_time(body())
+
+
+@needs_root
+def test_a_user_who_stops_its_spawner_holds_up_nobody_else(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            stopped = world.start("sh", "-c", "kill -STOP $PPID; exec sleep 1000", user=NOBODY)
+            spawner = await spawner_of(world, stopped)
+            waiting = [world.start("true", user=NOBODY, stdin="x" * 100_000) for _ in range(50)]
+            others = [world.start("true") for _ in range(50)]
+
+            assert {(await world.ended(run_id)).exit_code for run_id in others} == {0}
+            assert not any(world.has_ended(run_id) for run_id in waiting)
+
+            os.kill(spawner, signal.SIGCONT)
+
+            assert {(await world.ended(run_id)).exit_code for run_id in waiting} == {0}
+
+    within_time(body())
+
+
+def test_letting_go_does_not_wait_for_a_spawner_that_is_stopped(tmp_path: Path) -> None:
+    async def body() -> int:
+        async with living(tmp_path) as world:
+            spawner = await spawner_of(world, world.start("sh", "-c", "sleep 0.2"))
+            await world.ended("run-1")
+            os.kill(spawner, signal.SIGSTOP)
+        return spawner
+
+    os.kill(within_time(body()), signal.SIGKILL)

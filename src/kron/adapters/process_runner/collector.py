@@ -138,8 +138,9 @@ class Collector:
     def _grow(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
         for run_id in run_ids:
-            with suppress(OSError):  # a full disk, or a file in use: at the next look
-                self._output(run_id).grow(now)
+            if run_id in self._slots.of_run:
+                with suppress(OSError):  # a full disk, or a file in use: at the next look
+                    self._output(run_id).grow(now)
 
     def _finish(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
