@@ -105,8 +105,8 @@ def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:
 def test_a_user_who_stops_its_spawner_holds_up_nobody_else(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            stopped = world.start("sh", "-c", "kill -STOP $PPID; exec sleep 1000", user=NOBODY)
-            spawner = await spawner_of(world, stopped)
+            spawner = await spawner_of(world, world.start("sleep", "1000", user=NOBODY))
+            os.kill(spawner, signal.SIGSTOP)  # as its user could
             waiting = [world.start("true", user=NOBODY, stdin="x" * 100_000) for _ in range(50)]
             others = [world.start("true") for _ in range(50)]
 
