@@ -62,37 +62,39 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     where = "discard" if peer == _DISCARD else "capture"
     command = Command((_PROGRAM,), user=_NOBODY if peer == _USER else "", stdout=where, stderr=where)
     numbers = count()
-    rows: list[tuple[float, float, float, float]] = []
+    rows: list[tuple[float, float, float, float, float]] = []
     for turn in range(1 + _ROUNDS):
         starts = [Start(f"r{next(numbers)}", command) for _ in range(_PROCESSES if turn else 1)]
         left.update(started=len(starts), ended=len(starts))
         over.clear()
         bare = _bare(len(starts)) if turn % 2 else None
+        session = _bare(len(starts), setsid=True)
         begun = perf_counter()
         runner.start_many(starts)
         await over.wait()
         started, ended = moments["started"] - begun, moments["ended"] - begun
         bare = bare or _bare(len(starts))
         if turn:  # the first makes the spawner, and warms the program's file
-            rows.append((started, ended, *bare))
+            rows.append((started, ended, *bare, session[0]))
     await runner.close()
     found = Measurement()
     found.facts["version"] = version("kron-scheduler")
-    found.figures["per s"] = median(_PROCESSES / started for started, _, _, _ in rows)
-    found.figures["bare per s"] = median(_PROCESSES / spawned for _, _, spawned, _ in rows)
-    found.figures["share"] = median(spawned / started for started, _, spawned, _ in rows) * 100
-    found.figures["last ms"] = median(started for started, _, _, _ in rows) * 1e3
-    found.figures["last x bare"] = median(started / spawned for started, _, spawned, _ in rows)
-    found.figures["ended x bare"] = median(ended / reaped for _, ended, _, reaped in rows)
+    found.figures["per s"] = median(_PROCESSES / started for started, *_ in rows)
+    found.figures["bare per s"] = median(_PROCESSES / spawned for _, _, spawned, *_ in rows)
+    found.figures["share"] = median(spawned / started for started, _, spawned, *_ in rows) * 100
+    found.figures["share of setsid"] = median(session / started for started, *_, session in rows) * 100
+    found.figures["last ms"] = median(started for started, *_ in rows) * 1e3
+    found.figures["last x bare"] = median(started / spawned for started, _, spawned, *_ in rows)
+    found.figures["ended x bare"] = median(ended / reaped for _, ended, _, reaped, _ in rows)
     return found
 
 
-def _bare(processes: int) -> tuple[float, float]:
+def _bare(processes: int, *, setsid: bool = False) -> tuple[float, float]:
     """Return the seconds until the last process has started, and until the last has been reaped."""
     begun, alive = perf_counter(), 0
     environment = {"PATH": "/usr/bin:/bin"}
     for _ in range(processes):
-        os.posix_spawn(_PROGRAM, (_PROGRAM,), environment)
+        os.posix_spawn(_PROGRAM, (_PROGRAM,), environment, setsid=setsid)
         alive += 1
         while alive and os.waitpid(-1, os.WNOHANG)[0]:
             alive -= 1
@@ -105,7 +107,8 @@ def _bare(processes: int) -> tuple[float, float]:
 def tables(cells: Cells) -> list[Table]:
     """Return one table."""
     figures = {
-        "starts/s": "per s", "bare starts/s": "bare per s", "% of bare": "share", "last start ms": "last ms",
+        "starts/s": "per s", "bare starts/s": "bare per s", "% of bare": "share",
+        "% of bare with setsid": "share of setsid", "last start ms": "last ms",
         "last x bare": "last x bare", "last end x bare": "ended x bare",
     }  # fmt: skip
     rows = [

@@ -1,23 +1,13 @@
-"""Output goes to files: bounded, in order, readable at any time, and delaying nothing."""
+"""Output goes to files: bounded, in order, and delaying nothing."""
 
 import os
-import socket
 from pathlib import Path
 
-import pytest
-
 from kron.adapters.process_runner.execution import Exit
-from kron.adapters.process_runner.output_log import OutputLog
 from kron.adapters.process_runner.proc import stat
-from tests.adapters.process_runner.world import World, gone, living, until, within_time
+from tests.adapters.process_runner.world import World, gone, living, settled, until, within_time
 
 KIB, MIB = 1 << 10, 1 << 20
-
-
-async def settled(world: World, run_id: str) -> None:
-    """Wait until the output of an ended execution is final: nothing of it is live any more."""
-    await world.ended(run_id)
-    await until(lambda: run_id not in world.runner.slots.of_run)
 
 
 def blocks(world: World) -> int:
@@ -199,132 +189,6 @@ def test_who_closes_its_descriptors_runs_on(tmp_path: Path) -> None:
 
             assert (await world.ended(run_id)).exit_code == 6
             assert world.output(run_id).text() == b"before\n"
-
-    within_time(body())
-
-
-# --- elsewhere --------------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_appended_to_and_made_for_its_user_alone(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            for word in ("one", "two"):
-                await world.run("sh", "-c", f"echo {word}; echo {word} >&2", stdout=f"file:{path}", stderr="stdout")
-
-            assert path.read_text("utf-8") == "one\none\ntwo\ntwo\n"
-            assert path.stat().st_mode & 0o777 == 0o600
-
-    within_time(body())
-
-
-def test_discarded_output_is_nowhere(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo out; echo err >&2", stdout="discard")
-            await settled(world, run_id)
-
-            assert world.output(run_id).text() == b"err\n"
-
-    within_time(body())
-
-
-def test_inherited_output_is_the_hosts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            await world.run("sh", "-c", "echo out; echo err >&2", stdout="inherit", stderr="inherit")
-
-    within_time(body())
-    found = capfd.readouterr()
-
-    assert (found.out, found.err) == ("out\n", "err\n")
-
-
-def test_syslog_gets_a_message_a_line_and_the_disk_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kron.adapters.process_runner.syslog.ADDRESS", str(tmp_path / "log"))
-    log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    log.bind(str(tmp_path / "log"))
-    log.settimeout(20)
-
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo one; printf 'two\\nthree'", stdout="syslog")
-            await settled(world, run_id)
-
-            assert world.output(run_id).text() == b""
-
-    within_time(body())
-    messages = [log.recv(1000) for _ in range(3)]
-    log.close()
-
-    assert messages == [b"<78>krond[run-1]: one", b"<78>krond[run-1]: two", b"<78>krond[run-1]: three"]
-
-
-def test_a_host_without_syslog_runs_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kron.adapters.process_runner.syslog.ADDRESS", str(tmp_path / "nowhere"))
-
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("echo", "hello", stdout="syslog", stderr="syslog")
-
-            assert (await world.ended(run_id)).exit_code == 0
-            await settled(world, run_id)
-
-    within_time(body())
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def test_following_yields_everything_once(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "for i in $(seq 1 30); do echo $i; sleep 0.05; done")
-            await world.started(run_id)
-            log = OutputLog(world.output_folder, run_id)
-            parts = []
-
-            def is_over() -> bool:
-                output = log.follow()
-                parts.append(output.text())
-                return output.is_final
-
-            await until(is_over)
-
-            assert b"".join(parts) == b"".join(b"%d\n" % number for number in range(1, 31))
-            assert len([part for part in parts if part]) > 2
-
-    within_time(body())
-
-
-def test_lines_carry_time_and_stream_and_json_has_text(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "printf 'caf\\303\\251 \\377\\nrest'; sleep 0.5; echo ' of it'")
-            await settled(world, run_id)
-            output = world.output(run_id)
-            first, second = output.lines()
-            found = output.as_json()
-
-            assert bytes(second).endswith(b"Z stdout rest of it\n")
-            assert first.time == second.time
-            assert [row["text"] for row in found["lines"]] == ["café �", "rest of it"]
-            assert {key: found[key] for key in ("run_id", "bytes", "dropped")} == {
-                "run_id": run_id, "bytes": 19, "dropped": 0,
-            }  # fmt: skip
-
-    within_time(body())
-
-
-def test_an_id_of_any_characters_is_a_name(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("echo", "hello", run_id="../a b/.é.log")
-            await settled(world, run_id)
-
-            assert world.output(run_id).text() == b"hello\n"
 
     within_time(body())
 

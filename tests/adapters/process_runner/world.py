@@ -151,3 +151,9 @@ def spawners() -> list[int]:
 def zombies() -> list[int]:
     """Return the children of this process that nobody has reaped."""
     return [pid for pid in children() if (known := stat(pid)) and not known.is_alive]
+
+
+async def settled(world: World, run_id: str) -> None:
+    """Wait until the output of an ended execution is final: nothing of it is live any more."""
+    await world.ended(run_id)
+    await until(lambda: run_id not in world.runner.slots.of_run)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from kron.adapters.process_runner.libc import watch_folder
@@ -20,6 +20,7 @@ from kron.adapters.process_runner.syslog import Syslog
 from kron.adapters.process_runner.usage import Usage, usage
 
 _PAUSE = 0.2  # seconds between two looks
+_LONGEST_PUT_OFF = 1.0  # seconds
 _LINGERING = 2.0  # seconds between two looks for who still has the files of an ended execution open
 _EVENT = struct.Struct("iIII")  # of inotify: watch, mask, cookie, length of the name that follows
 _OVERFLOW = 0x4000
@@ -29,13 +30,14 @@ _READ = 1 << 16
 class Collector:
     """`end` may be called from any thread; all else happens in its own."""
 
-    def __init__(self, slots: Slots, *, syslog: Syslog | None = None) -> None:
+    def __init__(self, slots: Slots, is_starting: Callable[[], bool], *, syslog: Syslog | None = None) -> None:
         self._slots = slots
+        self._is_starting = is_starting  # a burst: whatever can wait for its end does
+        self._put_off = 0.0  # since when
         self._syslog = syslog or Syslog()
         self._live: dict[str, LiveOutput] = {}  # of those that have written something
         self._lingering: set[str] = set()  # ended, but somebody can still write
         self._ended: deque[str] = deque()  # to be looked at; appended to by others
-        self._survivors: Collection[str] | None = None
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._closing = threading.Event()
         self._inotify: int | None = None
@@ -54,7 +56,7 @@ class Collector:
 
     def end_all_but(self, survivors: Collection[str]) -> None:
         """Take note that all executions of an earlier host have ended, except these."""
-        self._survivors = survivors
+        self._ended.extend(run_id for run_id in self._everybody() if run_id not in survivors)
         os.eventfd_write(self._wake, 1)
 
     def close(self) -> None:
@@ -91,22 +93,29 @@ class Collector:
 
     def _patience(self) -> float | None:
         """Return for how many milliseconds to sleep if nothing happens."""
-        if self._inotify is None:
+        if self._inotify is None or self._ended:
             return _PAUSE * 1000
         return _LINGERING * 1000 if self._lingering else None
 
     def _look(self) -> None:
         with suppress(BlockingIOError):
             os.eventfd_read(self._wake)
-        written = self._written()
+        self._grow(self._written())
+        if self._can_wait():
+            return
         ended = set(self._lingering)
         while self._ended:
             ended.add(self._ended.popleft())
-        if self._survivors is not None:
-            ended.update(run_id for run_id in self._everybody() if run_id not in self._survivors)
-            self._survivors = None
-        self._grow(written)
         self._finish(ended)
+
+    def _can_wait(self) -> bool:
+        """Whether files of the ended are better looked at a little later: starting needs the processor."""
+        now = time.monotonic()
+        if self._is_starting() and not self._closing.is_set():
+            self._put_off = self._put_off or now
+            return now - self._put_off < _LONGEST_PUT_OFF
+        self._put_off = 0.0
+        return False
 
     def _written(self) -> Iterable[str]:
         """Return those that have written since the last look, whoever began first."""
@@ -138,8 +147,9 @@ class Collector:
     def _grow(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
         for run_id in run_ids:
-            with suppress(OSError):  # a full disk, or a file in use: at the next look
-                self._output(run_id).grow(now)
+            if run_id in self._slots.of_run:
+                with suppress(OSError):  # a full disk, or a file in use: at the next look
+                    self._output(run_id).grow(now)
 
     def _finish(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000

@@ -19,6 +19,7 @@ T = TypeVar("T")
 _TOGETHER = 16  # starts in one message, with at most two open files each, of which the kernel passes 253
 _AHEAD = 64  # starts that a spawner has before it: some 40 ms of work, should this loop be busy for as long
 _DESCRIPTORS_OF_A_START = 2
+_PATIENCE, _STEP = 2.0, 0.002  # seconds that a spawner has for ending, and between two looks
 _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 
 
@@ -93,7 +94,7 @@ class Lane:
         self._current = None
         self._processes.clear()
         for process in idle:
-            await self._host.in_thread(partial(_wait_for, process.pid))
+            await asyncio.to_thread(_wait_for, process.pid)
 
     # --- starting -----------------------------------------------------------------------------------------------------
 
@@ -168,13 +169,13 @@ class Lane:
     async def _bury(self, process: SpawnerProcess) -> None:
         """Find out what became of all that a dead spawner had to do with. One that retired had nothing left."""
         async with self._sending:  # what was being sent has arrived or has not
-            await self._host.in_thread(partial(_wait_for, process.pid))  # from here on its children are ours
+            await asyncio.to_thread(_wait_for, process.pid)  # from here on its children are ours
             begun = process.begun()
             process.close()
             self._room.set()
         starts = [start for start, _ in process.in_flight]
         perhaps, never = starts[: begun - process.answered], starts[begun - process.answered :]
-        found = await self._host.in_thread(partial(_look_for, [start.run_id for start in perhaps]))
+        found = await asyncio.to_thread(_look_for, [start.run_id for start in perhaps])
         news = News([Started(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
@@ -242,7 +243,10 @@ def _give_back(starts: Iterable[Start], slots: Slots) -> None:
 
 
 def _wait_for(pid: int) -> None:
+    """Wait for the end of a spawner that is about to end; but not for ever: its user may have stopped it."""
+    end = time.monotonic() + _PATIENCE
     try:
-        os.waitpid(pid, 0)
+        while not os.waitpid(pid, os.WNOHANG)[0] and time.monotonic() < end:
+            time.sleep(_STEP)
     except ChildProcessError:  # reaped by somebody
         return

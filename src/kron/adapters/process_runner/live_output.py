@@ -45,7 +45,7 @@ class LiveOutput:
         """Take note of what has come."""
         news = []
         for stream, file in self._kept.items():
-            size = (self._folder / file.name).stat().st_size
+            size = self._size(file)
             if size < self._capture.sizes[stream]:
                 self._capture.lost(stream)
                 index.save(self._index, self._capture)
@@ -101,6 +101,12 @@ class LiveOutput:
             self._is_behind = True
             raise
 
+    def _size(self, file: LiveFile) -> int:
+        try:
+            return (self._folder / file.name).stat().st_size
+        except FileNotFoundError:  # somebody has tidied up: there is nothing of it any more
+            return 0
+
     # --- within bounds ------------------------------------------------------------------------------------------------
 
     def _trim(self, *, slack: int) -> None:
@@ -129,7 +135,7 @@ class LiveOutput:
     def _pass_on(self, stream: str, *, ended: bool) -> None:
         path = self._folder / self._passed_on[stream].name
         begin = self._passed[stream]
-        size = path.stat().st_size
+        size = self._size(self._passed_on[stream])
         if size <= begin:
             return
         descriptor = open_live(path)

@@ -57,7 +57,7 @@ class OutputLog:
         paths = {one.stream: self._files.live / one.name for one in live if one.limit is not None}
         capture = index.load(self._files.index_of(self._run_id), 0)
         for stream, path in paths.items():
-            found = path.stat()
+            found = path.stat()  # FileNotFoundError: it has become final meanwhile
             changed = found.st_mtime_ns // 1_000_000
             news = found.st_size - capture.sizes[stream]
             if news > 0 and (all_there_is or changed + _FLUSH < time.time_ns() // 1_000_000):
@@ -67,8 +67,11 @@ class OutputLog:
 
 def pieces_of(capture: Capture, paths: dict[str, Path]) -> Iterable[Piece]:
     """Yield the pieces that a capture keeps, read from live files. Bytes that somebody took away count as dropped."""
-    descriptors = {stream: open_live(path) for stream, path in paths.items()}
+    descriptors: dict[str, int] = {}
     try:
+        for stream, path in paths.items():
+            with suppress(FileNotFoundError):
+                descriptors[stream] = open_live(path)
         for segment in capture.head:
             yield from _piece(segment, descriptors)
         time_of_cut = (capture.tail or capture.head or [Segment(0, "", 0, 0)])[0].time

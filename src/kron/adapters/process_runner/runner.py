@@ -53,7 +53,7 @@ class ProcessRunner:
         self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
-        self._collector = Collector(self.slots)
+        self._collector = Collector(self.slots, lambda: bool(self._pending))
         self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.

@@ -24,7 +24,7 @@ from kron.adapters.process_runner.frames import Frames
 from kron.adapters.process_runner.launch import Launcher, NotStartedError, Request
 from kron.adapters.process_runner.privilege import RefusedError, become
 from kron.adapters.process_runner.proc import stat
-from kron.adapters.process_runner.signals import ends_of_children, ignore_requests_to_end
+from kron.adapters.process_runner.signals import ends_of_children, hear_ends, hold_ends, ignore_requests_to_end
 
 SOCKET, COUNTER = 3, 4
 _READ = 1 << 18
@@ -57,9 +57,16 @@ class Spawner:
         poll.register(self._connection, select.POLLIN)
         poll.register(self._ends, select.POLLIN)
         while self._listening or self._waiting or self._children:
-            for descriptor, event in poll.poll(0 if self._waiting else None):
+            idle = not self._waiting
+            if idle:
+                hear_ends()
+            events = poll.poll(None if idle else 0)
+            if idle:
+                hold_ends()
+            self._reap()
+            for descriptor, event in events:
                 if descriptor == self._ends:
-                    self._reap()
+                    _drain(descriptor)
                 elif event & _GONE:  # the host has died: what it asked for is not wanted any more
                     self._abandon()
                     poll.unregister(descriptor)
@@ -130,11 +137,6 @@ class Spawner:
         return ticks
 
     def _reap(self) -> None:
-        try:
-            while os.read(self._ends, 4096):
-                pass
-        except BlockingIOError:
-            pass
         while self._children:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -153,6 +155,14 @@ class Spawner:
             except OSError:
                 self._abandon()
         self._lines.clear()
+
+
+def _drain(descriptor: int) -> None:
+    try:
+        while os.read(descriptor, 4096):
+            pass
+    except BlockingIOError:
+        return
 
 
 def _close(descriptors: list[int]) -> None:

@@ -1,162 +1,16 @@
-"""What survives: executions a dead spawner, and a dead host; nothing is started any more after either has died."""
+"""Executions survive their host and are recognised; what it had asked for does not happen any more."""
 
 import asyncio
-import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
+from kron.adapters.process_runner.execution import Exit, Recorded, Started
 from kron.adapters.process_runner.proc import boot_id, processes, stat
-from kron.rules.command import Command
-from tests.adapters.process_runner.world import (
-    NOBODY,
-    World,
-    gone,
-    living,
-    needs_root,
-    spawners,
-    until,
-    within_time,
-    zombies,
-)
-
-ROOT = Path(__file__).parents[3]
-
-
-async def spawner_of(world: World, run_id: str) -> int:
-    known = stat((await world.started(run_id)).pid)
-    assert known is not None
-    return known.parent
-
-
-# --- the spawner ------------------------------------------------------------------------------------------------------
-
-
-def test_codes_of_executions_whose_spawner_was_killed_are_not_lost(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            go = tmp_path / "go"
-            os.mkfifo(go)
-            waiting = world.start("sh", "-c", f"read line < {go}; exit 42")
-            sleeping = world.start("sleep", "1000")
-            spawner = await spawner_of(world, waiting)
-            await world.started(sleeping)
-            os.kill(spawner, signal.SIGKILL)
-            after = await world.run("sh", "-c", "exit 3")
-            go.write_text("go\n", "utf-8")
-
-            assert after.exit_code == 3
-            assert await world.ended(waiting) == Exit(waiting, exit_code=42)
-
-            world.runner.kill(sleeping)
-
-            assert await world.ended(sleeping) == Exit(sleeping, signal="SIGKILL")
-            assert not zombies()
-
-    within_time(body())
-
-
-def test_starts_under_way_when_the_spawner_is_killed_are_each_accounted_for(tmp_path: Path) -> None:
-    marks = tmp_path / "marks"
-    marks.mkdir()
-
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            first = world.start("sleep", "1000")
-            spawner = await spawner_of(world, first)
-            run_ids = [f"mark-{number}" for number in range(400)]
-            world.start_many(Start(run_id, Command(("mktemp", str(marks / f"{run_id}+XXXXXX")))) for run_id in run_ids)
-            await world.ended(run_ids[40])
-            os.kill(spawner, signal.SIGKILL)
-            ended = {run_id: await world.ended(run_id) for run_id in run_ids}
-            made = {path.name for path in marks.iterdir()}
-
-            unknown = {run_id for run_id, end in ended.items() if end == Exit(run_id)}
-            succeeded = {run_id for run_id, end in ended.items() if end.exit_code == 0}
-            assert unknown | succeeded == set(run_ids)  # what it had not begun went to the next spawner
-            assert succeeded <= {mark.partition("+")[0] for mark in made}
-            assert len(made) == len({mark.partition("+")[0] for mark in made}), "one has run twice"
-            assert len(unknown) < 20
-
-    within_time(body())
-
-
-def test_a_spawner_cannot_be_asked_to_end(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000")
-            spawner = await spawner_of(world, run_id)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                os.kill(spawner, number)
-            again = world.start("sleep", "1000")
-
-            assert await spawner_of(world, again) == spawner
-
-    within_time(body())
-
-
-@needs_root
-def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9", user=NOBODY)
-
-            assert await world.ended(run_id) == Exit(run_id, exit_code=9)
-            assert (await world.run("true", user=NOBODY)).exit_code == 0
-
-    within_time(body())
-
-
-# --- the host ---------------------------------------------------------------------------------------------------------
-
-
-class HostProcess:
-    """The host as the test sees it."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self.process = process
-
-    def line(self) -> dict[str, Any]:
-        """Return the next thing it tells."""
-        assert self.process.stdout is not None
-        found: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return found
-
-    def kill(self) -> None:
-        """Let it die without a word."""
-        self.process.kill()
-        self.process.wait()
-
-
-@contextmanager
-def hosting(folder: Path, *starts: dict[str, Any], descriptors: int | None = None) -> Iterator[HostProcess]:
-    """Let another process be the host of the output folder."""
-    limit = [] if descriptors is None else [str(descriptors)]
-    asked = folder / "starts"
-    asked.write_text(json.dumps(starts), "utf-8")
-    command = [sys.executable, "-m", "tests.adapters.process_runner.host", str(folder / "output"), str(asked)]
-    with subprocess.Popen(
-        [*command, *limit], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield HostProcess(process)
-        if process.stdin is not None:
-            process.stdin.close()
-
-
-def sleeper(run_id: str, script: str = "", **command: Any) -> dict[str, Any]:
-    return {"run_id": run_id, "argv": ["sh", "-c", f"{script} exec sleep 1000"], **command}
-
-
-def recorded(line: dict[str, Any]) -> Recorded:
-    return Recorded(line["run_id"], boot_id(), line["pid"], line["start_ticks"])
+from tests.adapters.process_runner.hosting import hosting, recorded, sleeper
+from tests.adapters.process_runner.world import World, gone, living, until, within_time, zombies
 
 
 def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path) -> None:
@@ -379,13 +233,3 @@ def test_two_thousand_at_once_need_few_descriptors(tmp_path: Path) -> None:
         ended = [host.line() for _ in range(count)]
 
         assert {(line["what"], line["signal"]) for line in ended} == {("ended", "SIGKILL")}
-
-
-def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:
-    before = spawners()
-
-    async def body() -> None:
-        async with living(tmp_path):
-            assert spawners() == before
-
-    within_time(body())
