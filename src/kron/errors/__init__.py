@@ -22,6 +22,7 @@ from kron.errors.definitions import (
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
+    LedgerConflictError,
     LedgerError,
     LedgerInUseError,
     LedgerUnusableError,
@@ -62,6 +63,7 @@ __all__ = [
     "InvalidRegistrationError",
     "InvalidTraceError",
     "KronError",
+    "LedgerConflictError",
     "LedgerError",
     "LedgerInUseError",
     "LedgerUnusableError",

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from kron.adapters.sqlite_ledger.possession import Possession
 from kron.adapters.sqlite_ledger.schema import Schema, look, prepare
@@ -13,13 +13,23 @@ from kron.adapters.sqlite_ledger.worker import Item, Result, Worker
 from kron.errors import LedgerError, LedgerWriteError
 
 
+def _no_items(items: list[Any]) -> None:
+    """Do nothing: of ledgers that write by calls alone."""
+    assert not items
+
+
 class LedgerFile(Generic[Item]):
     """Functions that are called, and items that are written, are in the thread, one after the other."""
 
     def __init__(
-        self, path: Path, schema: Schema, write: Callable[[list[Item]], object], *, lock: Path | None = None
+        self,
+        path: Path,
+        schema: Schema,
+        write: Callable[[list[Item]], object] = _no_items,
+        *,
+        lock: Path | None = None,
     ) -> None:
-        """`write` gets what has arrived meanwhile; `lock` is the file of the lock, if not the one beside the ledger."""
+        """`write` gets all items that have arrived; `lock` is the lock's file, if not the one beside the ledger."""
         self.path = path
         self._schema = schema
         self._write = write

@@ -18,7 +18,7 @@ class JobBatch(NamedTuple):
     closed: Sequence[PeriodRecord] = ()
     """Periods that are over without an execution."""
     begun: Sequence[Attempt] = ()
-    """Runs that begin. Of one period and attempt there is only ever one."""
+    """Runs that begin. Of one period and attempt there is only ever one, and the first of them comes first."""
     processes: Sequence[Process] = ()
     """What begun runs are recognised by."""
     ended: Sequence[End] = ()
@@ -59,6 +59,20 @@ class JobStored(NamedTuple):
 class JobLedger(Store[JobBatch, JobStored], Protocol):
     """What survives a crash of the host.
 
-    A second outcome of a period, or a second start of the same period and attempt, is refused with a LedgerError, and
-    nothing of that batch is remembered. Definitions are kept as long as a record refers to them.
+    A second outcome of a period, or a second start of the same period and attempt, is refused with a
+    LedgerConflictError, and nothing of that batch is remembered. So is a second end of a run, but for the time of its
+    next attempt, which may be changed or taken back. What a record refers to (a definition, a job, a run) is in the
+    same batch or was there before, else it is a LedgerWriteError.
+
+    The same once more is no conflict: a period closed by an equal record, a run with an equal attempt under the same
+    run id, an equal end.
+
+    Definitions are kept as long as a record refers to them. An execution of a period waits for its next attempt until
+    that begins; one without a period until its end is recorded again, without a next attempt.
     """
+
+    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant]]:
+        """Return by identity the nominal times, from an instant on, of periods that have an outcome.
+
+        Asked before a definition changes: under the new one a handled period may come after what is served.
+        """
