@@ -38,7 +38,9 @@ IDENTITIES = st.sampled_from(["a", "b"])
 RUN_IDS = st.sampled_from([f"run {number}" for number in range(8)])
 JOBS = st.builds(JOB._replace, identity=IDENTITIES, served=MINUTES, definition=st.sampled_from([KEY, OTHER_KEY, "no"]))
 PROCESSES = st.builds(Process, RUN_IDS, st.integers(1, 3), st.integers(1, 3))
-ENDS = st.builds(End, RUN_IDS, st.just(NOW), st.sampled_from(Result), retry_at=st.none() | MINUTES)
+ENDS = st.builds(
+    End, RUN_IDS, st.just(NOW), st.sampled_from(Result), st.none(), st.none(), st.just(""), retry_at=st.none() | MINUTES
+)
 
 
 @st.composite

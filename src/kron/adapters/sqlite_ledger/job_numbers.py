@@ -26,10 +26,12 @@ class Numbers:
         rows = connection.execute("SELECT identity, id, served, newest FROM job")
         self._jobs = {identity: Known(*known) for identity, *known in rows}
         self._definitions: dict[str, int] = dict(connection.execute("SELECT key, id FROM definition").fetchall())
+        self._versions = set(connection.execute("SELECT job, definition FROM version").fetchall())
         self._last_job = max((known.number for known in self._jobs.values()), default=0)
         self._last_definition = max(self._definitions.values(), default=0)
         self.changed_jobs: dict[str, Known] = {}
         self.new_definitions: dict[str, int] = {}
+        self.new_versions: set[tuple[int, int]] = set()
 
     def take(self, batch: JobBatch) -> None:
         """Give numbers to what has none yet, and note how far each job is served and how far it has outcomes."""
@@ -49,18 +51,25 @@ class Numbers:
         for attempt in batch.begun:
             if attempt.nominal is not None:
                 self._reach(attempt.identity, stamp(attempt.nominal))
+        named = {(each.identity, each.definition) for each in batch.jobs}
+        named |= {(each.identity, each.definition) for each in batch.closed}
+        named |= {(each.identity, each.definition) for each in batch.begun}
+        versions = {(self.job(identity).number, self.definition(key)) for identity, key in named}
+        self.new_versions = versions - self._versions
 
     def commit(self) -> None:
         """Keep what the batch has brought."""
         self._jobs.update(self.changed_jobs)
         self._definitions.update(self.new_definitions)
+        self._versions |= self.new_versions
         self._last_job = max(self._last_job, max((known.number for known in self.changed_jobs.values()), default=0))
         self._last_definition += len(self.new_definitions)
 
     def forget(self, keys: set[str]) -> None:
         """Forget definitions that are not there any more."""
-        for key in keys:
-            del self._definitions[key]
+        numbers = {self._definitions.pop(key) for key in keys}
+        if numbers:
+            self._versions = {version for version in self._versions if version[1] not in numbers}
 
     def job(self, identity: str) -> Known:
         """Return what is known of a job; one that was never declared cannot have records."""

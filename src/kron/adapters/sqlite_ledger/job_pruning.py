@@ -73,5 +73,7 @@ def _collect(connection: sqlite3.Connection) -> set[str]:
     if connection.execute(_OUT_OF_FORCE).fetchone() is None:
         return set()
     unused = connection.execute(_UNUSED).fetchall()
-    connection.executemany("DELETE FROM definition WHERE id = ?", [(number,) for number, _ in unused])
+    numbers = [(number,) for number, _ in unused]
+    connection.executemany("DELETE FROM version WHERE definition = ?", numbers)
+    connection.executemany("DELETE FROM definition WHERE id = ?", numbers)
     return {key for _, key in unused}

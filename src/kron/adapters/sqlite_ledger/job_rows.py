@@ -27,6 +27,7 @@ _PUT_DEFINITIONS = f"INSERT INTO definition (id, key, text) VALUES {ROWS}"
 _PUT_JOBS = f"INSERT INTO job ({', '.join(_JOB)}) VALUES {ROWS} ON CONFLICT (id) DO UPDATE SET " + ", ".join(
     f"{column} = excluded.{column}" for column in _JOB[2:]
 )
+_PUT_VERSIONS = f"INSERT INTO version (job, definition) VALUES {ROWS}"
 _REACH = f"UPDATE job SET newest = new.column2 FROM (VALUES {ROWS}) AS new WHERE id = new.column1"
 _BACK = "UPDATE entry SET ahead = 1 WHERE effective > ? AND job = ? AND nominal IS NOT NULL AND attempt = 1"
 _PUT_RUNS = f"INSERT INTO entry ({', '.join(_RUN)}) VALUES {ROWS}"
@@ -60,6 +61,7 @@ def put_jobs(connection: sqlite3.Connection, records: Iterable[JobRecord], numbe
         values += (known.number, identity, name, number, stamp(declared_at), stamp(served))
         values += (int(suspended), stamp_or_none(until), boot, int(declared), known.newest)
     execute_rows(connection, _PUT_JOBS, len(_JOB), values)
+    execute_rows(connection, _PUT_VERSIONS, 2, [number for version in numbers.new_versions for number in version])
     moved = [known for identity, known in numbers.changed_jobs.items() if identity not in last]
     _put_reaches(connection, moved)
 

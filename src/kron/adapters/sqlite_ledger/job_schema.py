@@ -11,6 +11,11 @@ a history of a few weeks a start would cost ten times as much. By time they are 
 from kron.adapters.sqlite_ledger.schema import Schema
 
 _DEFINITION = "CREATE TABLE definition (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, text TEXT NOT NULL)"
+# Which definitions a job has had; so that it is known how far around an instant its windows may reach.
+_VERSION = """CREATE TABLE version (
+    job INTEGER NOT NULL REFERENCES job, definition INTEGER NOT NULL REFERENCES definition,
+    PRIMARY KEY (job, definition)
+) WITHOUT ROWID"""
 # `newest`: the last nominal time with an outcome; whatever lies after it is free.
 _JOB = """CREATE TABLE job (
     id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
@@ -42,7 +47,7 @@ _INDICES = {
 JOBS = Schema(
     application_id=0x4B726E64,  # "Krnd"
     version=1,
-    statements=(_DEFINITION, _JOB, _ENTRY, *(f"CREATE {index}" for index in _INDICES.values())),
-    parts={**dict.fromkeys(("definition", "job", "entry"), "table"), **dict.fromkeys(_INDICES, "index")},
+    statements=(_DEFINITION, _JOB, _VERSION, _ENTRY, *(f"CREATE {index}" for index in _INDICES.values())),
+    parts={**dict.fromkeys(("definition", "job", "version", "entry"), "table"), **dict.fromkeys(_INDICES, "index")},
     private=True,
 )
