@@ -173,3 +173,16 @@ class LedgerWriteError(LedgerError):
 
     def __init__(self, *, path: str, reason: str) -> None:
         super().__init__(f"Ledger {shown(path)} cannot be written: {reason}", path=path, reason=reason)
+
+
+class LedgerConflictError(LedgerError):
+    """A period was to get a second outcome, or an attempt a second start or end; nothing of the batch was kept."""
+
+    def __init__(self, *, path: str, identity: str, period: str, reason: str) -> None:
+        super().__init__(
+            f"Ledger {shown(path)} refuses {shown(identity)}, period {period}: {reason}",
+            path=path,
+            identity=identity,
+            period=period,
+            reason=reason,
+        )

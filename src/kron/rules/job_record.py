@@ -48,7 +48,7 @@ class JobRecord(NamedTuple):
 class Attempt(NamedTuple):
     """A run that begins. The first attempt of a period is its outcome, too: executed."""
 
-    run_id: str
+    run_id: str  # best if it begins with the time: ledgers keep what begins together in one place
     identity: str
     kind: Kind
     nominal: Instant | None
@@ -80,14 +80,17 @@ class End(NamedTuple):
 
 
 class PeriodRecord(NamedTuple):
-    """The outcome of a period that was not executed, or of neighbouring ones with the same outcome and reason."""
+    """The outcome of a period that was not executed, or of neighbouring ones with the same outcome and reason.
+
+    Neighbours follow each other by nominal time: no other period of the definition lies between the first and the last.
+    """
 
     identity: str
     first: Instant  # nominal times
     last: Instant
     number: int
     chosen: Instant | None  # of the last
-    effective: Instant  # of the last
+    effective: Instant  # the latest of theirs
     outcome: Outcome
     reason: str
     detail: str

@@ -68,7 +68,7 @@ class Ledger:
             and end.retry_at is not None
             and (run.identity, run.nominal, run.attempt + 1) not in tried
         ]
-        return JobStored(dict(self.jobs), dict(self.definitions), unfinished, retries)
+        return JobStored(dict(self.jobs), dict(self.definitions), unfinished=unfinished, retries=retries)
 
     async def append(self, batch: JobBatch) -> None:
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
@@ -89,9 +89,9 @@ class Ledger:
         for run_id in batch.given_up:
             self.ends[run_id] = self.ends[run_id]._replace(retry_at=None)
 
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, Handled]:
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
         return {
-            identity: Handled(tuple(span for span in self._spans(identity) if span[1] > at))
+            identity: frozenset(last for _, last in self._spans(identity) if last > at)
             for identity, at in since.items()
         }
 

@@ -1,21 +1,17 @@
 """SqliteLedger: a file that survives crashes. One thread does all SQLite work; a commit collects what has arrived."""
 
-import asyncio
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
-from kron.adapters.sqlite_ledger.possession import Possession
+from kron.adapters.sqlite_ledger.file import LedgerFile
 from kron.adapters.sqlite_ledger.rows import forget_tasks, put_begun, put_runs, put_tasks
-from kron.adapters.sqlite_ledger.schema import look, prepare
-from kron.adapters.sqlite_ledger.worker import Worker
+from kron.adapters.sqlite_ledger.task_schema import TASKS
 from kron.engine.collector import collector_paused
 from kron.engine.ports import Batch
 from kron.errors import (
     LedgerUnusableError,
-    LedgerWriteError,
     TaskInvalidValueError,
     TaskMissingFieldError,
     TaskTryDeserializeError,
@@ -63,9 +59,7 @@ class SqliteLedger:
     def __init__(self, path: str | PathLike[str], *, history: int = _HISTORY) -> None:
         self.path = Path(path)
         self._history = history
-        self._worker: Worker[Batch] | None = None
-        self._possession: Possession | None = None
-        self._connection: sqlite3.Connection | None = None
+        self._file: LedgerFile[Batch] = LedgerFile(self.path, TASKS, self._write)
         self._ids: dict[str, int] = {}  # of each task's row: names have no index
         self._next_id = 1
         self._oldest = self._newest = 0  # numbers of the runs in the history
@@ -74,56 +68,36 @@ class SqliteLedger:
 
     async def open(self) -> None:
         """Take possession of the file; make it if there is none."""
-        if self._worker is None:
-            self._worker = Worker(f"kron ledger {self.path.name}", self._write)
-        try:
-            await self._worker.call(self._open)
-        except BaseException:
-            await self.close()
-            raise
+        await self._file.open(self._number_runs)
 
     async def load(self) -> Mapping[str, TaskRecord]:
         """Return what is remembered of each task."""
         with collector_paused():
-            return await self._worker_now().call(self._load)
+            return await self._file.call(self._load)
 
     async def append(self, batch: Batch) -> None:
         """Remember the batch, or nothing of it."""
-        await self._worker_now().write(batch)
+        await self._file.write(batch)
 
     async def close(self) -> None:
         """Give up the file."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            try:
-                await asyncio.shield(worker.call(self._close))
-            finally:
-                worker.end()
-
-    def _worker_now(self) -> Worker[Batch]:
-        if self._worker is None:
-            raise LedgerWriteError(path=str(self.path), reason="it is not open")
-        return self._worker
+        await self._file.close()
 
     # --- in the thread ------------------------------------------------------------------------------------------------
 
-    def _open(self) -> None:
-        path = self.path.resolve()
-        look(path)
-        self._possession = Possession(path)
-        self._connection = prepare(path)
-        bounds = self._connection.execute("SELECT min(id), max(id) FROM run").fetchone()
-        self._oldest, self._newest = (bounds[0], bounds[1]) if bounds[0] is not None else (1, 0)
+    def _number_runs(self) -> None:
+        oldest, newest = self._file.connection.execute("SELECT min(id), max(id) FROM run").fetchone()
+        self._oldest, self._newest = (1, 0) if oldest is None else (oldest, newest)
 
     def _load(self) -> Mapping[str, TaskRecord]:
-        assert self._connection is not None
+        connection = self._file.connection
         records: dict[str, TaskRecord] = {}
         self._ids = {}
         try:
-            columns = {column for _, column, *_ in self._connection.execute("PRAGMA table_info(task)")}
+            columns = {column for _, column, *_ in connection.execute("PRAGMA table_info(task)")}
             for missing in (field for field in FIELDS if field not in columns):
                 raise TaskMissingFieldError(field=missing)
-            for row in self._connection.execute(f"SELECT {', '.join(FIELDS)}, id FROM task"):
+            for row in connection.execute(f"SELECT {', '.join(FIELDS)}, id FROM task"):
                 try:
                     record = TaskRecord.from_row(row[:-1])
                     if record.name in records:
@@ -139,41 +113,22 @@ class SqliteLedger:
         return records
 
     def _write(self, batches: Sequence[Batch]) -> None:
-        connection = self._connection
-        if connection is None:
-            raise LedgerWriteError(path=str(self.path), reason="it is not open")
         numbers = _Numbers(self._ids, self._next_id)
         newest, oldest = self._newest, self._oldest
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for forgotten, records, begun, runs in batches:
-                if forgotten:
-                    forget_tasks(connection, numbers.drop(forgotten))
-                numbers.give(records)
-                put_tasks(connection, records, self._ids)
-                put_begun(connection, begun, self._ids)
-                put_runs(connection, runs, newest + 1)
-                newest += len(runs)
-            if newest - oldest >= self._history + _PRUNED:
-                oldest = min(oldest + 2 * _PRUNED, newest - self._history + 1)
-                connection.execute("DELETE FROM run WHERE id < ?", (oldest,))
-            connection.execute("COMMIT")
-        except Exception as error:  # whatever it is, nothing of the batches may stay
-            with suppress(sqlite3.Error):  # SQLite has already rolled back where it had to
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            with self._file.transaction() as connection:
+                for forgotten, records, begun, runs in batches:
+                    if forgotten:
+                        forget_tasks(connection, numbers.drop(forgotten))
+                    numbers.give(records)
+                    put_tasks(connection, records, self._ids)
+                    put_begun(connection, begun, self._ids)
+                    put_runs(connection, runs, newest + 1)
+                    newest += len(runs)
+                if newest - oldest >= self._history + _PRUNED:
+                    oldest = min(oldest + 2 * _PRUNED, newest - self._history + 1)
+                    connection.execute("DELETE FROM run WHERE id < ?", (oldest,))
+        except BaseException:
             numbers.undo()
-            raise LedgerWriteError(path=str(self.path), reason=str(error)) from error
+            raise
         self._next_id, self._newest, self._oldest = numbers.next, newest, oldest
-
-    def _close(self) -> None:
-        try:
-            if self._connection is not None:
-                self._connection.close()
-        except sqlite3.Error as error:
-            raise LedgerWriteError(path=str(self.path), reason=str(error)) from error
-        finally:
-            self._connection = None
-            if self._possession is not None:
-                self._possession.release()
-                self._possession = None

@@ -28,10 +28,11 @@ os.register_at_fork(after_in_child=_give_up_in_the_child)
 class Possession:
     """Held from its making until `release`."""
 
-    def __init__(self, ledger: Path) -> None:
-        path = f"{ledger}.lock"
+    def __init__(self, ledger: Path, *, lock: Path | None = None, mode: int = 0o644) -> None:
+        """`lock` is the file that is locked, if not the one beside the ledger."""
+        path = f"{ledger}.lock" if lock is None else str(lock)
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
         except OSError as error:
             reason = f"its lock {path} cannot be opened: {error.strerror}"
             raise LedgerUnusableError(path=str(ledger), reason=reason) from error

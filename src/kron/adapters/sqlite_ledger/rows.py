@@ -1,23 +1,18 @@
-"""Records and runs -> rows of the tables, many with one statement.
-
-Python's global lock is given up once for a statement: the event loop goes on while SQLite works through a thousand
-rows. Handed over one by one, each row would have to win the lock back.
-"""
+"""Records and runs -> rows of the tables, many with one statement."""
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
+from kron.adapters.sqlite_ledger.blocks import ROWS, blocks, execute_rows
 from kron.instant import Instant
 from kron.rules.history import RunRecord
 from kron.rules.record import FIELDS, TaskRecord, instant_text, milliseconds
 
-_Item = TypeVar("_Item")
-_MOST = 1_024  # rows of a statement
 _TASK_COLUMNS = ("id", *FIELDS)
 _RUN_COLUMNS = ("id", "task", "scheduledAt", "startedAt", "endedAt", "result", "error")
+_PUT_TASKS = f"INSERT OR REPLACE INTO task ({', '.join(_TASK_COLUMNS)}) VALUES {ROWS}"
+_PUT_RUNS = f"INSERT OR REPLACE INTO run ({', '.join(_RUN_COLUMNS)}) VALUES {ROWS}"
 _BEGIN = """UPDATE task
     SET lastAttemptAt = ?, pendingRetryUntil = NULL, retryCount = ?, runningSince = ?, schedulerIdentifier = ?
     WHERE id IN (SELECT value FROM json_each(?))"""
@@ -32,7 +27,7 @@ def forget_tasks(connection: sqlite3.Connection, numbers: Iterable[int]) -> None
 def put_tasks(connection: sqlite3.Connection, records: Sequence[TaskRecord], ids: Mapping[str, int]) -> None:
     """Write the rows of tasks, whether they are there already or not; the last of a task counts."""
     text = instant_text
-    for block in _blocks(records):
+    for block in blocks(records):
         values: list[object] = []
         for record in block:  # taken apart here, not by `to_row`: this is what every end waits for
             name, cron, delay, first, attempt, success, failure, retry, count, running, scheduler = record
@@ -50,7 +45,7 @@ def put_tasks(connection: sqlite3.Connection, records: Sequence[TaskRecord], ids
                 running and text(running),
                 scheduler,
             )
-        _put(connection, "task", _TASK_COLUMNS, values)
+        execute_rows(connection, _PUT_TASKS, len(_TASK_COLUMNS), values)
 
 
 def put_begun(connection: sqlite3.Connection, records: Iterable[TaskRecord], ids: Mapping[str, int]) -> None:
@@ -66,31 +61,10 @@ def put_begun(connection: sqlite3.Connection, records: Iterable[TaskRecord], ids
 def put_runs(connection: sqlite3.Connection, runs: Sequence[RunRecord], first: int) -> None:
     """Add runs to the history, numbered from the first."""
     text, number = instant_text, first
-    for block in _blocks(runs):
+    for block in blocks(runs):
         values: list[object] = []
         for task, scheduled, started, ended, result, error in block:
             times = (scheduled and text(scheduled), text(started), ended and text(ended))
             values += (number, task, *times, result.value, error)
             number += 1
-        _put(connection, "run", _RUN_COLUMNS, values)
-
-
-def _blocks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    """Cut a list into pieces that one statement can hold."""
-    return (items[start : start + _MOST] for start in range(0, len(items), _MOST))
-
-
-def _put(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], values: list[object]) -> None:
-    """Write rows, given as all their values one after the other, with few statements of few lengths."""
-    width, done = len(columns), 0
-    most = min(_MOST, connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // width)
-    while left := (len(values) - done) // width:
-        rows = 1 << (min(left, most).bit_length() - 1)  # a power of two, so that statements are found prepared
-        connection.execute(_statement(table, columns, rows), values[done : done + rows * width])
-        done += rows * width
-
-
-@cache
-def _statement(table: str, columns: tuple[str, ...], rows: int) -> str:
-    row = f"({', '.join('?' * len(columns))})"
-    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"
+        execute_rows(connection, _PUT_RUNS, len(_RUN_COLUMNS), values)

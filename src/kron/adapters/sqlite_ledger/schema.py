@@ -1,47 +1,66 @@
-"""prepare(path) -> connection: to a sound ledger, old or new; or an error, and the file is left untouched."""
+"""prepare(path, schema) -> connection: to a sound ledger, old or new; or an error, and the file is left untouched."""
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kron.errors import LedgerUnusableError
-from kron.rules.record import FIELDS
 
-APPLICATION_ID = 0x4B726F6E  # "Kron", in the header of every file of ours
-VERSION = 1
 _MAGIC = b"SQLite format 3\x00"
 _BUSY = 5.0  # seconds to wait for a reader's lock, for instance that of a backup
-
-_TYPES = {"retryDelayMs": "NUMERIC", "retryCount": "INTEGER"}
-_COLUMNS = ", ".join(f"{field} {_TYPES.get(field, 'TEXT')}" for field in FIELDS[1:])
-# No index on the name: all rows are loaded and then found by number; `load` refuses a name that is there twice.
-_TASK = f"CREATE TABLE task (id INTEGER PRIMARY KEY, name TEXT NOT NULL, {_COLUMNS})"
-_RUN = """CREATE TABLE run (
-    id INTEGER PRIMARY KEY, task TEXT NOT NULL, scheduledAt TEXT, startedAt TEXT NOT NULL, endedAt TEXT,
-    result TEXT NOT NULL, error TEXT
-)"""
-_MIGRATIONS: Mapping[int, tuple[str, ...]] = {}  # from a version to the next: the statements that lead there
+_OURS = {0x4B726F6E: "a ledger of the library", 0x4B726E64: "the ledger of a daemon"}  # by their application id
 
 
-def prepare(path: Path) -> sqlite3.Connection:
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What a kind of ledger has in its file."""
+
+    application_id: int  # in the header of every file of this kind
+    version: int
+    statements: Sequence[str]  # that make it
+    parts: Mapping[str, str]  # names of what must be there, and what they are: a table, an index, a trigger
+    migrations: Mapping[int, Sequence[str]] = field(default_factory=dict)  # statements from a version to the next
+    private: bool = False  # nobody else may read the file, and a link in its place is refused
+
+    @property
+    def mode(self) -> int:
+        """The permissions of a new file."""
+        return 0o600 if self.private else 0o644
+
+
+def prepare(path: Path, schema: Schema) -> sqlite3.Connection:
     """Return an open connection, or raise LedgerUnusableError."""
     try:
         if not path.exists() or path.stat().st_size == 0:
-            _create(path)
-        _check(path)
-        return _open(path)
+            _create(path, schema)
+        with closing(connect_to_read(path)) as connection:
+            _check(path, schema, connection)
+        return _open(path, schema)
     except OSError as error:
         raise LedgerUnusableError(path=str(path), reason=error.strerror or str(error)) from error
     except sqlite3.Error as error:
-        is_damaged = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
-        reason = f"it is damaged ({error})" if is_damaged else f"it cannot be opened ({error})"
-        raise LedgerUnusableError(path=str(path), reason=reason) from error
+        raise unusable(path, error) from error
 
 
-def look(path: Path) -> None:
+def unusable(path: Path, error: sqlite3.Error) -> LedgerUnusableError:
+    """Return the error that says why SQLite cannot use a file."""
+    is_damaged = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+    reason = f"it is damaged ({error})" if is_damaged else f"it cannot be opened ({error})"
+    return LedgerUnusableError(path=str(path), reason=reason)
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection that cannot write, also while somebody else has the ledger."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY, isolation_level=None)
+
+
+def look(path: Path, schema: Schema) -> None:
     """Refuse what is no ledger by its first bytes alone: opening another program's database could already change it."""
+    if schema.private and path.is_symlink():
+        raise LedgerUnusableError(path=str(path), reason="it is a link", fix="name the file itself")
     if path.is_dir():
         raise LedgerUnusableError(path=str(path), reason="it is a directory", fix="name a file in it")
     if not path.parent.is_dir():
@@ -56,25 +75,36 @@ def look(path: Path) -> None:
         raise LedgerUnusableError(path=str(path), reason=f"it cannot be read ({error.strerror})") from error
     if header and not header.startswith(_MAGIC):
         raise LedgerUnusableError(path=str(path), reason="it is not a SQLite database", fix="name another file")
-    if header and int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        reason = "it is a database of another program"
+    if header and (found := int.from_bytes(header[68:72], "big")) != schema.application_id:
+        reason = f"it is {_OURS.get(found, 'a database of another program')}"
         raise LedgerUnusableError(path=str(path), reason=reason, fix="name another file")
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, schema: Schema) -> None:
     """Make the file elsewhere and move it to its place whole: a crash leaves no half of a ledger."""
     draft = path.with_name(f"{path.name}.new")
     for tail in ("", "-journal", "-wal", "-shm"):
         path.with_name(f"{draft.name}{tail}").unlink(missing_ok=True)
+    make_empty(draft, schema.mode)
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("BEGIN")
-        connection.execute(_TASK)
-        connection.execute(_RUN)
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={VERSION}")
+        for statement in schema.statements:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={schema.application_id}")
+        connection.execute(f"PRAGMA user_version={schema.version}")
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode=WAL")
+    move(draft, path)
+
+
+def make_empty(path: Path, mode: int) -> None:
+    """Make a file that was not there; SQLite gives its own files beside it the same permissions."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode))
+
+
+def move(draft: Path, path: Path) -> None:
+    """Give a whole file its name, durably."""
     draft.replace(path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -83,44 +113,53 @@ def _create(path: Path) -> None:
         os.close(folder)
 
 
-def _check(path: Path) -> None:
+def check_version(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
+    """Refuse a file of a version that this Kron does not know."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version < 1:
+        raise LedgerUnusableError(path=str(path), reason=f"it is damaged (its schema has version {version})")
+    if version > schema.version:
+        reason = f"it was written by a later version of Kron (schema {version}; this one knows {schema.version})"
+        raise LedgerUnusableError(path=str(path), reason=reason, fix="use that version")
+
+
+def _check(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
     """Refuse a damaged file and one of a later version, through a connection that cannot write."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY)) as connection:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version < 1:
-            raise LedgerUnusableError(path=str(path), reason=f"it is damaged (its schema has version {version})")
-        if version > VERSION:
-            reason = f"it was written by a later version of Kron (schema {version}; this one knows {VERSION})"
-            raise LedgerUnusableError(path=str(path), reason=reason, fix="use that version")
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            reason = f"it is damaged ({verdict})"
-            raise LedgerUnusableError(path=str(path), reason=reason, fix="restore it from a backup")
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        if not {"task", "run"} <= tables:
-            raise LedgerUnusableError(path=str(path), reason="it is damaged (a table is missing)")
+    check_version(path, schema, connection)
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        reason = f"it is damaged ({verdict})"
+        raise LedgerUnusableError(path=str(path), reason=reason, fix="restore it from a backup")
+    for missing in missing_parts(schema, connection):
+        raise LedgerUnusableError(path=str(path), reason=f"it is damaged ({missing})")
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def missing_parts(schema: Schema, connection: sqlite3.Connection) -> list[str]:
+    """Return what should be there and is not."""
+    found = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    return [f"a {kind} is missing: {name}" for name, kind in schema.parts.items() if name not in found]
+
+
+def _open(path: Path, schema: Schema) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        _migrate(connection)
+        _migrate(connection, schema)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _migrate(connection: sqlite3.Connection, schema: Schema) -> None:
     """Bring the schema up to the present version, in one transaction: a crash leaves the old one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == VERSION:
+    if version == schema.version:
         return
     connection.execute("BEGIN IMMEDIATE")
-    for step in range(version, VERSION):
-        for statement in _MIGRATIONS[step]:
+    for step in range(version, schema.version):
+        for statement in schema.migrations[step]:
             connection.execute(statement)
-    connection.execute(f"PRAGMA user_version={VERSION}")
+    connection.execute(f"PRAGMA user_version={schema.version}")
     connection.execute("COMMIT")

@@ -1,6 +1,6 @@
 """Declaration: other jobs than before: who is new, changed or gone, and what that closes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kron.decision.decision import Decision
@@ -42,9 +42,11 @@ class Declaration:
     """A change of what is declared. The engine remembers its batch, and then it is adopted."""
 
     def __init__(
-        self, book: JobBook, works: Sequence[Work], now: Instant, handled: Mapping[str, Handled] | None = None
+        self, book: JobBook, works: Sequence[Work], now: Instant, handled: Mapping[str, Collection[Instant]]
     ) -> None:
-        self._book, self._handled = book, handled or {}
+        """`handled` are nominal times of periods that have their outcome, of jobs whose definition is in question."""
+        self._book = book
+        self._handled = {identity: Handled.of(nominals) for identity, nominals in handled.items()}
         self._jobs: dict[str, Job] = {}
         self._definitions: dict[str, str] = {}
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []

@@ -5,7 +5,6 @@ from typing import NamedTuple, Protocol
 
 from kron.engine.ports import Store
 from kron.instant import Instant
-from kron.rules.handled import Handled
 from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
 
 
@@ -19,7 +18,7 @@ class JobBatch(NamedTuple):
     closed: Sequence[PeriodRecord] = ()
     """Periods that are over without an execution."""
     begun: Sequence[Attempt] = ()
-    """Runs that begin. Of one period and attempt there is only ever one."""
+    """Runs that begin. Of one period and attempt there is only ever one, and the first of them comes first."""
     processes: Sequence[Process] = ()
     """What begun runs are recognised by."""
     ended: Sequence[End] = ()
@@ -53,6 +52,8 @@ class JobStored(NamedTuple):
     """By identity, also those that are not defined any more."""
     definitions: Mapping[str, str] = {}
     """Texts of the definitions in force, by their keys."""
+    handled: Mapping[str, frozenset[Instant]] = {}
+    """By identity: nominal times of periods with an outcome whose effective time lies after what is served."""
     unfinished: Sequence[Unfinished] = ()
     retries: Sequence[Retry] = ()
 
@@ -60,9 +61,20 @@ class JobStored(NamedTuple):
 class JobLedger(Store[JobBatch, JobStored], Protocol):
     """What survives a crash of the host.
 
-    A second outcome of a period, or a second start of the same period and attempt, is refused with a LedgerError, and
-    nothing of that batch is remembered. Definitions are kept as long as a record refers to them.
+    A second outcome of a period, or a second start of the same period and attempt, is refused with a
+    LedgerConflictError, and nothing of that batch is remembered. So is a second end of a run, but for the time of its
+    next attempt, which may be changed or taken back. What a record refers to (a definition, a job, a run) is in the
+    same batch or was there before, else it is a LedgerWriteError.
+
+    The same once more is no conflict: a period closed by an equal record, a run with an equal attempt under the same
+    run id, an equal end.
+
+    Definitions are kept as long as a record refers to them. An execution of a period waits for its next attempt until
+    that begins; one without a period until its end is recorded again, without a next attempt.
     """
 
-    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, Handled]:
-        """Return, by identity, which periods with nominal times after an instant have their outcome."""
+    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant]]:
+        """Return by identity the nominal times, from an instant on, of periods that have an outcome.
+
+        Asked before a definition changes: under the new one a handled period may come after what is served.
+        """

@@ -20,6 +20,7 @@ class Chronicler:
     def __init__(self, sink: Sink, others: Sequence[Chronicle] = ()) -> None:
         self._emitter = Emitter(sink)
         self._others = others
+        self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
         self._results: dict[str, str] = {}
         self._waiting: dict[str, asyncio.Future[str]] = {}
 
@@ -33,6 +34,7 @@ class Chronicler:
     def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
         """Tell that a period, or neighbours, are over."""
         self._emitter.tell("DecisionMade", **last.to_dict())
+        self.last[record.identity] = record.outcome.value, None
         row = closed_row(work.name, record)
         self._emitter.tell(f"Period{record.outcome.value.capitalize()}", **row)
         for other in self._others:
@@ -53,6 +55,7 @@ class Chronicler:
         """Tell that an attempt has ended."""
         row = run_row(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
         self._emitter.tell("RunEnded", **row)
+        self.last[execution.attempt.identity] = "executed", end.result.value
         if (waiting := self._waiting.pop(end.run_id, None)) is not None and not waiting.done():
             waiting.set_result(end.result.value)
         self._results[end.run_id] = end.result.value

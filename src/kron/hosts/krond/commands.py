@@ -4,7 +4,9 @@ import click
 
 from kron._version import __version__
 from kron.hosts.console import Commands, heed_terminal
+from kron.hosts.krond.asking import jobs, next_, reload, resume, status, stop, suspend, trigger
 from kron.hosts.krond.check import check
+from kron.hosts.krond.run import run
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,5 +20,5 @@ def krond(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (check,):
+for _command in (run, check, status, jobs, next_, suspend, resume, trigger, reload, stop):
     krond.add_command(_command)

@@ -13,6 +13,7 @@ from kron.decision.decision import Decision
 from kron.engine.jobs.changes import Suspension, Trigger
 from kron.engine.jobs.job import Job
 from kron.errors import ControlError, InvalidDurationError
+from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.names import find_identity
@@ -31,11 +32,10 @@ class Operations:
         self,
         daemon: Daemon,
         reload: Callable[[], Awaitable[dict[str, object]]],
-        ended: Callable[[str], Awaitable[str]],
+        chronicler: Chronicler,
         configs: Sequence[str],
     ) -> None:
-        """`ended` returns how a run ended, when it has."""
-        self._daemon, self._reload, self._ended, self._configs = daemon, reload, ended, list(configs)
+        self._daemon, self._reload, self._chronicler, self._configs = daemon, reload, chronicler, list(configs)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what can be asked for."""
@@ -78,7 +78,7 @@ class Operations:
         }
 
     async def _jobs(self, _: Mapping[str, Any]) -> object:
-        last = await self._daemon.ledger.last_outcomes()
+        last = self._chronicler.last
         return [self._job(job, last.get(identity)) for identity, job in self._daemon.book.jobs.items()]
 
     def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
@@ -138,7 +138,7 @@ class Operations:
         return await self._daemon.engine.change(lambda now: Trigger(self._daemon.book, identity, now))
 
     async def _wait(self, asked: Mapping[str, Any]) -> object:
-        return await self._ended(asked["run_id"])
+        return await self._chronicler.ended(asked["run_id"])
 
     async def _on_reload(self, _: Mapping[str, Any]) -> object:
         return await self._reload()

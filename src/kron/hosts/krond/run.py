@@ -80,7 +80,7 @@ async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
         async with reloading:
             return await _reload(daemon, options, loaded)
 
-    operations = Operations(daemon, reload, chronicler.ended, options.configs)
+    operations = Operations(daemon, reload, chronicler, options.configs)
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[object]] = set()

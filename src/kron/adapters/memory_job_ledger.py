@@ -1,0 +1,208 @@
+"""MemoryJobLedger: what is remembered of jobs with periods, as long as the process lives; for tests."""
+
+import asyncio
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+from kron.engine.jobs.store import JobBatch, JobStored, Retry, Unfinished
+from kron.errors import LedgerConflictError, LedgerInUseError, LedgerWriteError
+from kron.instant import Instant, format_instant
+from kron.rules.inside import nominals_inside
+from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
+
+_PLACE = "in memory"
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class _Outcome(NamedTuple):
+    """Of one period, or of several that follow each other."""
+
+    last: Instant  # nominal times
+    first: Instant
+    effective: Instant
+    record: PeriodRecord | Attempt
+
+
+class MemoryJobLedger:
+    """Dictionaries. Handed from one host to the next it plays what a file is to two processes."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, str] = {}
+        self.jobs: dict[str, JobRecord] = {}
+        self.attempts: dict[str, Attempt] = {}  # by run id, as the following two
+        self.processes: dict[str, Process] = {}
+        self.ends: dict[str, End] = {}
+        self.outcomes: dict[str, list[_Outcome]] = {}  # by identity, in the order of nominal times
+        self._tries: dict[tuple[str, Instant, int], str] = {}  # run ids of attempts of periods
+        self._undo: list[Callable[[], object]] = []
+        self._is_open = False
+
+    # --- the port -----------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Take possession."""
+        if self._is_open:
+            raise LedgerInUseError(path=_PLACE, owner="another host of this process")
+        self._is_open = True
+
+    async def load(self) -> JobStored:
+        """Return what is remembered."""
+        attempts, jobs = self.attempts.values(), self.jobs.values()
+        ahead = (
+            (job.identity, each) for job in jobs for each in self._outcomes(job.identity) if each.effective > job.served
+        )
+        return JobStored(
+            jobs=dict(self.jobs),
+            definitions={job.definition: self.definitions[job.definition] for job in jobs},
+            handled=self._nominals(ahead, {}),
+            unfinished=[self._unfinished(each) for each in attempts if each.run_id not in self.ends],
+            retries=[retry for each in attempts if (retry := self._retry(each)) is not None],
+        )
+
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+        """Return by identity the nominal times, from an instant on, of periods that have an outcome."""
+        found = ((name, each) for name, start in since.items() for each in self._outcomes(name) if each.last >= start)
+        return self._nominals(found, since)
+
+    async def append(self, batch: JobBatch) -> None:
+        """Remember the batch, or nothing of it, and give others a turn."""
+        await asyncio.sleep(0)
+        self.remember(batch)
+
+    def remember(self, batch: JobBatch) -> None:
+        """Remember the batch, or nothing of it, at once."""
+        if not self._is_open:
+            raise LedgerWriteError(path=_PLACE, reason="it is not open")
+        self._undo.clear()
+        try:
+            self._put(batch)
+        except BaseException:
+            for undo in reversed(self._undo):
+                undo()
+            raise
+
+    async def close(self) -> None:
+        """Give up possession."""
+        self._is_open = False
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    def _outcomes(self, identity: str) -> list[_Outcome]:
+        return self.outcomes.get(identity, [])
+
+    def _unfinished(self, attempt: Attempt) -> Unfinished:
+        return Unfinished(attempt, self.processes.get(attempt.run_id))
+
+    def _retry(self, attempt: Attempt) -> Retry | None:
+        end = self.ends.get(attempt.run_id)
+        if end is None or end.retry_at is None:
+            return None
+        if attempt.nominal is not None and (attempt.identity, attempt.nominal, attempt.attempt + 1) in self._tries:
+            return None
+        return Retry(attempt, end.retry_at)
+
+    def _nominals(
+        self, found: Iterable[tuple[str, _Outcome]], since: Mapping[str, Instant]
+    ) -> dict[str, frozenset[Instant]]:
+        nominals: dict[str, set[Instant]] = {}
+        for identity, (last, first, _, record) in found:
+            inside: Iterable[Instant] = [last]
+            if first < last:
+                begin = max(first, since.get(identity, first))
+                inside = nominals_inside(identity, self.definitions[record.definition], begin, last)
+            nominals.setdefault(identity, set()).update(inside)
+        return {identity: frozenset(each) for identity, each in nominals.items() if each}
+
+    def _occupant(self, identity: str, first: Instant, last: Instant) -> PeriodRecord | Attempt | None:
+        """Return what has one of the periods already: outcomes do not overlap, so only one can be the nearest."""
+        outcomes = self._outcomes(identity)
+        place = bisect_left(outcomes, first, key=lambda each: each.last)
+        if place < len(outcomes) and outcomes[place].first <= last:
+            return outcomes[place].record
+        return None
+
+    # --- what is new --------------------------------------------------------------------------------------------------
+
+    def _put(self, batch: JobBatch) -> None:
+        for key, text in batch.definitions.items():
+            self._set(self.definitions, key, self.definitions.get(key, text))
+        for job in batch.jobs:
+            self._need(self.definitions, job.definition, "definition")
+            self._set(self.jobs, job.identity, job)
+        for record in batch.closed:
+            self._close(record)
+        for attempt in batch.begun:
+            self._begin(attempt)
+        for process in batch.processes:
+            self._need(self.attempts, process.run_id, "run")
+            self._set(self.processes, process.run_id, process)
+        for end in batch.ended:
+            self._end(end)
+        for run_id in batch.given_up:
+            self._set(self.ends, run_id, self.ends[run_id]._replace(retry_at=None))
+
+    def _close(self, record: PeriodRecord) -> None:
+        self._need(self.jobs, record.identity, "job")
+        self._need(self.definitions, record.definition, "definition")
+        occupant = self._occupant(record.identity, record.first, record.last)
+        if occupant is None:
+            self._add(record.identity, _Outcome(record.last, record.first, record.effective, record))
+        elif occupant != record:
+            raise _conflict(record.identity, record.last, "it has an outcome already")
+
+    def _begin(self, attempt: Attempt) -> None:
+        run_id, identity, _, nominal, chosen, number, *_ = attempt
+        self._need(self.jobs, identity, "job")
+        self._need(self.definitions, attempt.definition, "definition")
+        if run_id in self.attempts:
+            if self.attempts[run_id] != attempt:
+                raise _conflict(identity, nominal, f"run {run_id} is another one already")
+            return
+        if nominal is not None:
+            self._try(attempt, nominal)
+            if number == 1:
+                self._add(identity, _Outcome(nominal, nominal, chosen or nominal, attempt))
+        self._set(self.attempts, run_id, attempt)
+
+    def _try(self, attempt: Attempt, nominal: Instant) -> None:
+        key = (attempt.identity, nominal, attempt.attempt)
+        if attempt.attempt == 1:
+            if self._occupant(attempt.identity, nominal, nominal) is not None:
+                raise _conflict(attempt.identity, nominal, "it has an outcome already")
+        elif (attempt.identity, nominal, 1) not in self._tries:
+            raise _conflict(attempt.identity, nominal, "it is tried again without a first attempt")
+        elif key in self._tries:
+            raise _conflict(attempt.identity, nominal, "that attempt has begun already")
+        self._set(self._tries, key, attempt.run_id)
+
+    def _end(self, end: End) -> None:
+        self._need(self.attempts, end.run_id, "run")
+        before = self.ends.get(end.run_id)
+        if before is not None and before._replace(retry_at=None) != end._replace(retry_at=None):
+            attempt = self.attempts[end.run_id]
+            raise _conflict(attempt.identity, attempt.nominal, f"run {end.run_id} has ended already")
+        self._set(self.ends, end.run_id, end)
+
+    def _add(self, identity: str, outcome: _Outcome) -> None:
+        outcomes = self.outcomes.setdefault(identity, [])
+        insort(outcomes, outcome, key=lambda each: each.last)
+        self._undo.append(lambda: outcomes.remove(outcome))
+
+    def _set(self, mapping: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+        if key in mapping:
+            before = mapping[key]
+            self._undo.append(lambda: mapping.__setitem__(key, before))
+        else:
+            self._undo.append(lambda: mapping.pop(key))
+        mapping[key] = value
+
+    def _need(self, mapping: Mapping[str, object], key: str, what: str) -> None:
+        if key not in mapping:
+            raise LedgerWriteError(path=_PLACE, reason=f"there is no {what} {key!r}")
+
+
+def _conflict(identity: str, nominal: Instant | None, reason: str) -> LedgerConflictError:
+    period = "none" if nominal is None else format_instant(nominal)
+    return LedgerConflictError(path=_PLACE, identity=identity, period=period, reason=reason)

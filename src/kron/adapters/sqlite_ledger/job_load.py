@@ -1,0 +1,60 @@
+"""load_jobs(connection) -> JobStored, load_handled(connection, since): what was written, as it was."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from kron.adapters.sqlite_ledger.job_cells import ATTEMPT, ENTRY, JOB, PROCESS, Row, attempt_of, job_of, process_of
+from kron.adapters.sqlite_ledger.stamp import moment, stamp
+from kron.engine.jobs.store import JobStored, Retry, Unfinished
+from kron.errors import InvalidDefinitionError
+from kron.instant import Instant
+from kron.rules.inside import nominals_inside
+
+_IN_FORCE = "SELECT key, text FROM definition WHERE id IN (SELECT definition FROM job)"
+_PERIODS = "identity, first, nominal, text"
+_AHEAD = f"SELECT {_PERIODS} FROM {ENTRY} WHERE ahead = 1 AND effective > served"
+_SINCE = f"SELECT {_PERIODS} FROM {ENTRY} WHERE nominal >= ? AND attempt = 1"
+_UNFINISHED = f"SELECT {ATTEMPT}, {PROCESS} FROM {ENTRY} WHERE run_id IS NOT NULL AND ended IS NULL ORDER BY entry.id"
+_RETRIES = f"""SELECT {ATTEMPT}, retry_at FROM {ENTRY} WHERE retry_at IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM entry AS later
+    WHERE later.nominal = entry.nominal AND later.job = entry.job AND later.attempt = entry.attempt + 1
+) ORDER BY entry.id"""
+
+
+def load_jobs(connection: sqlite3.Connection) -> JobStored:
+    """Return what is remembered."""
+    jobs = [job_of(row) for row in connection.execute(JOB)]
+    unfinished = [Unfinished(attempt_of(row[:9]), process_of(row[9:])) for row in connection.execute(_UNFINISHED)]
+    retries = [Retry(attempt_of(row[:9]), moment(row[9])) for row in connection.execute(_RETRIES)]
+    return JobStored(
+        jobs={job.identity: job for job in jobs},
+        definitions=dict(connection.execute(_IN_FORCE).fetchall()),
+        handled=_nominals(connection.execute(_AHEAD), {}),
+        unfinished=unfinished,
+        retries=retries,
+    )
+
+
+def load_handled(connection: sqlite3.Connection, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+    """Return the nominal times with an outcome, of some jobs."""
+    if not since:
+        return {}
+    rows = connection.execute(_SINCE, (stamp(min(since.values())),))
+    return _nominals((row for row in rows if row[0] in since), since)
+
+
+def _nominals(rows: Iterable[Row], since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+    """Return all nominal times of rows, also those inside of ranges."""
+    found: dict[str, set[Instant]] = {}
+    for identity, first, last, definition in rows:
+        begin, end = moment(last) if first is None else moment(first), moment(last)
+        begin = max(begin, since.get(identity, begin))
+        if first is None:
+            nominals: Iterable[Instant] = [end] if begin <= end else []
+        else:
+            try:
+                nominals = nominals_inside(identity, definition, begin, end)
+            except InvalidDefinitionError as error:
+                raise ValueError(f"definition of {identity}: {error}") from error
+        found.setdefault(identity, set()).update(nominals)
+    return {identity: frozenset(nominals) for identity, nominals in found.items() if nominals}

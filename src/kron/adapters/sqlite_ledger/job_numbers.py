@@ -1,0 +1,95 @@
+"""Numbers: jobs and definitions -> the numbers of their rows, and what a write has to know of a job beforehand."""
+
+import sqlite3
+from typing import NamedTuple
+
+from kron.adapters.sqlite_ledger.stamp import stamp
+from kron.engine.jobs.store import JobBatch
+from kron.errors import LedgerWriteError
+
+NEVER = ""  # before every stamp
+
+
+class Known(NamedTuple):
+    """The row of a job."""
+
+    number: int
+    served: str  # stamps
+    newest: str
+
+
+class Numbers:
+    """Those that are in the file, and until it is committed those of one batch."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self._path = path
+        rows = connection.execute("SELECT identity, id, served, newest FROM job")
+        self._jobs = {identity: Known(*known) for identity, *known in rows}
+        self._definitions: dict[str, int] = dict(connection.execute("SELECT key, id FROM definition").fetchall())
+        self._versions = set(connection.execute("SELECT job, definition FROM version").fetchall())
+        self._last_job = max((known.number for known in self._jobs.values()), default=0)
+        self._last_definition = max(self._definitions.values(), default=0)
+        self.changed_jobs: dict[str, Known] = {}
+        self.new_definitions: dict[str, int] = {}
+        self.new_versions: set[tuple[int, int]] = set()
+
+    def take(self, batch: JobBatch) -> None:
+        """Give numbers to what has none yet, and note how far each job is served and how far it has outcomes."""
+        self.changed_jobs, self.new_definitions = {}, {}
+        for key in batch.definitions:
+            if key not in self._definitions:
+                self.new_definitions[key] = self._last_definition + len(self.new_definitions) + 1
+        following = self._last_job + 1
+        for record in batch.jobs:
+            known = self.changed_jobs.get(record.identity) or self._jobs.get(record.identity)
+            if known is None:
+                known = Known(following, NEVER, NEVER)
+                following += 1
+            self.changed_jobs[record.identity] = Known(known.number, stamp(record.served), known.newest)
+        for closed in batch.closed:
+            self._reach(closed.identity, stamp(closed.last))
+        for attempt in batch.begun:
+            if attempt.nominal is not None:
+                self._reach(attempt.identity, stamp(attempt.nominal))
+        named = {(each.identity, each.definition) for each in batch.jobs}
+        named |= {(each.identity, each.definition) for each in batch.closed}
+        named |= {(each.identity, each.definition) for each in batch.begun}
+        versions = {(self.job(identity).number, self.definition(key)) for identity, key in named}
+        self.new_versions = versions - self._versions
+
+    def commit(self) -> None:
+        """Keep what the batch has brought."""
+        self._jobs.update(self.changed_jobs)
+        self._definitions.update(self.new_definitions)
+        self._versions |= self.new_versions
+        self._last_job = max(self._last_job, max((known.number for known in self.changed_jobs.values()), default=0))
+        self._last_definition += len(self.new_definitions)
+
+    def forget(self, keys: set[str]) -> None:
+        """Forget definitions that are not there any more."""
+        numbers = {self._definitions.pop(key) for key in keys}
+        if numbers:
+            self._versions = {version for version in self._versions if version[1] not in numbers}
+
+    def job(self, identity: str) -> Known:
+        """Return what is known of a job; one that was never declared cannot have records."""
+        known = self.changed_jobs.get(identity) or self._jobs.get(identity)
+        if known is None:
+            raise LedgerWriteError(path=self._path, reason=f"there is no job {identity!r}")
+        return known
+
+    def before(self, identity: str) -> Known | None:
+        """Return what was known of a job before the batch."""
+        return self._jobs.get(identity)
+
+    def definition(self, key: str) -> int:
+        """Return the number of a definition."""
+        number = self._definitions.get(key) or self.new_definitions.get(key)
+        if number is None:
+            raise LedgerWriteError(path=self._path, reason=f"there is no definition {key!r}")
+        return number
+
+    def _reach(self, identity: str, nominal: str) -> None:
+        known = self.job(identity)
+        if nominal > known.newest:
+            self.changed_jobs[identity] = Known(known.number, known.served, nominal)

@@ -1,0 +1,214 @@
+"""JOB_LEDGER_SUITE: what every ledger of jobs with periods must do, as functions that take a way to make one.
+
+    @pytest.mark.parametrize("check", JOB_LEDGER_SUITE, ids=lambda check: check.__name__)
+    def test_my_ledger(check, tmp_path):
+        asyncio.run(check(lambda: MyJobLedger(tmp_path / "ledger")))
+
+The function is called several times in one check: each call stands for another host, on the same store.
+"""
+
+from kron.engine.jobs.store import JobBatch, JobStored, Retry, Unfinished
+from kron.errors import LedgerError, LedgerInUseError
+from kron.rules.job_record import End, Process, Result
+from kron.testing.job_refusals import REFUSALS
+from kron.testing.job_samples import (
+    DECLARED,
+    DEFINITION,
+    FAILED,
+    FULL,
+    JOB,
+    KEY,
+    MINUTE,
+    MISSED,
+    NOON,
+    NOW,
+    OTHER,
+    OTHER_KEY,
+    RUN,
+    TRIGGERED,
+    Check,
+    Make,
+    attempt_at,
+    closed_from,
+    opened,
+    reopened,
+)
+
+# --- what comes back --------------------------------------------------------------------------------------------------
+
+
+async def a_new_ledger_remembers_nothing(make: Make) -> None:
+    """There is nothing in a new one."""
+    assert await reopened(make) == JobStored({}, {}, {}, [], [])
+
+
+async def a_job_comes_back_as_it_was(make: Make) -> None:
+    """Every field, with the text of its definition."""
+    stored = await reopened(make, JobBatch({KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB, FULL]))
+
+    assert stored == JobStored({JOB.identity: JOB, FULL.identity: FULL}, {KEY: DEFINITION}, {}, [], [])
+
+
+async def the_last_word_on_a_job_counts(make: Make) -> None:
+    """Within a batch and between batches; its definition in force is the last one."""
+    later, last = JOB._replace(served=NOW), JOB._replace(served=NOW + MINUTE, definition=OTHER_KEY)
+
+    stored = await reopened(make, DECLARED, JobBatch({OTHER_KEY: OTHER}, [later, last]))
+
+    assert (stored.jobs, stored.definitions) == ({JOB.identity: last}, {OTHER_KEY: OTHER})
+
+
+async def a_run_without_an_end_is_unfinished(make: Make) -> None:
+    """Of a period or of none, in the order in which they began, with what they are recognised by."""
+    process = Process("run 2", 4711, 123456789)
+
+    stored = await reopened(make, DECLARED, JobBatch(begun=[RUN, TRIGGERED]), JobBatch(processes=[process]))
+
+    assert stored.unfinished == [Unfinished(RUN, None), Unfinished(TRIGGERED, process)]
+
+
+async def a_run_that_has_ended_is_finished(make: Make) -> None:
+    """Also if it began in the same batch."""
+    ends = [FAILED._replace(retry_at=None), End("run 2", NOW, Result.UNKNOWN)]
+
+    stored = await reopened(make, DECLARED, JobBatch(begun=[RUN]), JobBatch(begun=[TRIGGERED], ended=ends))
+
+    assert (stored.unfinished, stored.retries) == ([], [])
+
+
+async def an_execution_waits_for_its_next_attempt_until_that_begins(make: Make) -> None:
+    """Then that attempt is what is unfinished."""
+    again = attempt_at(0, "run 3", 2)
+    failed = [DECLARED, JobBatch(begun=[RUN]), JobBatch(ended=[FAILED])]
+
+    waiting = await reopened(make, *failed)
+    begun = await reopened(make, JobBatch(begun=[again]))
+
+    assert (waiting.unfinished, waiting.retries) == ([], [Retry(RUN, NOW + 2 * MINUTE)])
+    assert (begun.unfinished, begun.retries) == ([Unfinished(again, None)], [])
+
+
+async def a_next_attempt_can_be_taken_back(make: Make) -> None:
+    """Of a run with a period or without one, by recording its end again."""
+    ends = [FAILED, FAILED._replace(run_id="run 2")]
+    given_up = [end._replace(retry_at=None) for end in ends]
+
+    stored = await reopened(make, DECLARED, JobBatch(begun=[RUN, TRIGGERED], ended=ends), JobBatch(ended=given_up))
+
+    assert stored.retries == []
+
+
+# --- what is handled --------------------------------------------------------------------------------------------------
+
+
+async def what_lies_after_the_served_time_is_handled(make: Make) -> None:
+    """By its effective time, executed or closed; what lies before is known to be."""
+    early = MISSED._replace(first=NOON - MINUTE, last=NOON - MINUTE, effective=NOON + MINUTE)
+    late = MISSED._replace(first=NOON + MINUTE, last=NOON + MINUTE, effective=NOON)
+
+    stored = await reopened(make, DECLARED, JobBatch(closed=[early, late], begun=[attempt_at(5, "run 5"), RUN]))
+
+    assert stored.handled == {JOB.identity: frozenset({NOON - MINUTE, NOON + 5 * MINUTE})}
+
+
+async def every_period_inside_a_range_is_handled(make: Make) -> None:
+    """By its definition, which need not be the one in force."""
+    changed = JobBatch({OTHER_KEY: OTHER}, [JOB._replace(definition=OTHER_KEY)], [closed_from(3, 3)])
+
+    stored = await reopened(make, DECLARED, changed)
+
+    assert stored.handled == {JOB.identity: frozenset(NOON + minute * MINUTE for minute in (3, 4, 5))}
+
+
+async def serving_more_leaves_less_to_be_told_and_serving_less_more(make: Make) -> None:
+    """A clock may be set back."""
+    run, later = attempt_at(5, "run 5"), JOB._replace(served=NOON + 10 * MINUTE)
+
+    after = await reopened(make, DECLARED, JobBatch(begun=[run]), JobBatch(jobs=[later]))
+    before = await reopened(make, JobBatch(begun=[attempt_at(6, "run 6")]), JobBatch(jobs=[JOB]))
+
+    assert (after.handled, before.handled) == (
+        {},
+        {JOB.identity: frozenset({NOON + 5 * MINUTE, NOON + 6 * MINUTE})},
+    )
+
+
+async def what_was_handled_since_an_instant_can_be_asked_for(make: Make) -> None:
+    """Whatever is served; also inside of ranges; only of the jobs that are asked for."""
+    other = JOB._replace(identity="other")
+    served = JobBatch({KEY: DEFINITION}, [JOB._replace(served=NOON + 90 * MINUTE), other])
+    begun = [attempt_at(2, "run 2"), attempt_at(8, "run 8"), attempt_at(8, "run 9")._replace(identity="other")]
+    async with opened(make, served, JobBatch(closed=[closed_from(3, 4)], begun=begun)) as ledger:
+        found = await ledger.handled({JOB.identity: NOON + 5 * MINUTE})
+        everything = await ledger.handled({JOB.identity: NOON, "other": NOON + 9 * MINUTE, "unknown": NOON})
+
+    assert found == {JOB.identity: frozenset(NOON + minute * MINUTE for minute in (5, 6, 8))}
+    assert everything == {JOB.identity: frozenset(NOON + minute * MINUTE for minute in (2, 3, 4, 5, 6, 8))}
+
+
+# --- possession -------------------------------------------------------------------------------------------------------
+
+
+async def a_second_host_is_refused_until_the_first_lets_go(make: Make) -> None:
+    """The error says so, and the first goes on undisturbed."""
+    async with opened(make) as first:
+        try:
+            await make().open()
+        except LedgerInUseError:
+            pass
+        else:
+            raise AssertionError("two hosts have the same ledger")
+        await first.append(DECLARED)
+
+    assert (await reopened(make)).jobs == {JOB.identity: JOB}
+
+
+async def a_closed_ledger_takes_nothing(make: Make) -> None:
+    """It says so instead of losing it; closing twice is harmless."""
+    async with opened(make) as ledger:
+        pass
+    await ledger.close()
+
+    try:
+        await ledger.append(DECLARED)
+    except LedgerError:
+        return
+    raise AssertionError("a closed ledger took a record")
+
+
+async def what_was_appended_is_there_without_a_close(make: Make) -> None:
+    """Loading again shows it."""
+    async with opened(make, DECLARED, JobBatch(begun=[RUN])) as ledger:
+        assert (await ledger.load()).unfinished == [Unfinished(RUN, None)]
+
+
+async def thousands_begin_and_end_in_one_batch(make: Make) -> None:
+    """More than a statement can hold."""
+    jobs = [JOB._replace(identity=f"job {number}") for number in range(2_500)]
+    runs = [RUN._replace(run_id=f"run of {job.identity}", identity=job.identity) for job in jobs]
+    ends = [End(run.run_id, NOW, Result.SUCCEEDED, 0) for run in runs[::2]]
+
+    stored = await reopened(make, JobBatch({KEY: DEFINITION}, jobs, begun=runs), JobBatch(ended=ends))
+
+    assert stored.jobs == {job.identity: job for job in jobs}
+    assert stored.unfinished == [Unfinished(run, None) for run in runs[1::2]]
+
+
+JOB_LEDGER_SUITE: tuple[Check, ...] = (
+    a_new_ledger_remembers_nothing,
+    a_job_comes_back_as_it_was,
+    the_last_word_on_a_job_counts,
+    a_run_without_an_end_is_unfinished,
+    a_run_that_has_ended_is_finished,
+    an_execution_waits_for_its_next_attempt_until_that_begins,
+    a_next_attempt_can_be_taken_back,
+    what_lies_after_the_served_time_is_handled,
+    every_period_inside_a_range_is_handled,
+    serving_more_leaves_less_to_be_told_and_serving_less_more,
+    what_was_handled_since_an_instant_can_be_asked_for,
+    a_second_host_is_refused_until_the_first_lets_go,
+    a_closed_ledger_takes_nothing,
+    what_was_appended_is_there_without_a_close,
+    thousands_begin_and_end_in_one_batch,
+    *REFUSALS,
+)

@@ -1,0 +1,99 @@
+"""The ledgers of jobs with periods, through the suite that each of them must pass, and against each other."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
+from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
+from kron.errors import LedgerError
+from kron.rules.job_record import Attempt, End, Kind, PeriodRecord, Process, Result
+from kron.rules.verdict import Outcome
+from kron.testing import JOB_LEDGER_SUITE, MemoryJobLedger
+from kron.testing.job_samples import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, Check
+
+
+@pytest.mark.parametrize("check", JOB_LEDGER_SUITE, ids=lambda check: check.__name__)
+def test_memory(check: Check) -> None:
+    ledger = MemoryJobLedger()
+
+    asyncio.run(check(lambda: ledger))
+
+
+@pytest.mark.parametrize("check", JOB_LEDGER_SUITE, ids=lambda check: check.__name__)
+def test_sqlite(check: Check, tmp_path: Path) -> None:
+    asyncio.run(check(lambda: SqliteJobLedger(tmp_path / "ledger.db")))
+
+
+# --- any sequence of batches: what one takes the other takes, and both remember the same ------------------------------
+
+SHORT_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # hundreds of files that no power cut needs to spare
+MINUTES = st.integers(0, 12).map(lambda minute: NOON + minute * MINUTE)
+IDENTITIES = st.sampled_from(["a", "b"])
+RUN_IDS = st.sampled_from([f"run {number}" for number in range(8)])
+JOBS = st.builds(JOB._replace, identity=IDENTITIES, served=MINUTES, definition=st.sampled_from([KEY, OTHER_KEY, "no"]))
+PROCESSES = st.builds(Process, RUN_IDS, st.integers(1, 3), st.integers(1, 3))
+ENDS = st.builds(
+    End, RUN_IDS, st.just(NOW), st.sampled_from(Result), st.none(), st.none(), st.just(""), retry_at=st.none() | MINUTES
+)
+
+
+@st.composite
+def attempts(draw: st.DrawFn) -> Attempt:
+    identity, run_id = draw(IDENTITIES), draw(RUN_IDS)
+    if draw(st.integers(0, 4)) == 0:
+        return Attempt(run_id, identity, Kind.TRIGGER, None, None, 1, NOW, KEY, "boot")
+    number = draw(st.sampled_from([1, 1, 1, 2, 3]))
+    return Attempt(run_id, identity, Kind.PERIOD, draw(MINUTES), draw(MINUTES), number, NOW, KEY, "boot")
+
+
+@st.composite
+def closings(draw: st.DrawFn) -> PeriodRecord:
+    first, number = draw(MINUTES), draw(st.sampled_from([1, 1, 2, 4]))
+    last = first + (number - 1) * MINUTE
+    effective = draw(MINUTES)
+    return PeriodRecord(draw(IDENTITIES), first, last, number, None, effective, Outcome.MISSED, "", "", KEY, NOW)
+
+
+BATCHES = st.builds(
+    JobBatch,
+    st.just({KEY: DEFINITION, OTHER_KEY: OTHER}),
+    st.lists(JOBS, max_size=2),
+    st.lists(closings(), max_size=3),
+    st.lists(attempts(), max_size=3),
+    st.lists(PROCESSES, max_size=1),
+    st.lists(ENDS, max_size=1),
+)
+
+
+async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[type], JobStored, object]:
+    """Append what is accepted; return the answers, and what is remembered then."""
+    answers: list[type] = []
+    await ledger.open()
+    for batch in batches:
+        try:
+            await ledger.append(batch)
+            answers.append(type(None))
+        except LedgerError as error:
+            answers.append(type(error))
+    await ledger.close()
+    await ledger.open()
+    stored, handled = await ledger.load(), await ledger.handled(dict.fromkeys("ab", NOON + 3 * MINUTE))
+    await ledger.close()
+    return answers, stored, handled
+
+
+@given(st.lists(BATCHES, max_size=8), st.sampled_from([1, 2]))
+def test_what_one_takes_the_other_takes_and_both_remember_the_same(batches: list[JobBatch], times: int) -> None:
+    batches = [batch for batch in batches for _ in range(times)]
+    jobs = JobBatch({KEY: DEFINITION}, [JOB._replace(identity=identity) for identity in "ab"])
+    with TemporaryDirectory(dir=SHORT_MEMORY) as folder:
+        remembered = asyncio.run(told(MemoryJobLedger(), [jobs, *batches]))
+        written = asyncio.run(told(SqliteJobLedger(Path(folder) / "ledger"), [jobs, *batches]))
+
+    assert written == remembered
