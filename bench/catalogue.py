@@ -1,9 +1,9 @@
 """SUITES: every suite by name, in the order in which they run."""
 
 from bench.suite import Suite
-from bench.suites import burst, cron, decide, durable, idle, imports, latency, simulate, sparse, verify
+from bench.suites import burst, cron, decide, durable, idle, imports, latency, processes, simulate, sparse, verify
 
 SUITES: dict[str, Suite] = {
     module.SUITE.name: module.SUITE
-    for module in (cron, sparse, imports, decide, burst, idle, durable, latency, verify, simulate)
+    for module in (cron, sparse, imports, decide, burst, idle, durable, latency, processes, verify, simulate)
 }

@@ -129,3 +129,34 @@ def test_a_file_that_cannot_be_read_is_wrong_usage(tmp_path: Path, content: byte
 
     assert answer.code == 2
     assert "jobs.kron" in answer.err
+
+
+def test_files_of_every_form_are_read(tmp_path: Path) -> None:
+    contents = {"a.toml": '[jobs.a]\nx = 1\nschedule = "@daily"\n', "b.crontab": "61 * * * * x\n", "c.kron": "@daily\n"}
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text, "utf-8")
+
+    answer = kron("lint", *(str(tmp_path / name) for name in contents))
+
+    assert answer.code == 1
+    assert [line.removeprefix(f"{tmp_path}/").split(": ")[:3] for line in answer.err.splitlines()] == [
+        ["a.toml:1", "error", "jobs.a.command"],
+        ["a.toml:2", "error", "jobs.a.x"],
+        ["b.crontab:1", "error", "minute"],
+        ["c.kron:1", "error", "name"],
+    ]
+
+
+def test_the_form_of_a_file_may_be_said(tmp_path: Path) -> None:
+    file = tmp_path / "jobs"
+    file.write_text(f"0 9 * * * {QUIET} root true\n", "utf-8")
+
+    assert kron("lint", str(file)).code == 2
+    assert kron("lint", str(file), "--format", "system-crontab").code == 0
+
+
+def test_a_warning_about_a_table_stands_at_its_key(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.toml"
+    file.write_text('[jobs.a]\nschedule = "@hourly"\ncommand = "true"\ndeadline = "1m"\nwindow = "after,2h"\n', "utf-8")
+
+    assert kron("lint", str(file)).err.startswith(f"{file}:5: warning: jobs.a.window: 2h is longer than")

@@ -29,9 +29,9 @@ def names(entries: list[Entry]) -> list[str]:
     return [each.record.name for each in entries]
 
 
-def agenda(**at: Instant | None) -> tuple[Agenda, dict[str, Entry]]:
+def agenda(**at: Instant | None) -> tuple[Agenda[Entry], dict[str, Entry]]:
     """Return an agenda in which each name is to be looked at at an instant, put in this order."""
-    made, entries = Agenda(), {name: entry(name) for name in at}
+    made, entries = Agenda[Entry](), {name: entry(name) for name in at}
     for name, instant in at.items():
         made.put(entries[name], instant)
     return made, entries
@@ -216,7 +216,7 @@ takes = st.tuples(st.just("take"), st.integers(0, 3), st.integers(0, 3))  # minu
 
 @given(st.lists(puts | takes, max_size=40))
 def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, int | None]]) -> None:
-    made, entries, model, now = Agenda(), {name: entry(name) for name in "abcde"}, dict[str, Instant](), NOON
+    made, entries, model, now = Agenda[Entry](), {name: entry(name) for name in "abcde"}, dict[str, Instant](), NOON
     for kind, which, number in actions:
         if kind == "put":
             at = None if number is None else now + number * MINUTE  # on a clock that is not set back
@@ -238,7 +238,7 @@ def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, i
 
 @given(st.lists(puts, max_size=20))
 def test_the_next_instant_is_never_later_than_anybody(actions: list[tuple[str, str, int | None]]) -> None:
-    made, entries = Agenda(), {name: entry(name) for name in "abcde"}
+    made, entries = Agenda[Entry](), {name: entry(name) for name in "abcde"}
     for _, name, number in actions:
         made.put(entries[name], None if number is None else NOON + number * MINUTE)
 

@@ -47,7 +47,7 @@ class World:
     """An agenda with entries in their places, and a step in it."""
 
     def __init__(self, *records: TaskRecord, now: Instant, contract: Contract = DECLARATIVE) -> None:
-        self.now, self.contract, self.agenda = now, contract, Agenda()
+        self.now, self.contract, self.agenda = now, contract, Agenda[Entry]()
         self.entries = {record.name: Entry(work, HOURLY, record) for record in records}
         for entry in self.entries.values():
             place(self.agenda, entry, now, ME)

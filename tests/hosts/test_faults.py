@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -90,6 +90,38 @@ def test_a_failing_append_starts_nothing_and_is_tried_again_later_and_later() ->
         assert world.starts == [NOON + 7 * SECOND]
         assert [event.fields["retryInSeconds"] for event in world.told("LedgerAppendFailed")] == [1, 2, 4]
         assert len(world.told("LedgerRecovered")) == 1
+        await scheduler.stop()
+
+    run(body())
+
+
+class Counting(VirtualClock):
+    """A clock that counts how often somebody waits for it."""
+
+    waits = 0
+
+    async def wait_until(self, deadline: datetime | None, wake: Wake) -> None:
+        """Wait, and be counted."""
+        self.waits += 1
+        await super().wait_until(deadline, wake)
+
+
+def test_waiting_for_the_ledger_ends_where_seconds_have_no_exact_fraction() -> None:
+    # after so much time 1.000008 + 1 is a hair more than 2.000008: a wait that no clock would ever see the end of
+    start = NOON - timedelta(microseconds=1_000_008)
+
+    async def body() -> None:
+        world = World(start)
+        clock = world.clock = Counting(start)
+        ledger = FaultyLedger(world.ledger)
+        scheduler = world.scheduler(ledger=ledger)
+        await scheduler.initialize([world.task()])
+        ledger.fail_next()
+
+        await clock.advance(MINUTE)
+
+        assert world.starts == [NOON + SECOND]
+        assert clock.waits < 10
         await scheduler.stop()
 
     run(body())

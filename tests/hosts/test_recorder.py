@@ -200,18 +200,6 @@ def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
     assert world.monitor.report().verdict is Verdict.HOLDS
 
 
-def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
-    async def story(world: World) -> None:
-        await world.scheduler.initialize([task(cron="* * * * *")])
-        await world.clock.advance(2 * MINUTE)
-        world.clock.jump(-HOUR)
-        await world.scheduler.stop()
-
-    times = [position.t for position in lived(story).positions]
-
-    assert times == sorted(times)
-
-
 def test_a_reload_is_an_initialisation() -> None:
     async def story(world: World) -> None:
         await world.scheduler.initialize([task()])

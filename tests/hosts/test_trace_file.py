@@ -56,6 +56,14 @@ def test_a_life_that_broke_off_ended_by_a_crash_at_its_last_instant(path: Path) 
     assert read(path)[1] == Position(5, "UnexpectedShutdown")
 
 
+def test_a_crash_is_said_by_the_clock_of_the_last_line(path: Path) -> None:
+    write(path, INIT._replace(fields={**INIT.fields, "clock": 3}))
+
+    write(path, STOPPED)
+
+    assert read(path)[1] == Position(5, "UnexpectedShutdown", {"clock": 3})
+
+
 def test_a_crash_is_said_once(path: Path) -> None:
     write(path, INIT)
     write(path)

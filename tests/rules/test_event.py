@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kron.rules.contract import POLLING
-from kron.rules.event import EVENTS, event
+from kron.rules.event import EVENTS, LIBRARY, event
 from kron.rules.lifecycle import POLLING_LOOP, TASK, scheduler_table
 
 LEVELS = {
@@ -86,7 +86,7 @@ def page() -> str:
     text = PAGE.read_text("utf-8")
     before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
     rows = ["| event | level | fields |\n", "|---|---|---|\n"]
-    for name, kind in EVENTS.items():
+    for name, kind in LIBRARY.items():
         fields = ", ".join([*(f"`{field}`" for field in kind.required), *(f"`{field}`?" for field in kind.optional)])
         rows.append(f"| `{name}` | {kind.level} | {fields} |\n")
     return before + "\n" + "".join(rows) + "\n" + after

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from kron import Job, Policy, Timing
 from kron.errors import InvalidCronExpressionError, InvalidDefinitionError
-from kron.rules.job import SETTINGS
+from kron.rules.files.keys import IN_LINES, REPEATABLE
 from kron.rules.policy import Concurrency
 from tests.decision.strategies import definitions, texts
 
 SCHEDULE = "0 3 * * *"
 settings_lists = st.lists(
-    st.tuples(st.sampled_from(SETTINGS), texts),
+    st.tuples(st.sampled_from(IN_LINES), texts),
     max_size=6,
-    unique_by=lambda setting: setting if setting[0] == "env" else setting[0],
+    unique_by=lambda setting: setting if setting[0] in REPEATABLE else setting[0],
 )
 
 
@@ -56,7 +56,7 @@ def test_settings_follow_any_schedule(schedule: str) -> None:
     assert job("name=backup", schedule).name == "backup"
 
 
-@pytest.mark.parametrize("key", SETTINGS)
+@pytest.mark.parametrize("key", IN_LINES)
 def test_every_setting_can_be_set(key: str) -> None:
     assert job(f"{key}=x").settings == ((key, "x"),)
 
@@ -104,18 +104,18 @@ def test_a_tab_in_a_quoted_value_is_kept() -> None:
 # --- identity ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_identity_is_the_source_and_the_name_unless_it_is_given() -> None:
+def test_the_identity_is_the_name_unless_it_is_given() -> None:
     line = "0 3 * * * name=backup"
 
-    assert Job.parse(line, source="/etc/jobs.kron").identity == "/etc/jobs.kron:backup"
-    assert Job.parse(line, source="/etc/jobs.kron", identity="prod/backup").identity == "prod/backup"
+    assert Job.parse(line).identity == "backup"
+    assert Job.parse(line, identity="prod/backup").identity == "prod/backup"
 
 
-def test_a_line_of_a_file_needs_a_name() -> None:
-    with pytest.raises(InvalidDefinitionError) as caught:
-        Job.parse("0 3 * * * command=x", source="/etc/jobs.kron")
-
-    assert (caught.value.field, caught.value.reason) == ("name", "is required")
+@pytest.mark.parametrize(
+    ("setting", "modifier"), [("deadline=1m", "@policy(…)"), ("window=after,1h", "@win(…)"), ("timezone=UTC", "@tz(…)")]
+)
+def test_what_a_modifier_says_is_no_setting(setting: str, modifier: str) -> None:
+    assert refusal(f"name=x {setting}").fix == f"write {modifier} after the schedule"
 
 
 def test_a_line_that_nothing_identifies_is_refused() -> None:
@@ -142,9 +142,9 @@ def test_the_dialect_is_that_of_the_caller() -> None:
         ("name=x command=echo hello", "needs KEY=VALUE", 20),
         ('name=x "command"', "needs KEY=VALUE", 7),
         ("name=x  hello", "needs KEY=VALUE", 8),
-        ("name=x colour=red", f"must be one of {', '.join(SETTINGS)}", 7),
-        ("NAME=x", f"must be one of {', '.join(SETTINGS)}", 0),
-        ("=x", f"must be one of {', '.join(SETTINGS)}", 0),
+        ("name=x colour=red", f"must be one of {', '.join(IN_LINES)}", 7),
+        ("NAME=x", f"must be one of {', '.join(IN_LINES)}", 0),
+        ("=x", f"must be one of {', '.join(IN_LINES)}", 0),
     ],
 )
 def test_a_word_that_is_no_setting_is_refused_where_it_stands(rest: str, reason: str, offset: int) -> None:
@@ -154,8 +154,8 @@ def test_a_word_that_is_no_setting_is_refused_where_it_stands(rest: str, reason:
     assert error.position == len(SCHEDULE) + 1 + offset
 
 
-@pytest.mark.parametrize("key", [key for key in SETTINGS if key != "env"])
-def test_a_setting_but_the_environment_may_be_said_once(key: str) -> None:
+@pytest.mark.parametrize("key", [key for key in IN_LINES if key not in REPEATABLE])
+def test_a_setting_that_is_no_list_may_be_said_once(key: str) -> None:
     error = refusal(f"{key}=a {key}=a")
 
     assert (error.field, error.reason) == (key, "is said twice")

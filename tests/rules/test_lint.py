@@ -9,7 +9,8 @@ JANUARY = parse_instant("2026-01-15T00:00:00Z")
 
 
 def warnings(line: str) -> list[str]:
-    return [finding.message for finding in lint(Job.parse(f"{line} @policy(deadline=1m)", identity="a"), JANUARY)]
+    job = Job.parse(f"{line} @policy(deadline=1m)", identity="a")
+    return [finding.message for finding in lint(job.timing, job.policy, JANUARY)]
 
 
 def test_the_first_night_that_a_line_is_hit_by_is_named() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from kron.decision.timing import Timing
 from kron.instant import Instant
 from kron.rules.coming import Coming
+from kron.rules.handled import Handled
 from kron.rules.outage import Gap
 from kron.rules.policy import Policy
 from kron.rules.redefinition import redefine
@@ -85,4 +86,4 @@ def test_handled_periods_stay_as_they_are() -> None:
     at = NOON + MINUTE
     line = Timing.parse("0 12 * * * @win(after,2h)", identity="test/job")
 
-    assert redefine(line, None, Policy(), gap(at, at), {NOON}) == []
+    assert redefine(line, None, Policy(), gap(at, at), Handled(((NOON, NOON),))) == []

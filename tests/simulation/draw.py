@@ -32,17 +32,31 @@ _SELDOM = (
     "59 23 * * *",
     "7 0,6,12,18 * * 1-5",
 )
+_MODIFIERS = (  # of the schedule lines in a third of the lives
+    "",
+    "@win(after,1s)",
+    "@win(after,10m)",
+    "@win(after,3h) @dist(skewLate,shape=2.5)",
+    "@win(around,90m) @seed(daily,salt=x)",
+    "@win(around,4h) @dist(normal,sigma=20m) @avoid(hours=3)",
+    "@tz(Asia/Kathmandu)",
+    "@tz(Europe/Paris) @win(after,2h) @only(dow=SAT,SUN,MON;between=01:00-20:00)",
+    "@dst(gap=shift,repeated=first)",
+    "@only(hours=0-5,12-23)",
+)
 _DELAYS = tuple(timedelta(seconds=seconds) for seconds in (0, 1, 30, 60, 300, 1500, 5400))
-_KINDS = ("crashes", "stops", "changes", "freezes", "faults")  # a trace cannot tell what a clock set back repeats
+_KINDS = ("crashes", "stops", "changes", "freezes", "faults", "jumps")
 _LONGEST = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 20, 90))
 
 
 def draw(seed: int, contract: str) -> Scenario:
     """Return the scenario of a seed: one to five jobs, some hours to two days, and few or many accidents."""
-    chance = Random(f"scenario {seed}")
+    chance, lines = Random(f"scenario {seed}"), Random(f"lines {seed}")
     timezone, day = chance.choice(_PLACES)
     span = chance.choice((6, 12, 24, 24, 48)) * _HOUR
     jobs = tuple(_draw_job(chance, name, span) for name in _NAMES[: chance.randint(1, len(_NAMES))])
+    if has_lines := lines.random() < 1 / 3:
+        jobs = tuple(replace(job, cron=f"{job.cron} {lines.choice(_MODIFIERS)}".strip()) for job in jobs)
     return Scenario(
         jobs,
         day + chance.random() * 6 * _HOUR if chance.random() < 0.5 else day,
@@ -51,6 +65,7 @@ def draw(seed: int, contract: str) -> Scenario:
         PRESETS[contract],
         timezone,
         _draw_accidents(chance, span),
+        dialect="extended" if has_lines else "posix",
     )
 
 

@@ -13,7 +13,7 @@ from itertools import count
 
 from kron.hosts.simulation.scenario import Scenario
 from kron.hosts.simulation.search import Failure, find
-from kron.theory.trace import Header, write_header, write_position
+from kron.theory.trace import write_header, write_position
 from tests.simulation.draw import CONTRACTS, draw
 
 _SEEDS = 2**40
@@ -58,7 +58,7 @@ def tell(failure: Failure) -> None:
     for job in scenario.jobs:
         _say(f"  {job}")
     _say(f"  {scenario.accidents}")
-    print(write_header(Header(scenario.contract.name, scenario.timezone)))
+    print(write_header(scenario.header))
     for position in failure.trace:
         print(write_position(position))
 

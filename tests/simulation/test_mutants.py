@@ -14,7 +14,6 @@ import kron
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.properties import SUITES
-from kron.theory.trace import Header
 from tests.simulation.bugs.mutant import Mutant
 from tests.simulation.draw import CONTRACTS
 from tests.simulation.mutants import MUTANTS
@@ -66,8 +65,8 @@ def test_a_bug_is_seen_by_the_property_that_forbids_it(mutant: Mutant, tmp_path:
 
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_the_scheduler_without_a_bug_lives_the_same_lives_without_a_violation(contract: str) -> None:
-    for name, timezone, story in stories(contract, FEW_SEEDS):
-        checker = Checker(Header(contract, timezone))
+    for name, header, story in stories(contract, FEW_SEEDS):
+        checker = Checker(header)
 
         story(checker.read)
 

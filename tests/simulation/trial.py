@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeAlias
@@ -31,6 +32,11 @@ _JOBS = (
     Job("nightly", "30 2 * * *", timedelta(minutes=90), _SLOW),
     Job("often", "0-20 0,3,6,9,12,15,18,21 * * *", timedelta(0), _QUICK),
 )
+_LINES = (
+    Job("nightly", "30 2 * * * @win(after,3h) @tz(America/New_York)", timedelta(minutes=90), _SLOW),
+    Job("around", "0 * * * * @win(around,100m)", timedelta(minutes=3), _QUICK),  # windows that overlap
+    Job("now and then", "0,30 * * * * @win(after,20m) @avoid(between=06:00-16:15)", timedelta(minutes=10), _FAILING),
+)
 _SPRING = datetime(2026, 3, 28, 9, 17, 5, tzinfo=UTC)
 _AUTUMN = datetime(2026, 10, 24, 14, 2, tzinfo=UTC)
 _CALM = NO_ACCIDENTS
@@ -38,21 +44,27 @@ _STOPS = Accidents(crashes=0, stops=6, changes=0, freezes=1, jumps=0, faults=0)
 _CHANGES = Accidents(crashes=0, stops=0, changes=12, freezes=0, jumps=0, faults=0)
 _CRASHES = Accidents(crashes=10, stops=1, changes=0, freezes=1, jumps=0, faults=0)
 _FAULTS = Accidents(crashes=0, stops=2, changes=0, freezes=0, jumps=0, faults=10)
+_CLOCKS = Accidents(crashes=2, stops=0, changes=2, freezes=2, jumps=20, faults=0)
 _KINDS = ((_SPRING, _CALM), (_AUTUMN, _CALM), (_SPRING, _STOPS), (_AUTUMN, _CHANGES), (_SPRING, _CRASHES),
-    (_AUTUMN, _FAULTS),
+    (_AUTUMN, _FAULTS), (_SPRING, _CLOCKS),
 )  # fmt: skip
+
+_WITH_LINES = (_CALM, _CHANGES)
 
 Story: TypeAlias = Callable[[Callable[[Position], object]], object]
 
 
-def stories(contract: str, seeds: Iterable[int] = SEEDS) -> Iterator[tuple[str, str, Story]]:
-    """Yield lives: what each is called, its zone, and a function that hands over the positions of its trace."""
+def stories(contract: str, seeds: Iterable[int] = SEEDS) -> Iterator[tuple[str, Header, Story]]:
+    """Yield lives: what each is called, its header, and a function that hands over the positions of its trace."""
     for name, life in LIVES.items():
-        yield name, "UTC", partial(live, life, contract)
+        yield name, Header(contract), partial(live, life, contract)
     for seed in seeds:
         for number, (start, accidents) in enumerate(_KINDS):
             scenario = Scenario(_JOBS, start, _DAY, seed, PRESETS[contract], "Europe/Paris", accidents)
-            yield f"seed {seed} of kind {number}", "Europe/Paris", partial(simulate, scenario)
+            yield f"seed {seed} of kind {number}", scenario.header, partial(simulate, scenario)
+            if accidents in _WITH_LINES:
+                lines = replace(scenario, jobs=_LINES, dialect="extended")
+                yield f"seed {seed} of kind {number} with windows", lines.header, partial(simulate, lines)
 
 
 def main(contract: str, wanted: Iterable[str]) -> None:
@@ -67,8 +79,8 @@ def main(contract: str, wanted: Iterable[str]) -> None:
         if violated in wanted:
             os._exit(0)  # what is wrong with a scheduler may also keep its life from coming to an end
 
-    for name, timezone, story in stories(contract):
-        checker = Checker(Header(contract, timezone))
+    for name, header, story in stories(contract):
+        checker = Checker(header)
         checker.listen(partial(tell, name))
         story(checker.read)
 

@@ -66,17 +66,30 @@ def traces(draw: st.DrawFn) -> list[Position]:
 
 def letters_of(task: str, positions: list[Position]) -> Iterator[Letter]:
     """Yield what a task sees at each position, by definition."""
+    was_listed = False
     for place, position in enumerate(positions):
         atom = EVENTS[position.event].atom
         if position.event == "InitSuccess":
             begun = next(k for k in range(place, -1, -1) if begins(positions[k], position.fields["call"]))
             names = [item["name"] for item in positions[begun].fields["registrations"]]  # type: ignore[attr-defined]
             overtaken = any(positions[k].event == "StopStart" for k in range(begun, place))
-            yield frozenset({"IEs", *(["Listed"] if task in names else []), *(["Overtaken"] if overtaken else [])})
+            seen = {"IEs", *(["Listed"] if task in names else []), *(["Overtaken"] if overtaken else [])}
+            if (
+                task in names
+                and not was_listed
+                and any(is_due_in_minute(each, task, position.t) for each in positions[:place])
+            ):
+                seen.add("Boot")
+            was_listed = task in names
+            yield frozenset(seen)
         elif "task" in position.fields:
             yield frozenset({atom} if position.fields["task"] == task else ())
         else:
             yield frozenset({atom})
+
+
+def is_due_in_minute(position: Position, task: str, t: int) -> bool:
+    return position.event == "Due" and position.task == task and position.t >= t - t % 60_000
 
 
 def begins(position: Position, call: object) -> bool:

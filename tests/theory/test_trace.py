@@ -44,9 +44,8 @@ def refusal(*lines: str) -> InvalidTraceError:
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 counts = st.integers(0, 2**53)
 instants = st.integers(YEAR_0 + 1, YEAR_10000 - 1)
-headers = st.builds(
-    Header, st.sampled_from(CONTRACTS), st.text(), st.none() | st.builds(Bounds, counts, counts, counts)
-)
+bounds = st.none() | st.builds(Bounds, counts, counts, counts)
+headers = st.builds(Header, st.sampled_from(CONTRACTS), st.text(), bounds, st.booleans())
 registrations = st.lists(
     st.fixed_dictionaries({"name": st.text(), "cron": st.text(), "retryDelayMs": counts | st.floats(allow_nan=False)})
 )
@@ -59,7 +58,7 @@ memories = st.lists(
 FIELDS: dict[str, st.SearchStrategy[object]] = {
     "task": texts, "identity": texts, "period": texts, "error": st.text(), "cause": st.text(), "call": counts,
     "attempt": counts, "ended": st.integers(), "closed": st.booleans(), "valid": st.booleans(),
-    "registrations": registrations, "remembered": memories,
+    "registrations": registrations, "remembered": memories, "lastDue": st.dictionaries(st.text(), st.integers()),
 }  # fmt: skip
 
 

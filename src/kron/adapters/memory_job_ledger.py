@@ -140,6 +140,8 @@ class MemoryJobLedger:
             self._set(self.processes, process.run_id, process)
         for end in batch.ended:
             self._end(end)
+        for run_id in batch.given_up:
+            self._set(self.ends, run_id, self.ends[run_id]._replace(retry_at=None))
 
     def _close(self, record: PeriodRecord) -> None:
         self._need(self.jobs, record.identity, "job")

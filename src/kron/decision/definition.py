@@ -47,10 +47,15 @@ def read_definition(definition: Mapping[str, object]) -> Parts:
 def read_modifiers(line: Line) -> Parts:
     """Return the parts that a line's modifiers name; an error points at the modifier it came from."""
     parts: Parts = {}
-    for name, modifier in line.modifiers.items():
+    for modifier in line.modifiers.values():
         with pointing_at(modifier):
-            parts |= _MODIFIERS[name](modifier)
+            parts |= read_modifier(modifier)
     return parts
+
+
+def read_modifier(modifier: Modifier) -> Parts:
+    """Return the parts that one modifier names."""
+    return _MODIFIERS[modifier.name](modifier)
 
 
 @contextmanager
@@ -116,19 +121,29 @@ def read_distribution(given: object) -> Distribution:
 
 def read_seed(given: object, salt: object = None) -> Seed:
     """Return the seed of `daily,salt=prod`, of {strategy, salt}, or itself, with a salt that may stand beside it."""
+    parts = read_seed_parts(given)
+    if salt is not None and "salt" in parts:
+        raise InvalidDefinitionError(field="salt", found=str(salt), reason="is said twice, in salt and in seed")
+    text = parts.get("salt", "") if salt is None else salt
+    return Seed(choose(SeedStrategy, "seed.strategy", parts.get("strategy", "stable")), check_text("salt", text))
+
+
+def read_seed_parts(given: object) -> Parts:
+    """Return the strategy and the salt that are given, in any of the forms of a seed."""
     if isinstance(given, Seed):
-        given = {"strategy": given.strategy} | ({"salt": given.salt} if given.salt else {})
-    elif isinstance(given, str):
+        return {"strategy": given.strategy} | ({"salt": given.salt} if given.salt else {})
+    if isinstance(given, str):
         words: Parts = {}
         for word in split_outside_quotes(given, ","):
             key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
             add_once(words, key, unquote(value), of="seed")
         given = words
-    table = read_table("seed", given, ("strategy", "salt"))
-    if salt is not None and "salt" in table:
-        raise InvalidDefinitionError(field="salt", found=str(salt), reason="is said twice, in salt and in seed")
-    text = table.get("salt", "") if salt is None else salt
-    return Seed(choose(SeedStrategy, "seed.strategy", table.get("strategy", "stable")), check_text("salt", text))
+    parts = dict(read_table("seed", given, ("strategy", "salt")))
+    if "strategy" in parts:
+        parts["strategy"] = choose(SeedStrategy, "seed.strategy", parts["strategy"])
+    if "salt" in parts:
+        check_text("salt", parts["salt"])
+    return parts
 
 
 def read_clauses(side: str, given: object) -> Clauses:

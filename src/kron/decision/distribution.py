@@ -53,8 +53,10 @@ class Distribution:
 
     def resolve(self, frame: Frame) -> "Distribution":
         """Return the same distribution with every parameter stated."""
-        kind = _KINDS[self.name]
-        params = {name: self.params.get(name, default(frame)) for name, default in kind.parameters.items()}
+        parameters = _KINDS[self.name].parameters
+        if len(self.params) == len(parameters):
+            return self
+        params = {name: self.params.get(name, default(frame)) for name, default in parameters.items()}
         return Distribution(self.name, params)
 
     def quantile(self, frame: Frame) -> Map | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from kron.cron.dialect import UNITS
 from kron.cron.expression import LONGEST_TEXT
@@ -27,6 +28,14 @@ class Modifier:
         return [part.strip(_BLANKS) for part in split_outside_quotes(self.arguments, separator)]
 
 
+class Rest(Enum):
+    """What may follow the modifiers of a line."""
+
+    NOTHING = "nothing"
+    SETTINGS = "settings"  # KEY=VALUE words, as in a `.kron` file
+    COMMAND = "command"  # anything, as in a crontab
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """What stands in a line: the expression, the modifiers by name, and what follows them."""
@@ -37,13 +46,13 @@ class Line:
     rest_position: int
 
 
-def parse_line(text: str, *, rest_allowed: bool = False) -> Line:
+def parse_line(text: str, *, rest: Rest = Rest.NOTHING) -> Line:
     """Return the parts of a line, or raise InvalidDefinitionError with the place of the mistake."""
     if not isinstance(text, str):
         raise _wrong(str(text), "must be a text", 0, "write it in quotes")
     if len(text) > _LONGEST_LINE:
         raise _wrong(text, f"must have at most {_LONGEST_LINE} characters, found {len(text)}", 0)
-    end = position = _end_of_expression(text, rest_allowed=rest_allowed)
+    end = position = _end_of_expression(text, rest)
     modifiers: dict[str, Modifier] = {}
     while text.startswith("@", position):
         modifier, position = _read_modifier(text, position)
@@ -51,14 +60,15 @@ def parse_line(text: str, *, rest_allowed: bool = False) -> Line:
             raise _wrong(f"@{modifier.name}", "is there twice", modifier.position, "keep one of them")
         modifiers[modifier.name] = modifier
         position = _skip(text, position)
-    rest = text[position:]
-    if rest and not rest_allowed:
+    what_follows = text[position:]
+    if what_follows and rest is Rest.NOTHING:
         fix = "modifiers are written @name(…), after the five fields"
-        raise _wrong(rest[: _word_end(rest, 1)], "does not belong in a schedule line", position, fix)
-    return Line(text[:end].strip(_BLANKS), modifiers, rest, position)
+        found = what_follows[: _word_end(what_follows, 1)]
+        raise _wrong(found, "does not belong in a schedule line", position, fix)
+    return Line(text[:end].strip(_BLANKS), modifiers, what_follows, position)
 
 
-def _end_of_expression(text: str, *, rest_allowed: bool) -> int:
+def _end_of_expression(text: str, rest: Rest) -> int:
     """Return where the expression ends: after a macro, before the first modifier, or after five fields."""
     position = _skip(text, 0)
     end = _word_end(text, position)
@@ -66,10 +76,12 @@ def _end_of_expression(text: str, *, rest_allowed: bool) -> int:
         return position if "(" in text[position:end] else _skip(text, end)  # a macro is all there is
     words = 0
     while position < len(text) and not text.startswith("@", position):
+        if rest is Rest.COMMAND and words == len(UNITS):
+            break
         end = _word_end(text, position)
         # What follows five fields is a setting only if it looks like one; a sixth field stays in the expression, whose
         # own error names it.
-        if rest_allowed and words >= len(UNITS) and "=" in text[position:end]:
+        if rest is Rest.SETTINGS and words >= len(UNITS) and "=" in text[position:end]:
             break
         position = _skip(text, end)
         words += 1

@@ -3,11 +3,21 @@
 from collections import deque
 from heapq import heappop, heappush
 from operator import itemgetter
+from typing import Generic, Protocol, TypeVar
 
 from kron.instant import Instant
 from kron.rules.due import Due
 from kron.rules.record import TaskRecord
 from kron.rules.registration import Callback
+
+
+class Placed(Protocol):
+    """Whatever can stand in an agenda, and when it is to be looked at."""
+
+    at: Instant | None
+
+
+_Entry = TypeVar("_Entry", bound=Placed)
 
 
 class Entry:
@@ -25,7 +35,7 @@ class Entry:
         self.at: Instant | None = None
 
 
-class Agenda:
+class Agenda(Generic[_Entry]):
     """Entries by the instant at which they are to be looked at.
 
     Many tasks share an instant, so a heap holds the distinct instants and each of them has a list: a million tasks due
@@ -37,10 +47,10 @@ class Agenda:
 
     def __init__(self) -> None:
         self._heap: list[Instant] = []
-        self._lists: dict[Instant, list[Entry]] = {}
-        self._come: deque[tuple[Instant, list[Entry]]] = deque()  # instants that have come, each list last entry first
+        self._lists: dict[Instant, list[_Entry]] = {}
+        self._come: deque[tuple[Instant, list[_Entry]]] = deque()  # instants that have come, each list last entry first
 
-    def put(self, entry: Entry, at: Instant | None) -> None:
+    def put(self, entry: _Entry, at: Instant | None) -> None:
         """Look at an entry at an instant, and not before; None: not at all."""
         if entry.at == at:
             return
@@ -60,7 +70,7 @@ class Agenda:
             first = at if first is None or at < first else first
         return first
 
-    def take(self, now: Instant, most: int) -> list[Entry]:
+    def take(self, now: Instant, most: int) -> list[_Entry]:
         """Remove and return entries whose instant has come, the earliest first, at most so many."""
         while self._heap and self._heap[0] <= now:
             at = heappop(self._heap)
@@ -69,7 +79,7 @@ class Agenda:
             self._come.append((at, places))
             if at < self._come[0][0]:  # the clock was set back, and what had come has not come yet
                 self._come = deque(sorted(self._come, key=itemgetter(0)))
-        taken: list[Entry] = []
+        taken: list[_Entry] = []
         while self._come and len(taken) < most:
             at, places = self._come[0]
             while places and len(taken) < most:

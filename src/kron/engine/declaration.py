@@ -61,7 +61,7 @@ def declare(
     return Declaration(batch, entries, overrides, frozenset(skipped))
 
 
-def place(agenda: Agenda, entry: Entry, now: Instant, me: str) -> bool:
+def place(agenda: Agenda[Entry], entry: Entry, now: Instant, me: str) -> bool:
     """Put an entry where it belongs in the agenda, and return whether it owes a run now."""
     record, due = entry.record, entry.due
     if obligation(record, due, now, me) is not None:

@@ -6,7 +6,7 @@ the affair of a book: one for the tasks of the library, one for jobs with period
 """
 
 from asyncio import CancelledError, Lock, Task, create_task
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
@@ -14,13 +14,14 @@ from kron.engine.book import Batch, Book, Change, Step, Stored
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, ZERO, Instant
 from kron.rules.telling import error_text
 
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 
 _Result = TypeVar("_Result")
+_Answer = TypeVar("_Answer")
 
 
 class Engine(Generic[Batch, Stored]):
@@ -49,13 +50,27 @@ class Engine(Generic[Batch, Stored]):
         All or nothing: if the ledger refuses, its error is raised and everything is as before.
         """
         async with self._turn:
-            change = make(self._clock.now())
-            if change.batch:
-                with self._clock.working():
-                    await self._ledger.append(change.batch)
-            result = change.adopt()
-            self._wake.set()
-            return result
+            return await self._adopt(make(self._clock.now()))
+
+    async def change_after(
+        self,
+        ask: Callable[[Instant], Awaitable[_Answer]],
+        make: Callable[[_Answer, Instant], Change[Batch, _Result]],
+    ) -> _Result:
+        """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
+        async with self._turn:
+            now = self._clock.now()
+            with self._clock.working():
+                answer = await ask(now)
+            return await self._adopt(make(answer, now))
+
+    async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
+        if change.batch:
+            with self._clock.working():
+                await self._ledger.append(change.batch)
+        result = change.adopt()
+        self._wake.set()
+        return result
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 
@@ -67,10 +82,13 @@ class Engine(Generic[Batch, Stored]):
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(report_death)
 
+    def look(self) -> None:
+        """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
+        self._emitter.emit(self._watch.read(self._clock.now(), is_awake=False))
+
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
-        if not self._hushed:
-            self._emitter.emit(self._watch.read(self._clock.now()))  # whoever asks may have stood still, too
+        self.look()
         self._hushed = True
         self._wake.set()
 
@@ -135,8 +153,11 @@ class Engine(Generic[Batch, Stored]):
     async def _back_off(self) -> None:
         """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
         until = self._clock.monotonic() + _back_off(self._failures)
-        while (left := until - self._clock.monotonic()) > 0 and not (self._hushed and not self._book.is_busy()):
-            await self._clock.wait_until(self._clock.now() + SECOND * left, self._wake)
+        while not (self._hushed and not self._book.is_busy()):
+            left = SECOND * (until - self._clock.monotonic())
+            if left <= ZERO:  # to the microsecond: of less no clock would see the end
+                return
+            await self._clock.wait_until(self._clock.now() + left, self._wake)
             self._wake.clear()
 
     # --- one step -----------------------------------------------------------------------------------------------------

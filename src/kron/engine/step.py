@@ -25,7 +25,7 @@ class Planned:
         "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled",
     )  # fmt: skip
 
-    def __init__(self, now: Instant, agenda: Agenda, contract: Contract, me: str) -> None:
+    def __init__(self, now: Instant, agenda: Agenda[Entry], contract: Contract, me: str) -> None:
         self.now = now
         self._agenda, self._contract, self._me = agenda, contract, me
         self._entries: list[Entry] = []  # those that moved on: first those that ended, then those that begin

@@ -50,7 +50,7 @@ class TaskBook:
         self._clock, _, self._runner, self._emitter = ports
         self._contract, self._me, self._limits = contract, me, limits
         self.wake = Wake()
-        self._agenda = Agenda()
+        self._agenda: Agenda[Entry] = Agenda()
         self._entries: dict[str, Entry] = {}
         self._stored: Mapping[str, TaskRecord] | None = None
         self._running: dict[str, Run] = {}

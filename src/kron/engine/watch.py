@@ -10,12 +10,13 @@ _NOTEWORTHY = 1.0  # seconds: above what time servers correct at a stroke and wh
 class Watch:
     """Remembers the last reading of both clocks, and when the next one was asked for."""
 
-    __slots__ = ("_asked", "_clock", "_monotonic", "_wall", "leapt")
+    __slots__ = ("_asked", "_clock", "_is_heeded", "_monotonic", "_wall", "leapt")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wall, self._monotonic = clock.now(), clock.monotonic()
         self._asked: float | None = None
+        self._is_heeded = True  # whether whoever is awake has seen the last reading
         self.leapt = 0.0  # seconds that the wall clock was set ahead, by the last reading; below zero: back
 
     def expect(self, deadline: Instant | None) -> None:
@@ -23,15 +24,19 @@ class Watch:
         if deadline is not None:
             self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
 
-    def read(self, now: Instant) -> list[Event]:
-        """Return what is noteworthy about the time since the last look."""
+    def read(self, now: Instant, *, is_awake: bool = True) -> list[Event]:
+        """Return what is noteworthy about the time since the last look; who is not awake goes on sleeping."""
         found: list[Event] = []
         monotonic = self._clock.monotonic()
         jumped = (now - self._wall) / SECOND - (monotonic - self._monotonic)
-        self.leapt = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
-        if self.leapt:
-            found.append(event("ClockJumped", seconds=round(jumped, 3)))
-        if self._asked is not None and monotonic - self._asked >= _NOTEWORTHY:
-            found.append(event("LoopFrozen", seconds=round(monotonic - self._asked, 3)))
-        self._wall, self._monotonic, self._asked = now, monotonic, None
+        leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
+        late = 0.0 if self._asked is None else monotonic - self._asked
+        if leap:
+            found.append(event("ClockJumped", None, None, jumped + max(0.0, late), seconds=round(jumped, 3)))
+        if late >= _NOTEWORTHY:
+            found.append(event("LoopFrozen", seconds=round(late, 3)))
+        self.leapt = leap if self._is_heeded else self.leapt + leap
+        self._wall, self._monotonic, self._is_heeded = now, monotonic, is_awake
+        if is_awake or late >= _NOTEWORTHY:
+            self._asked = None
         return found

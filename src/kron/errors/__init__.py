@@ -19,6 +19,7 @@ from kron.errors.definitions import (
     TimezoneDataError,
     UnknownTimezoneError,
 )
+from kron.errors.jobs import ControlError, JobActiveError, StateDirectoryError, UnknownJobError
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
@@ -51,6 +52,7 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "ControlError",
     "CronCalculationError",
     "CronExpressionInvalidError",
     "FieldParseError",
@@ -62,6 +64,7 @@ __all__ = [
     "InvalidInstantError",
     "InvalidRegistrationError",
     "InvalidTraceError",
+    "JobActiveError",
     "KronError",
     "LedgerConflictError",
     "LedgerError",
@@ -78,6 +81,7 @@ __all__ = [
     "ScheduleTaskError",
     "SchedulerAlreadyActiveError",
     "SchedulerStepError",
+    "StateDirectoryError",
     "StopSchedulerError",
     "TaskInvalidStructureError",
     "TaskInvalidTypeError",
@@ -86,6 +90,7 @@ __all__ = [
     "TaskMissingFieldError",
     "TaskTryDeserializeError",
     "TimezoneDataError",
+    "UnknownJobError",
     "UnknownTimezoneError",
     "caret",
     "cut",

@@ -61,7 +61,7 @@ class Scheduler:
         max_concurrent_runs: int | None = None,
         run_timeout: timedelta | None = None,
     ) -> None:
-        self._contract = _read_contract(contract)
+        self._contract = read_contract(contract)
         self._ledger = _read_ledger(ledger)
         self._clock: Clock = SystemClock() if clock is None else clock
         self._limits = _read_limits(max_concurrent_runs, run_timeout)
@@ -135,6 +135,8 @@ class Scheduler:
 
     async def _initialize(self, registrations: object, checked: list[Task] | KronError) -> None:
         total = len(registrations) if isinstance(registrations, list | tuple) else 0
+        if self._engine is not None:
+            self._engine.look()
         self._fire("initialize() called", None, registrations, totalRegistrations=total)
         try:
             if isinstance(checked, KronError):
@@ -239,7 +241,8 @@ async def running(
         await scheduler.stop()
 
 
-def _read_contract(contract: str | Contract) -> Contract:
+def read_contract(contract: str | Contract) -> Contract:
+    """Return the contract of a name, or itself; only those that the library can keep."""
     found = PRESETS.get(contract) if isinstance(contract, str) else contract
     if not isinstance(found, Contract) or found.missed_due is not MissedDue.RUN_ONCE:
         names = [name for name, preset in PRESETS.items() if preset.missed_due is MissedDue.RUN_ONCE]

@@ -82,23 +82,38 @@ class Recorder:
 
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
-        t = self._last = max(self._last, _milliseconds(self._now() if at is None else at))
+        t = _milliseconds(self._now() if at is None else at)
+        if t < self._last:
+            if self._is_behind():  # otherwise it is only told late
+                fields = {**fields, "clock": t}
+            t = self._last
+        self._last = t
         self._hand_on(Position(t, name, fields))
+
+    def _is_behind(self) -> bool:
+        """Whether the clock was set back, and is not yet where it was."""
+        return _milliseconds(self._now()) < self._last
 
     def _hand_on(self, position: Position) -> None:
         if not self._is_ledger_down:
             self._take(position)
             return
-        for each in (Position(position.t, "Thaw"), position, Position(position.t, "Freeze")):
+        shown = {"clock": position.fields["clock"]} if "clock" in position.fields else {}
+        for each in (Position(position.t, "Thaw", shown), position, Position(position.t, "Freeze", shown)):
             self._take(each)
 
     def on_starts(self, names: Sequence[str], at: Instant) -> None:
         """Take the starts of runs."""
+        if self._is_behind():
+            for name in names:
+                self._put(at, "RunStart", {"task": name})
+            return
         self._put_runs(max(self._last, _milliseconds(at)), "RunStart", names)
 
     def on_ends(self, runs: Iterable[Run]) -> None:
         """Take the ends of runs, which are durable by now."""
         succeeded: list[str] = []
+        is_behind = self._is_behind()
         t, until = self._last, _EPOCH  # those that end before `until` end in the same millisecond
         for run in runs:
             at, error = run.ended, run.error
@@ -109,7 +124,9 @@ class Recorder:
             if succeeded:
                 self._put_runs(t, "RunSuccess", succeeded)
                 succeeded = []
-            if error is None:
+            if error is None and is_behind:
+                self.on_success(run.name, at)
+            elif error is None:
                 t = max(self._last, _milliseconds(at))
                 until = _EPOCH + _MILLISECOND * (t + 1)
                 succeeded.append(run.name)
@@ -187,10 +204,11 @@ class Recorder:
         self._put(None, "Thaw", {})
 
     def _on_pause(self, event: Event) -> None:
-        """The loop stood still, or the clock leapt: in that time nothing could be done."""
+        """The loop stood still, or the clock leapt, or both: in that time nothing could be done."""
         seconds = event.fields["seconds"]
         if isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
-            self._put(self._now() - timedelta(seconds=seconds), "Freeze", {})
+            whole = event.subject if isinstance(event.subject, float) else seconds
+            self._put(self._now() - timedelta(seconds=whole), "Freeze", {})
             self._put(None, "Thaw", {})
 
 
@@ -237,6 +255,10 @@ def _remembered(record: TaskRecord) -> dict[str, object]:
         found["lastStart"] = _milliseconds(record.last_attempt)
     if record.retry_until is not None:
         found["retryAt"] = _milliseconds(record.retry_until)
+    if record.last_success is not None:
+        found["lastSuccess"] = _milliseconds(record.last_success)
+    if record.last_failure is not None:
+        found["lastFailure"] = _milliseconds(record.last_failure)
     if record.running_since is not None:
         found["interrupted"] = True
     return found

@@ -12,10 +12,15 @@ _BLOCK = 65_536
 
 
 class TraceFile:
-    """Adds to a file, or makes it. A torn last line is cut off; a life that broke off ended by a crash."""
+    """Adds to a file, or makes it. A torn last line is cut off; a life that broke off ended by a crash.
 
-    def __init__(self, path: Path, header: Header) -> None:
+    `crash` is the line that says so. It is written at once, unless whoever opens the file wants to know first what the
+    ledger has to say.
+    """
+
+    def __init__(self, path: Path, header: Header, *, holds_crash: bool = False) -> None:
         self.path = path
+        self.crash: Position | None = None
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             self._size = self._whole_size()
@@ -25,6 +30,8 @@ class TraceFile:
                 self._write(write_header(header))
             else:
                 self._go_on(header)
+                if self.crash is not None and not holds_crash:
+                    self.write(self.crash)
         except BaseException:
             os.close(self._file)
             raise
@@ -75,7 +82,8 @@ class TraceFile:
                 line=number, field="event", found="End", reason="must be one that others may follow"
             )
         if fields["event"] not in _QUIET_ENDS:
-            self.write(Position(self.last, "UnexpectedShutdown", {}))
+            shown = {"clock": fields["clock"]} if "clock" in fields else {}
+            self.crash = Position(self.last, "UnexpectedShutdown", shown)
 
     def _line_at(self, start: int) -> str:
         text = b""

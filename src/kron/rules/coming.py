@@ -4,7 +4,6 @@ A period is handled at its chosen time, one without a chosen time when its windo
 may overlap, so that effective times need not come in the order of their nominal times.
 """
 
-from collections.abc import Container
 from datetime import datetime
 from heapq import heappop, heappush
 
@@ -13,6 +12,7 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
 from kron.instant import SECOND, Instant
+from kron.rules.handled import NONE, Handled
 
 
 def effective(decision: Decision) -> Instant:
@@ -28,8 +28,7 @@ class Coming:
 
     __slots__ = ("_ahead", "_handled", "_nominal", "_since", "_timing")
 
-    def __init__(self, timing: Timing, since: Instant, handled: Container[Instant] = ()) -> None:
-        """`handled` are nominal times."""
+    def __init__(self, timing: Timing, since: Instant, handled: Handled = NONE) -> None:
         self._timing, self._since, self._handled = timing, since, handled
         self._ahead: list[tuple[Instant, Instant, Decision]] = []
         last = SECOND * timing.terms.last
@@ -63,7 +62,7 @@ class Coming:
         except OutOfRangeError:  # the calendar ends
             self._nominal = None
             return
-        if effective(decision) > self._since and nominal not in self._handled:
+        if effective(decision) > self._since and not self._handled.has(nominal):
             self.put_back(decision)
 
     def _next(self, after: Instant) -> Instant | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # of children whose job sets none
 _TEN_SECONDS = timedelta(seconds=10)
 _MEBIBYTE = 1024 * 1024
 

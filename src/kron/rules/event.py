@@ -26,7 +26,9 @@ class Event:
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
     at: Instant | None = None  # when it happened, where that is not the instant at which it is told
-    subject: object = None  # of an initialisation: the list as it was given, the error it fails by, what was stored
+    # of an initialisation: the list as it was given, the error it fails by, what was stored; of a leap of the clock:
+    # for how many seconds in all nothing could be done
+    subject: object = None
 
     @property
     def level(self) -> str:
@@ -48,7 +50,18 @@ def event(
     return Event(name, MappingProxyType(fields), exception, at, subject)
 
 
-EVENTS: Mapping[str, EventKind] = MappingProxyType(
+_ROW = (
+    "kind", "run_id", "identity", "name", "period_id", "nominal_time", "chosen_time", "outcome", "reason", "detail",
+    "started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt", "attempts", "duration", "lateness",
+)  # fmt: skip
+_RANGE = ("first_period_id", "last_period_id", "count")
+_DECISION = (
+    "identity", "period_id", "period_key", "nominal_time", "window_start", "window_end", "window_mode", "chosen_time",
+    "timezone", "distribution", "seed_strategy", "salt", "seed_hash", "constraints_applied", "attempts", "reason",
+    "algorithm_version", "tzdata_version",
+)  # fmt: skip
+
+LIBRARY: Mapping[str, EventKind] = MappingProxyType(
     {
         # the scheduler's life
         "SchedulerInitializationStarted": EventKind(DEBUG, ("totalRegistrations",)),
@@ -88,3 +101,23 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
         "PropertyViolated": EventKind(WARNING, ("property", "blame", "explanation")),
     }
 )
+HOSTS: Mapping[str, EventKind] = MappingProxyType(
+    {
+        # jobs with periods
+        "DecisionMade": EventKind(DEBUG, _DECISION),
+        "PeriodExecuted": EventKind(INFO, _ROW),
+        "PeriodSkipped": EventKind(WARNING, _ROW, _RANGE),
+        "PeriodMissed": EventKind(WARNING, _ROW, _RANGE),
+        "PeriodUnschedulable": EventKind(WARNING, _ROW, _RANGE),
+        "RunStarted": EventKind(INFO, _ROW),  # a trigger, a boot, or a further attempt
+        "RunEnded": EventKind(INFO, _ROW),
+        # the daemon
+        "KrondReady": EventKind(INFO, ("pid", "jobs", "state")),
+        "KrondDraining": EventKind(INFO, ("active",)),
+        "Reloaded": EventKind(INFO, ("added", "changed", "removed", "unchanged")),
+        "ReloadFailed": EventKind(WARNING, ("errors",)),
+        "PeerRefused": EventKind(WARNING, ("uid",)),
+    }
+)
+
+EVENTS: Mapping[str, EventKind] = MappingProxyType({**LIBRARY, **HOSTS})

@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError
+from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError, UnknownTimezoneError, shown
+
+Level = Literal["error", "warning", "notice"]  # a notice tells what is done, and never that it is wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An error or a warning: where it is, which field it is about, what was found and what would be right."""
+    """An error, a warning or a notice: where it is, which field it is about, what was found and what would be right."""
 
-    level: Literal["error", "warning"]
+    level: Level
     field: str
     message: str
     fix: str = ""
@@ -39,5 +41,9 @@ def finding_of(error: KronError, *, file: str, line: int) -> Finding:
         case InvalidCronExpressionError():
             return Finding("error", error.field, error.reason, error.fix, file, line)
         case InvalidDefinitionError():
-            return Finding("error", error.field, f'{error.reason}, found "{error.found}"', error.fix, file, line)
+            found = f', found "{shown(error.found)}"' if error.found else ""
+            return Finding("error", error.field, f"{error.reason}{found}", error.fix, file, line)
+        case UnknownTimezoneError():
+            message = f'must be an IANA time zone, found "{shown(str(error.details["timezone"]))}"'
+            return Finding("error", "timezone", message, error.fix, file, line)
     return Finding("error", str(error.details.get("field", "schedule")), error.message, "", file, line)

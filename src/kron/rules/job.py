@@ -5,20 +5,16 @@ from typing import Literal
 
 from kron.decision.choices import unknown_word
 from kron.decision.definition import add_once, check_type
-from kron.decision.line import parse_line, quote, split_outside_quotes, unquote
+from kron.decision.line import Rest, parse_line, quote, split_outside_quotes, unquote
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
+from kron.rules.files.keys import IN_LINES, KEYS, REPEATABLE
 from kron.rules.policy import Policy
-
-SETTINGS = (
-    "name", "command", "stdin", "user", "group", "cwd", "env", "shell", "umask", "timeout", "stdout", "stderr",
-    "description",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """When, under which policy, and with which settings; `env` may be set several times, the others once."""
+    """When, under which policy, and with which settings, as they were written."""
 
     timing: Timing
     policy: Policy = field(default_factory=Policy)
@@ -39,19 +35,11 @@ class Job:
         return next((value for key, value in self.settings if key == "name"), "")
 
     @classmethod
-    def parse(
-        cls, text: str, *, identity: str = "", source: str = "", dialect: Literal["extended", "posix"] = "extended"
-    ) -> "Job":
-        """Return the job of a line; without an identity it is `<source>:<name>`, or the name alone."""
-        line = parse_line(text, rest_allowed=True)
-        settings = _read_settings(line.rest, line.rest_position)
-        name = dict(settings).get("name", "")
-        if source and not name:
-            raise InvalidDefinitionError(
-                field="name", found="nothing", reason="is required", fix="add name=… after the schedule"
-            )
-        identity = identity or (f"{source}:{name}" if source else name)
-        timing = Timing.of_line(line, identity=identity, dialect=dialect)
+    def parse(cls, text: str, *, identity: str = "", dialect: Literal["extended", "posix"] = "extended") -> "Job":
+        """Return the job of a line; without an identity it is the name."""
+        line = parse_line(text, rest=Rest.SETTINGS)
+        settings = read_settings(line.rest, line.rest_position)
+        timing = Timing.of_line(line, identity=identity or dict(settings).get("name", ""), dialect=dialect)
         return cls(timing, Policy.of_line(line), settings)
 
     def to_line(self) -> str:
@@ -68,7 +56,8 @@ def _words(text: str, position: int) -> list[str]:
         raise
 
 
-def _read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
+def read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
+    """Return the keys and values that follow a schedule, in order; errors point into the line, from `position` on."""
     settings: list[tuple[str, str]] = []
     seen: dict[str, object] = {}
     for word in _words(text, position):
@@ -89,8 +78,11 @@ def _read_setting(word: str, seen: dict[str, object]) -> tuple[str, str]:
     if not equals:
         fix = 'quote a value with blanks, as in command="echo hello"'
         raise InvalidDefinitionError(field="settings", found=word, reason="needs KEY=VALUE", fix=fix)
-    if key not in SETTINGS:
-        raise unknown_word("settings", key, SETTINGS)
-    if key != "env":  # the only one that may be set several times
+    if key not in IN_LINES:
+        if key in KEYS and KEYS[key].modifier:
+            fix = f"write @{KEYS[key].modifier}(…) after the schedule"
+            raise InvalidDefinitionError(field="settings", found=key, reason="is said by a modifier", fix=fix)
+        raise unknown_word("settings", key, IN_LINES)
+    if key not in REPEATABLE:
         add_once(seen, key, value)
     return key, unquote(value)

@@ -1,4 +1,4 @@
-"""lint(job, now) -> findings: what is valid and yet unlikely to be what its author meant."""
+"""lint(timing, policy, now) -> findings: what is valid and yet unlikely to be what its author meant."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -6,25 +6,76 @@ from itertools import islice, pairwise
 
 from kron.cron.calendar import longest
 from kron.cron.schedule import Gaps, Repeated, Schedule
-from kron.cron.zone import Table
-from kron.decision.report import Report, report
+from kron.cron.zone import UTC_ZONE, Table
+from kron.decision.timing import Timing
 from kron.instant import MICROSECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules.finding import Finding
-from kron.rules.job import Job
+from kron.rules.outlook import Outlook, Prospect
+from kron.rules.policy import Policy
 
 RISK_WORTH_A_WARNING = 0.01  # one period in a hundred; excluding single days on purpose stays below it
 _YEARS_AHEAD = timedelta(
     days=3 * 366
 )  # three years show every yearly change of the clocks and a leap year often enough
 _FAR_AHEAD = timedelta(days=41 * 366)  # the rarest expression, a leap day on one weekday, comes within forty years
-_SPANS_LOOKED_AT = 10_000  # of long windows fewer periods are enough
 _PERIODS_LOOKED_AT = 400  # more than a year of a daily job
+_LARGEST_CHANGE = timedelta(hours=3)  # of the clocks of any zone, in the years to come
 
 
-def lint(job: Job, now: Instant) -> list[Finding]:
-    """Return the warnings about a valid job, as of now."""
-    periods = list(islice(job.timing.schedule.between(now, now + _FAR_AHEAD), _PERIODS_LOOKED_AT))
-    return [warning for check in _CHECKS for warning in check(job, now, periods)]
+def lint(timing: Timing, policy: Policy, now: Instant) -> list[Finding]:
+    """Return the warnings about one valid job, as of now."""
+    return Linter(now).warnings(timing, policy)
+
+
+class Linter:
+    """Warns about many jobs. What it found out about a schedule holds for all jobs that share it."""
+
+    def __init__(self, now: Instant) -> None:
+        self._now = now
+        self._schedules: dict[int, tuple[Schedule, list[Finding]]] = {}  # by identity, and kept, so that it stays one's
+        self._spacings: dict[int, timedelta | None] = {}
+        self._risks: dict[object, list[Finding]] = {}
+        self._outlook = Outlook(now)
+
+    def warnings(self, timing: Timing, policy: Policy) -> list[Finding]:
+        """Return the warnings about one valid job."""
+        found = self._of_schedule(timing.schedule) + self._overlapping_windows(timing)
+        return found + self._unschedulable(timing) + _no_deadline(policy)
+
+    def _of_schedule(self, schedule: Schedule) -> list[Finding]:
+        known = self._schedules.get(id(schedule))
+        if known is None:
+            found = [warning for check in _CHECKS for warning in check(schedule, self._now)]
+            known = self._schedules[id(schedule)] = schedule, found
+        return known[1]
+
+    def _overlapping_windows(self, timing: Timing) -> list[Finding]:
+        duration, schedule = timing.window.duration, timing.schedule
+        if duration <= _surely_apart(schedule):
+            return []
+        if id(schedule) not in self._spacings:
+            pairs = pairwise(_periods(schedule, self._now))
+            self._spacings[id(schedule)] = min((later - earlier for earlier, later in pairs), default=None)
+        spacing = self._spacings[id(schedule)]
+        if spacing is None or duration <= spacing:
+            return []
+        message = (
+            f"{format_duration(duration)} is longer than the shortest spacing, {format_duration(spacing)}: "
+            "windows overlap and periods may run out of order"
+        )
+        return [_warning("window", message, f"shorten it to {format_duration(spacing)}")]
+
+    def _unschedulable(self, timing: Timing) -> list[Finding]:
+        if not timing.constraints:
+            return []
+        key = (id(timing.schedule), timing.window, timing.distribution, timing.constraints)
+        if key not in self._risks:
+            self._risks[key] = list(_unschedulable(self._outlook.of(timing)))
+        return self._risks[key]
+
+
+def _periods(schedule: Schedule, now: Instant) -> Iterator[Instant]:
+    return islice(schedule.between(now, now + _FAR_AHEAD), _PERIODS_LOOKED_AT)
 
 
 def _warning(field: str, message: str, fix: str = "") -> Finding:
@@ -34,8 +85,8 @@ def _warning(field: str, message: str, fix: str = "") -> Finding:
 # --- each check -------------------------------------------------------------------------------------------------------
 
 
-def _missing_days(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[Finding]:
-    expression = job.timing.schedule.expression
+def _missing_days(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
+    expression = schedule.expression
     if expression.day.full or expression.either_day:
         return
     days, months = expression.day, expression.month
@@ -47,8 +98,8 @@ def _missing_days(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[
         yield _warning("day", "29 February occurs in leap years only", "use day 28 to run every year")
 
 
-def _either_day(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[Finding]:
-    expression = job.timing.schedule.expression
+def _either_day(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
+    expression = schedule.expression
     if expression.either_day and not (expression.day.full or expression.weekday.full):
         yield _warning(
             "weekday",
@@ -56,8 +107,8 @@ def _either_day(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[Fi
         )
 
 
-def _uneven_steps(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[Finding]:
-    expression = job.timing.schedule.expression
+def _uneven_steps(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
+    expression = schedule.expression
     texts = expression.text.split()
     for text, field, size in zip(texts, (expression.minute, expression.hour), (60, 24), strict=False):
         step = text.removeprefix("*/")
@@ -71,8 +122,7 @@ def _uneven_steps(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[
             yield _warning(unit, f"{text} does not divide {size}: the last step before the turn is {last}, not {step}")
 
 
-def _clock_changes(job: Job, now: Instant, _periods: list[Instant]) -> Iterator[Finding]:
-    schedule = job.timing.schedule
+def _clock_changes(schedule: Schedule, now: Instant) -> Iterator[Finding]:
     if schedule.expression.hour.full:  # such a line follows real time through the night
         return
     table = schedule.zone.table_at(now + _YEARS_AHEAD)
@@ -83,13 +133,13 @@ def _clock_changes(job: Job, now: Instant, _periods: list[Instant]) -> Iterator[
         yield _warning(
             "schedule",
             f"names a time that does not exist on {_night(table, gap)} in {schedule.timezone}: that run is skipped",
-            "add @dst(gap=shift) to run right after the gap",
+            'add @dst(gap=shift), in TOML gap = "shift", to run right after the gap',
         )
     if fold is not None and schedule.repeated is Repeated.BOTH:
         yield _warning(
             "schedule",
             f"names a time that occurs twice on {_night(table, fold)} in {schedule.timezone}: it runs both times",
-            "add @dst(repeated=first) to run once",
+            'add @dst(repeated=first), in TOML repeated = "first", to run once',
         )
 
 
@@ -104,53 +154,36 @@ def _night(table: Table, i: int) -> str:
     return (table.starts[i] + table.offsets[i - 1]).date().isoformat()
 
 
-def _overlapping_windows(job: Job, _now: Instant, periods: list[Instant]) -> Iterator[Finding]:
-    spacing = min((later - earlier for earlier, later in pairwise(periods)), default=None)
-    duration = job.timing.window.duration
-    if spacing is not None and duration > spacing:
-        yield _warning(
-            "window",
-            f"{format_duration(duration)} is longer than the shortest spacing, {format_duration(spacing)}: "
-            "windows overlap and periods may run out of order",
-            f"shorten it to {format_duration(spacing)}",
-        )
+def _surely_apart(schedule: Schedule) -> timedelta:
+    """Return a time that certainly lies between two occurrences, read from the text and not from the calendar."""
+    expression = schedule.expression
+    minutes, hours = list(expression.minute), list(expression.hour)
+    inside = [later - earlier for earlier, later in pairwise(minutes)]
+    across = [later - earlier for earlier, later in pairwise(hours)] + [24 - hours[-1] + hours[0]]
+    least = min([*inside, *(60 * hour + minutes[0] - minutes[-1] for hour in across)])
+    return timedelta(minutes=least) - (ZERO if schedule.zone is UTC_ZONE else _LARGEST_CHANGE)
 
 
-def _unschedulable(job: Job, _now: Instant, periods: list[Instant]) -> Iterator[Finding]:
-    timing = job.timing
-    if not timing.constraints:
-        return
-    reports: list[Report] = []
-    spans = 0
-    for nominal in periods:
-        reports.append(report(timing, nominal))
-        spans += len(reports[-1].spans)
-        if spans > _SPANS_LOOKED_AT:
-            break
-    expected = sum(found.risk for found in reports) / max(len(reports), 1)
-    if expected > RISK_WORTH_A_WARNING:
-        least = min(reports, key=lambda found: found.share)
+def _unschedulable(prospect: Prospect | None) -> Iterator[Finding]:
+    if prospect is not None and prospect.failing > RISK_WORTH_A_WARNING:
         yield _warning(
             "constraint",
-            f"{expected:.0%} of the periods will find no allowed second; in the worst, {format_instant(least.start)}, "
-            f"{least.share:.1%} of the window is allowed",
+            f"{prospect.failing:.0%} of the periods will find no allowed second; in the worst, "
+            f"{format_instant(prospect.worst)}, {prospect.allowed:.1%} of the window is allowed",
             "widen the window or the constraint, or move the schedule into the allowed time",
         )
 
 
-def _no_deadline(job: Job, _now: Instant, _periods: list[Instant]) -> Iterator[Finding]:
-    if job.policy.deadline == ZERO:
-        yield _warning(
-            "deadline", "is 0s: a restart at the chosen second loses that run", "add @policy(deadline=10m) or longer"
-        )
+def _no_deadline(policy: Policy) -> list[Finding]:
+    if policy.deadline != ZERO:
+        return []
+    fix = 'add @policy(deadline=10m) or longer, in TOML deadline = "10m"'
+    return [_warning("deadline", "is 0s: a restart at the chosen second loses that run", fix)]
 
 
-_CHECKS: tuple[Callable[[Job, Instant, list[Instant]], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[Schedule, Instant], Iterator[Finding]], ...] = (
     _uneven_steps,
     _missing_days,
     _either_day,
     _clock_changes,
-    _overlapping_windows,
-    _unschedulable,
-    _no_deadline,
 )

@@ -5,7 +5,7 @@ closing, however many they are: no unbounded replay, and no unbounded bookkeepin
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.instant import SECOND, Instant
 from kron.rules.coming import effective
+from kron.rules.handled import NONE, Handled
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason, lateness
 
@@ -42,14 +43,15 @@ class Closing(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """What is over, in the order of time, and the one period that may still run."""
+    """In the order of time: what is over, the one period that may still run, and what is over that comes after it."""
 
     closings: list[Closing]
     latest: Decision | None
+    later: list[Closing]
 
 
-def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Collection[Instant] = ()) -> Outage:
-    """Return what becomes of the periods of a gap; `handled` are nominal times of those that have their outcome."""
+def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Outage:
+    """Return what becomes of the periods of a gap, but for those that have their outcome already."""
     closings: list[Closing] = []
     eligible: list[Decision] = []
     ancient = _ancient(timing, policy, gap, now, handled)
@@ -63,7 +65,11 @@ def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Coll
     if ancient is not None:
         closings.append(Closing(*ancient, Outcome.MISSED, gap.reason.value))
     closings += [_closing(decision, Outcome.SKIPPED, Reason.SUPERSEDED.value) for decision in eligible[:-1]]
-    return Outage(join(closings), eligible[-1] if eligible else None)
+    if not eligible:
+        return Outage(join(closings), None, [])
+    latest = eligible[-1]
+    before = [each for each in closings if _order(each.first) < _order(latest)]
+    return Outage(join(before), latest, join(each for each in closings if each not in before))
 
 
 def join(closings: Iterable[Closing]) -> list[Closing]:
@@ -88,12 +94,12 @@ class _Ancient(NamedTuple):
     number: int
 
 
-def _ancient(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Collection[Instant]) -> _Ancient | None:
+def _ancient(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled) -> _Ancient | None:
     """Return those that are missed whatever second would have been chosen, None if they are few."""
     terms = timing.terms
     after = gap.since - SECOND * terms.first  # windows that begin later are wholly in the gap
-    if handled:
-        after = max(after, *handled)
+    if (latest := handled.latest()) is not None:
+        after = max(after, latest)
     try:
         until = min(gap.until, now - policy.deadline - SECOND) - SECOND * (terms.last + 1)
     except OverflowError:  # so long a deadline never passes
@@ -120,7 +126,7 @@ def _nominals(schedule: Schedule, after: Instant, until: Instant) -> tuple[int, 
     return count, first, tuple(newest)
 
 
-def _one_by_one(timing: Timing, gap: Gap, handled: Collection[Instant], ancient: _Ancient | None) -> list[Decision]:
+def _one_by_one(timing: Timing, gap: Gap, handled: Handled, ancient: _Ancient | None) -> list[Decision]:
     """Return the periods of a gap in the order of their effective times, but for the ancient ones."""
     terms, between = timing.terms, timing.schedule.between
     after, until = gap.since - SECOND * terms.last, gap.until - SECOND * terms.first
@@ -129,7 +135,7 @@ def _one_by_one(timing: Timing, gap: Gap, handled: Collection[Instant], ancient:
     else:
         begin, end = ancient.first.nominal_time, ancient.last.nominal_time
         nominals = chain(between(after, begin - SECOND), between(end, until))
-    decisions = (decide(timing, nominal) for nominal in nominals if nominal not in handled)
+    decisions = (decide(timing, nominal) for nominal in nominals if not handled.has(nominal))
     return sorted((decision for decision in decisions if gap.since < effective(decision) <= gap.until), key=_order)
 
 

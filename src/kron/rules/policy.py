@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from kron.decision.choices import choose
+from kron.decision.choices import choose, unknown_word
 from kron.decision.definition import Parts, add_once, check_type, pointing_at, read_duration, read_pair, read_table
-from kron.decision.line import Line
+from kron.decision.line import Line, Modifier
 from kron.errors import InvalidDefinitionError
 from kron.instant import ZERO, format_duration
 
@@ -42,18 +42,13 @@ class Policy:
         if "policy" not in line.modifiers:
             return cls()
         modifier = line.modifiers["policy"]
-        words: Parts = {}
         with pointing_at(modifier):
-            for word in modifier.words():
-                key, value = read_pair("policy", word)
-                said = {"true": True, "false": False}.get(value, value) if key == "suspend" else value
-                add_once(words, key, said, of="policy")
-            return cls.from_dict(words)
+            return cls.from_dict(policy_words(modifier))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> "Policy":
         """Return the policy of a table with any of the three keys."""
-        table = read_table("policy", given, ("concurrency", "deadline", "suspend"))
+        table = read_table("policy", given, _WORDS)
         suspend = table.get("suspend", False)
         if not isinstance(suspend, bool):
             raise InvalidDefinitionError(field="policy.suspend", found=str(suspend), reason="must be true or false")
@@ -76,3 +71,18 @@ class Policy:
         usual = Policy().to_dict()
         words = [f"{key}={str(value).lower()}" for key, value in self.to_dict().items() if value != usual[key]]
         return [f"@policy({','.join(words)})"] if words else []
+
+
+def policy_words(modifier: Modifier) -> Parts:
+    """Return what an `@policy(…)` says and no more, `suspend` as a bool where it is one."""
+    words: Parts = {}
+    for word in modifier.words():
+        key, value = read_pair("policy", word)
+        if key not in _WORDS:
+            raise unknown_word("policy", key, _WORDS)
+        add_once(words, key, _BOOLS.get(value, value) if key == "suspend" else value, of="policy")
+    return words
+
+
+_WORDS = ("concurrency", "deadline", "suspend")
+_BOOLS: dict[str, object] = {"true": True, "false": False}

@@ -4,12 +4,11 @@ The new definition owns every unhandled period whose chosen time, by itself, lie
 the old one and is not run by the new one is over. Nothing runs because of a change.
 """
 
-from collections.abc import Collection
-
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.coming import effective
+from kron.rules.handled import NONE, Handled
 from kron.rules.outage import Closing, Gap, join, outage
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason
@@ -17,23 +16,21 @@ from kron.rules.verdict import Outcome, Reason
 _CHANGED = Reason.DEFINITION_CHANGED.value
 
 
-def redefine(
-    old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled: Collection[Instant] = ()
-) -> list[Closing]:
+def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled: Handled = NONE) -> list[Closing]:
     """Return what is closed by a change at the end of the gap; everything until its beginning was handled before.
 
-    `new` is None for a job that is removed, `handled` are nominal times of periods that have their outcome.
+    `new` is None for a job that is removed.
     """
-    kept = {*handled, *_owned(old, new, gap.until)}
+    kept = Handled((*handled.spans, *((nominal, nominal) for nominal in _owned(old, new, gap.until))))
     past = outage(old, policy, gap, gap.until, kept)
     closings = [
         closing._replace(reason=_CHANGED) if closing.outcome is Outcome.SKIPPED else closing
-        for closing in past.closings
+        for closing in past.closings + past.later
     ]
     open_ones = [past.latest] if past.latest is not None else []
     terms = old.terms
     first, last = gap.until - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first
-    begun = (decide(old, nominal) for nominal in old.schedule.between(first, last) if nominal not in kept)
+    begun = (decide(old, nominal) for nominal in old.schedule.between(first, last) if not kept.has(nominal))
     open_ones += [decision for decision in begun if effective(decision) > gap.until]
     return join(closings + [Closing(each, each, 1, Outcome.SKIPPED, _CHANGED) for each in open_ones])
 

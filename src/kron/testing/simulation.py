@@ -7,7 +7,7 @@ def test_my_schedule_survives_a_month_of_crashes():
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from kron.hosts.simulation.jobs import jobs_of_registrations
 from kron.hosts.simulation.scenario import Accidents, Behaviour, Scenario
@@ -52,6 +52,7 @@ def simulate(
     days: float = 7.0,
     seed: int = 0,
     timezone: str = "UTC",
+    dialect: Literal["extended", "posix"] = "posix",
     contract: str = DEFAULT.name,
     behaviour: Behaviour | None = None,
     **accidents: float,
@@ -62,13 +63,13 @@ def simulate(
     given do not happen. `behaviour` says which share of the runs is slow, fails or hangs.
     """
     terms = PRESETS[contract]
-    check_registrations(registrations, Reader(terms, "posix", timezone))
+    check_registrations(registrations, Reader(terms, dialect, timezone))
     jobs = jobs_of_registrations(registrations, behaviour or Behaviour())
     rates = Accidents(**{name: accidents.pop(name, 0.0) for name in Accidents.__slots__})
     if accidents:
         raise TypeError(f"there is no accident called {', '.join(accidents)}")
-    scenario = Scenario(jobs, instant(start), timedelta(days=days), seed, terms, timezone, rates)
-    header, positions = Header(contract, timezone), list[Position]()
+    scenario = Scenario(jobs, instant(start), timedelta(days=days), seed, terms, timezone, rates, dialect)
+    header, positions = scenario.header, list[Position]()
     checker = Checker(header)
 
     def take(position: Position) -> None:

@@ -36,7 +36,7 @@ _RUN = ("period", "attempt")
 EVENTS: Mapping[str, EventKind] = MappingProxyType(
     {
         "InitStart": EventKind("IS", _E, required=("call", "registrations"), optional=("valid",)),
-        "InitSuccess": EventKind("IEs", _S, required=("call",), optional=("remembered",)),
+        "InitSuccess": EventKind("IEs", _S, required=("call",), optional=("remembered", "lastDue")),
         "InitFailure": EventKind("IEf", _S, required=("call",), optional=("error", "cause")),
         "StopStart": EventKind("SS", _E, required=("call",)),
         "StopEnd": EventKind("SE", _S, required=("call",)),

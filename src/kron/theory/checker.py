@@ -20,7 +20,7 @@ from kron.theory.pulses import Pulses
 from kron.theory.report import Finding, Report
 from kron.theory.subjects import Call, Subject
 from kron.theory.tasks import Tasks
-from kron.theory.trace import Header, Position, memories_of, registrations_of
+from kron.theory.trace import Header, Position, last_dues_of, memories_of, registrations_of
 
 _ACTION = frozenset({"Action"})
 
@@ -32,7 +32,8 @@ class Checker:
         """A trace that names its Dues, or its RetryDues, is believed, and none is added."""
         suite = self._suite = SUITES[header.contract]
         court = self._court = Court(header.bounds, bounds_grow=suite.bounds_grow)
-        self._calendar = Calendar(header.timezone, suite.repeated, suite.blanks)
+        adds_due &= not header.names_dues
+        self._calendar = Calendar(header, suite, adds_due=adds_due)
         self._pulses = Pulses(dues=adds_due, retries=adds_retry_due)
         self._runs: Tasks | Periods = (
             Periods(suite, court) if suite.of(Scope.PERIOD) else Tasks(suite, self._calendar, self._pulses, court)
@@ -67,11 +68,15 @@ class Checker:
         """Take one event; InvalidTraceError if it cannot stand here."""
         court = self._court
         court.line += 1
-        t, court.event, _ = position
+        t, court.event, fields = position
         if self._has_ended:
             raise court.misplaced("event", court.event, "must not follow End")
-        if t >= self._pulses.soonest:
-            self._pulse_until(t)
+        clock = court.clock
+        court.clock = fields.get("clock", t)  # type: ignore[assignment] # it was checked when the line was read
+        if court.clock < clock:
+            self._pulses.set_back(court.clock, clock)
+        if court.clock >= self._pulses.soonest:
+            self._pulse_until(court.clock)
         if court.clocks.set(t):
             court.expire()
         court.position += 1
@@ -92,7 +97,7 @@ class Checker:
 
     def report(self) -> Report:
         """Return what is known by now."""
-        self._pulse_until(self._court.clocks.t)
+        self._pulse_until(self._court.clock)
         groups: list[tuple[Jury, list[Subject]]] = [
             (self._jury, list(self._runs.members())),
             (self._inits_jury, list(self._inits.values())),
@@ -153,6 +158,7 @@ class Checker:
         if not self._is_active():
             self._runs.arm()
         self._tell_world(frozenset({"Action", *seen, *valid}))
+        self._calendar.last_dues = last_dues_of(position)
         self._runs.on_init_success(call.registrations, seen, memories_of(position))
         self._tell_stops()
 

@@ -19,6 +19,7 @@ class Court:
         self.findings = Findings(bounds)
         self.clocks = Clocks(bounds, grow=bounds_grow)
         self.line = self.position = -1
+        self.clock = -(1 << 62)  # what the clock showed: earlier than the trace has it, if it was set back
         self.event = ""
         self.listed = 0  # how many tasks the current list has: so much longer may things take
 

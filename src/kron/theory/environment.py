@@ -1,12 +1,13 @@
 """Calendar: what cron, zone and contract say about a list: whether it is valid, and when its tasks are due."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, InvalidCronExpressionError
 from kron.instant import Instant
-from kron.theory.trace import Registration
+from kron.theory.properties import Suite
+from kron.theory.trace import Header, Registration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -15,14 +16,17 @@ _LONGEST = timedelta.max / _MILLISECOND
 
 
 class Times:
-    """The due instants of one expression. Those around the last instant asked for answer for all between them."""
+    """The due instants of one expression. Those around the last instant asked for answer for all between them.
+
+    Without a schedule nothing is known but the last one, which the trace has named.
+    """
 
     __slots__ = ("_coming", "_past", "_schedule")
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule | None, last: int | None = None) -> None:
         self._schedule = schedule
-        self._past: int | None = None
-        self._coming: int | None = 0
+        self._past = last
+        self._coming: int | None = None
         self._look(0)
 
     def next(self, after: int) -> int | None:
@@ -42,6 +46,8 @@ class Times:
             self._look(at)
 
     def _look(self, at: int) -> None:
+        if self._schedule is None:
+            return
         instant = _EPOCH + timedelta(milliseconds=at)
         self._coming = self._after(instant)
         try:
@@ -50,6 +56,7 @@ class Times:
             self._past = None
 
     def _after(self, instant: Instant) -> int | None:
+        assert self._schedule is not None, "without a schedule none is coming"
         try:
             return (self._schedule.next(instant) - _EPOCH) // _MILLISECOND
         except CronCalculationError:
@@ -57,11 +64,21 @@ class Times:
 
 
 class Calendar:
-    """Reads expressions as a contract does; equal ones are read once."""
+    """Reads expressions as a contract does; equal ones are read once.
 
-    def __init__(self, timezone: str, repeated: str, blanks: str) -> None:
-        self._timezone, self._repeated = timezone, repeated
-        self._blanks = {ord(blank): " " for blank in blanks}
+    Where a trace names its Dues, a line may have modifiers, which nobody reads here; what is wrong with one the trace
+    has to say. And where its header says so, it also says when a task was due last before it came.
+    """
+
+    def __init__(self, header: Header, suite: Suite, *, adds_due: bool) -> None:
+        self._terms = {
+            "timezone": header.timezone,
+            "dialect": "extended" if header.names_dues else "posix",
+            "repeated": suite.repeated,
+        }
+        self._is_told, self._believes = header.names_dues, header.names_dues or not adds_due
+        self._blanks = {ord(blank): " " for blank in suite.blanks}
+        self.last_dues: Mapping[str, int] = {}  # of the list that is taken just now
         self._known: dict[str, Times | None] = {}
         self.times("* * * * *")  # an unknown zone is refused here
 
@@ -70,11 +87,16 @@ class Calendar:
         if cron not in self._known:
             text = cron.translate(self._blanks)
             try:
-                schedule = Schedule(text, self._timezone, dialect="posix", repeated=self._repeated)  # type: ignore[arg-type] # it checks
-                self._known[cron] = Times(schedule)
+                self._known[cron] = Times(Schedule(text, **self._terms))  # type: ignore[arg-type] # it checks
             except InvalidCronExpressionError:
                 self._known[cron] = None
         return self._known[cron]
+
+    def times_of(self, registration: Registration) -> Times | None:
+        """Return the due instants of a task of the current list, as far as this trace lets them be known."""
+        if self._is_told:
+            return Times(None, self.last_dues.get(registration.name))
+        return self.times(registration.cron)
 
     def is_valid(self, registrations: Sequence[Registration]) -> bool:
         """Whether a list may be accepted: no name twice, each with a schedule that comes and a delay that passes."""
@@ -82,9 +104,12 @@ class Calendar:
         return (
             len(names) == len(registrations)
             and all(names)
-            and all(self.times(each.cron) is not None for each in registrations)
+            and all(self._is_schedule(each.cron) for each in registrations)
             and all(0 <= each.retry_delay_ms <= _LONGEST for each in registrations)  # not a number is neither
         )
+
+    def _is_schedule(self, cron: str) -> bool:
+        return (self._believes and "@" in cron[1:]) or self.times(cron) is not None
 
 
 def minute_of(t: int) -> int:

@@ -135,7 +135,7 @@ class Periods:
         return found
 
     def _now(self) -> Microseconds:
-        return self._court.clocks.t * _MILLISECOND
+        return self._court.clock * _MILLISECOND
 
     # --- telling ------------------------------------------------------------------------------------------------------
 

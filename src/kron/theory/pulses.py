@@ -41,6 +41,7 @@ class Pulses:
         self._coming: list[tuple[int, int, _Together | Task]] = []  # a number keeps the last from comparison
         self._numbers = count()
         self.soonest = _NEVER  # before this instant there is none
+        self._again_until = -_NEVER  # what the clock shows until then it has shown before
 
     def expect_due(self, task: Task, after: int) -> None:
         """Let a task be due when its schedule says so."""
@@ -74,11 +75,21 @@ class Pulses:
                     yield at, (who,), _RETRY_DUE
             elif who.at == at:
                 tasks = who.present()
-                states = [task.state for task in tasks]
-                yield at, tasks, _DUE
+                owing = tasks if at > self._again_until else [task for task in tasks if task.owes(at)]
+                states = [task.state for task in owing]
+                yield at, owing, _DUE
                 if tasks:
-                    self._expect(who, at if states != [task.state for task in tasks] else t)
+                    is_same = len(owing) == len(tasks) and states == [task.state for task in owing]
+                    self._expect(who, t if is_same else at)
         self.soonest = coming[0][0] if coming else _NEVER
+
+    def set_back(self, clock: int, since: int) -> None:
+        """Let be due again what the clock will show again; a start that has served it stays its start."""
+        self._again_until = max(self._again_until, since)
+        for together in self._together.values():
+            if together.tasks and together.times.next(clock) != together.at:
+                self._expect(together, clock)
+        self.soonest = self._coming[0][0] if self._coming else _NEVER
 
     def _expect(self, together: _Together, after: int) -> None:
         together.at = together.times.next(after)

@@ -29,7 +29,7 @@ class Subject:
 class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
-    __slots__ = ("cron", "delay", "first", "is_listed", "last_start", "retry_at", "times")
+    __slots__ = ("cron", "delay", "first", "is_listed", "last_due", "last_start", "retry_at", "times")
 
     def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
         super().__init__(name, state, touched, timed)
@@ -37,6 +37,7 @@ class Task(Subject):
         self.delay = 0.0
         self.first = 0  # the beginning of the minute in which it came in
         self.is_listed = False
+        self.last_due: int | None = None  # of those that the trace names
         self.last_start: int | None = None
         self.retry_at: int | None = None
         self.times: Times | None = None
@@ -54,7 +55,8 @@ class Task(Subject):
             since = self.first - 1 if self.last_start is None else self.last_start
             return {"Changed", "Redue"} if latest is not None and latest > since else {"Changed"}
         self.first, self.last_start, self.retry_at = minute_of(t), None, None
-        boot = {"Boot"} if latest is not None and latest >= self.first else set[str]()
+        dues = (latest, self.last_due if is_new else None)  # one that was listed was due by another schedule
+        boot = {"Boot"} if any(due is not None and due >= self.first for due in dues) else set[str]()
         return boot if is_new else {"Renewed", *boot}
 
     def recall(self, memory: Memory, registration: Registration, times: Times | None, t: int) -> set[str]:
@@ -66,6 +68,10 @@ class Task(Subject):
         is_due = latest is not None and latest > since
         is_retry = memory.retry_at is not None and memory.retry_at <= t
         return {"Redue"} if is_due or is_retry or memory.is_interrupted else set()
+
+    def owes(self, due: int) -> bool:
+        """Whether no start has served a due instant, which a clock that was set back shows once more."""
+        return due >= self.first and (self.last_start is None or due > self.last_start)
 
     def unlist(self) -> None:
         """Leave the list: nothing falls due any more."""

@@ -37,19 +37,21 @@ class Tasks:
 
     def on_run(self, position: Position) -> None:
         """Take the start or the end of a run."""
-        t, event, fields = position
+        _, event, fields = position
         name, court = fields["task"], self._court
         task = self._tasks.get(name) or self._task(str(name))  # type: ignore[call-overload] # a text, or not found
         court.tell(self.jury, task, LETTERS[event])
         task.lines[event] = court.line
         if event == "RunStart":
-            task.last_start, task.retry_at = t, None
+            if task.last_start is None or task.last_start < court.clock:
+                task.last_start = court.clock
+            task.retry_at = None
             self.running.add(task)
             return
         self.running.discard(task)
         if event == "RunFailure" and task.is_listed and isfinite(task.delay):  # another list was never valid
-            ended = fields.get("ended", t)  # told late, because its record took time
-            self._pulses.expect_retry(task, (ended if isinstance(ended, int) else t) + round(task.delay))
+            ended = fields.get("ended")  # told late, because its record took time
+            self._pulses.expect_retry(task, (ended if isinstance(ended, int) else court.clock) + round(task.delay))
 
     def on_runs(self, t: int, event: str, names: Iterable[str]) -> None:
         """Take runs that start, or end well, one after the other at one instant."""
@@ -105,7 +107,7 @@ class Tasks:
         """Take a task of the new list as it is there, and return what the task sees of that."""
         if task.is_as_in(registration):
             return {"Listed"}
-        t, times = self._court.clocks.t, self._calendar.times(registration.cron)
+        t, times = self._court.clock, self._calendar.times_of(registration)
         memory = memories.get(task.name)
         if memory is not None and (self._keeps_history or memory.registration == registration):
             seen = task.recall(memory, registration, times, t)
@@ -117,7 +119,10 @@ class Tasks:
         return {"Listed", *seen}
 
     def _on_pulse(self, position: Position) -> None:
-        self._tell(self._task(position.task), LETTERS[position.event])
+        task = self._task(position.task)
+        if position.event == "Due":
+            task.last_due = self._court.clock
+        self._tell(task, LETTERS[position.event])
 
     def _tell(self, task: Task, letter: Letter) -> None:
         self._court.tell(self.jury, task, letter)

@@ -13,6 +13,7 @@ from kron.theory.alphabet import EVENTS
 
 VERSION = 1
 _SHARED = ("t", "event")
+_NAMED = "named"
 _FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_999  # the calendar in milliseconds
 
 
@@ -49,6 +50,7 @@ class Header:
     contract: str
     timezone: str = "UTC"
     bounds: Bounds | None = None
+    names_dues: bool = False  # its lines may hold windows, which nobody but its recorder can compute
 
 
 class Position(NamedTuple):
@@ -69,6 +71,8 @@ def write_header(header: Header) -> str:
     fields: dict[str, object] = {"trace": VERSION, "contract": header.contract, "timezone": header.timezone}
     if header.bounds is not None:
         fields["bounds"] = header.bounds._asdict()
+    if header.names_dues:
+        fields["dues"] = _NAMED
     return _line(fields)
 
 
@@ -107,6 +111,19 @@ def memories_of(position: Position) -> dict[str, Memory]:
     }
 
 
+def last_dues_of(position: Position) -> Mapping[str, int]:
+    """Return when the tasks of an InitSuccess were due last, those that were, in a trace that names its Dues."""
+    found = position.fields.get("lastDue") or {}
+    assert isinstance(found, dict), "it was checked when the line was read"
+    return found
+
+
+def clock_of(position: Position) -> int:
+    """Return what the clock showed, which is earlier than the trace has it while it is set back."""
+    clock = position.fields.get("clock")
+    return clock if isinstance(clock, int) else position.t
+
+
 def _line(fields: Mapping[str, object]) -> str:
     return json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
 
@@ -135,7 +152,10 @@ def _read_header(number: int, text: str, contracts: tuple[str, ...]) -> Header:
         raise InvalidTraceError(line=number, field="contract", found=contract, reason=reason)
     if not isinstance(timezone, str):
         raise InvalidTraceError(line=number, field="timezone", found=timezone, reason="must be the name of a zone")
-    return Header(str(contract), timezone, _read_bounds(number, fields.get("bounds")))
+    if fields.get("dues") not in (None, _NAMED):
+        reason = f"must be {_NAMED}, or not be there"
+        raise InvalidTraceError(line=number, field="dues", found=fields["dues"], reason=reason)
+    return Header(str(contract), timezone, _read_bounds(number, fields.get("bounds")), names_dues="dues" in fields)
 
 
 def _read_bounds(number: int, found: object) -> Bounds | None:
@@ -185,6 +205,9 @@ def _read_position(number: int, text: str) -> Position:
             )
     for field, value in rest.items():
         _check_field(number, field, value)
+    if not _FIRST <= rest.get("clock", time) <= time:  # type: ignore[operator] # it is an instant
+        reason = "must not be after t: only of a clock that was set back need it be said"
+        raise InvalidTraceError(line=number, field="clock", found=rest["clock"], reason=reason)
     return Position(time, event, rest)
 
 
@@ -230,6 +253,10 @@ def _is_instant(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _are_instants(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_instant, value.values()))
+
+
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -245,6 +272,7 @@ _FIELDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "attempt": _COUNT,
     "closed": _CHOICE,
     "valid": _CHOICE,
+    "clock": (_is_instant, "must be a whole number of milliseconds"),
     "ended": (_is_instant, "must be a whole number of milliseconds"),
     "registrations": (
         lambda value: _are(value, _is_registration),
@@ -253,6 +281,7 @@ _FIELDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
             "and retryDelayMs, which is a number"
         ),
     ),
+    "lastDue": (_are_instants, "must name tasks, each with a whole number of milliseconds"),
     "remembered": (
         lambda value: _are(value, _is_memory),
         "must be a list; each item has task, cron, retryDelayMs, first, perhaps lastStart, retryAt, interrupted",

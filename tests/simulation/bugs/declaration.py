@@ -122,8 +122,8 @@ DECLARED = (
     Mutant(
         "a list is not remembered",
         "engine/engine.py",
-        "            if change.batch:\n",
-        "            if self._loop is None and not change.batch:\n",
+        "        if change.batch:\n",
+        "        if self._loop is None and not change.batch:\n",
         ("L1",),
     ),
     Mutant(

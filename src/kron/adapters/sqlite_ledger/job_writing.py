@@ -65,6 +65,7 @@ class JobWriting:
         put_begun(connection, batch.begun, numbers)
         self._expect(put_processes(connection, batch.processes) == len(batch.processes))
         self._expect(put_ends(connection, batch.ended) == len(batch.ended))
+        self._give_up(batch)
 
     def _put_jobs(self, batch: JobBatch) -> None:
         self._numbers.take(batch)
@@ -94,6 +95,10 @@ class JobWriting:
             self._recognise(process)
         for end in batch.ended:
             self._end(end)
+        self._give_up(batch)
+
+    def _give_up(self, batch: JobBatch) -> None:
+        self._connection.executemany(_RETRY, [(None, run_id) for run_id in batch.given_up])
 
     def _close(self, record: PeriodRecord) -> None:
         occupant = self._occupant(record.identity, record.first, record.last)

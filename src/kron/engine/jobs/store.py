@@ -23,6 +23,8 @@ class JobBatch(NamedTuple):
     """What begun runs are recognised by."""
     ended: Sequence[End] = ()
     """Runs that have ended."""
+    given_up: Sequence[str] = ()
+    """Names of runs that have ended, and are not tried again after all."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to write."""

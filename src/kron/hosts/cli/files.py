@@ -1,36 +1,29 @@
-"""read_files(paths) -> jobs: the jobs of `.kron` files, or all that is wrong with them."""
+"""read_files(paths) -> jobs: the jobs of files of any form, or all that is wrong with them."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from kron.rules.finding import Finding
-from kron.rules.job import Job
-from kron.rules.job_file import JobFile, read_job_file
+from kron.hosts.console import print_findings
+from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs
+from kron.rules.files.host_job import HostJob
+from kron.rules.files.source import Format
 
 
-def open_file(path: Path) -> JobFile:
-    """Return what stands in one file; a file that cannot be read is wrong usage."""
-    try:
-        text = path.read_text("utf-8")
-    except OSError as error:
-        raise click.UsageError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{path}: is not UTF-8 at byte {error.start}") from error
-    return read_job_file(text, file=str(path), source=str(path.absolute()))
+def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
+    """Return what stands in files, whoever may write them; a directory is wrong usage."""
+    files = list(paths)
+    for file in files:
+        if is_directory(file):
+            raise click.UsageError(f"{file}: is a directory")
+    return load_jobs(files, form=form, permissions=False)
 
 
-def read_files(paths: Iterable[Path]) -> list[Job]:
+def read_files(paths: Iterable[Path]) -> list[HostJob]:
     """Return the jobs of all files, or print every error of all of them and end."""
-    jobs: list[Job] = []
-    findings: list[Finding] = []
-    for path in paths:
-        found = open_file(path)
-        jobs += [job for _, job in found.jobs]
-        findings += found.findings
-    if findings:
-        for finding in findings:
-            click.echo(str(finding), err=True)
+    loaded = open_files(str(path) for path in paths)
+    if not loaded.ok:
+        print_findings([finding for finding in loaded.findings if finding.level == "error"])
         click.get_current_context().exit(2)
-    return jobs
+    return list(loaded.job_set.jobs)

@@ -1,6 +1,5 @@
 """kron lint FILES or LINES: what is wrong, and what is valid and yet unlikely to be meant."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,49 +7,44 @@ import click
 
 from kron.adapters.system_clock import system_now
 from kron.errors import KronError
-from kron.hosts.cli.files import open_file
+from kron.hosts.cli.files import open_files
 from kron.hosts.cli.options import DIALECT, read_job
-from kron.instant import Instant
+from kron.hosts.console import end_with_findings
+from kron.hosts.krond.check import FORMAT, in_order, read_form
+from kron.rules.files.warnings import warn
 from kron.rules.finding import Finding, finding_of
-from kron.rules.lint import lint as lint_job
+from kron.rules.lint import Linter
 
 
 @click.command()
 @click.argument("what", metavar="FILE|LINE...", nargs=-1, required=True)
 @DIALECT
+@FORMAT
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
-def lint(what: tuple[str, ...], dialect: str, *, strict: bool, as_json: bool) -> None:
-    """Check .kron files and single schedule lines.
+def lint(what: tuple[str, ...], dialect: str, form: str | None, *, strict: bool, as_json: bool) -> None:
+    """Check job files of any form (*.toml, *.kron, *.crontab) and single schedule lines.
 
     Errors, and warnings: times that a change of the clocks hits, days that never come, windows longer than the spacing,
     periods that may find no allowed second. Exit 0 no error, 1 errors found, 2 wrong usage or an unreadable file.
     """
-    now = system_now()
-    findings = [finding for item in what for finding in _findings(item, dialect, now)]
-    if strict:
-        findings = [replace(finding, level="error") for finding in findings]
-    if as_json:
-        click.echo(json.dumps([finding.to_dict() for finding in findings], ensure_ascii=False, indent=1))
-    else:
-        for finding in findings:
-            click.secho(str(finding), err=True, fg="red" if finding.level == "error" else "yellow")
-    click.get_current_context().exit(1 if any(finding.level == "error" for finding in findings) else 0)
+    linter = Linter(system_now())
+    files = tuple(item for item in what if not _is_line(item))
+    loaded = open_files(files, read_form(files, form))
+    found = [*loaded.findings]
+    for job in loaded.job_set.jobs:
+        found += warn(job, linter)
+    of_lines = [finding for item in what if _is_line(item) for finding in _lint_line(item, dialect, linter)]
+    every = of_lines + in_order(found)
+    end_with_findings(every, strict=strict, as_json=as_json, unreadable=loaded.unreadable)
 
 
-def _findings(item: str, dialect: str, now: Instant) -> list[Finding]:
-    """Return the findings about a file, or about a line if the text cannot be a file's name."""
-    if _is_line(item):
-        try:
-            job = read_job(item, dialect=dialect)
-        except KronError as error:
-            return [finding_of(error, file="<line>", line=1)]
-        return [replace(finding, file="<line>", line=1) for finding in lint_job(job, now)]
-    found = open_file(Path(item))
-    warnings = [
-        replace(finding, file=item, line=number) for number, job in found.jobs for finding in lint_job(job, now)
-    ]
-    return sorted([*found.findings, *warnings], key=lambda finding: finding.line)
+def _lint_line(line: str, dialect: str, linter: Linter) -> list[Finding]:
+    try:
+        job = read_job(line, dialect=dialect)
+    except KronError as error:
+        return [finding_of(error, file="<line>", line=1)]
+    return [replace(finding, file="<line>", line=1) for finding in linter.warnings(job.timing, job.policy)]
 
 
 def _is_line(item: str) -> bool:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
+from kron.cron.zone import Zone
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
+from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
 from kron.hosts.cli.draw import histogram, local_text, week_strips
 from kron.hosts.cli.files import read_files
@@ -26,7 +28,6 @@ from kron.hosts.cli.options import (
 )
 from kron.hosts.cli.periods import occurrences
 from kron.instant import SECOND, Instant, format_duration, format_instant
-from kron.rules.job import Job
 
 _DEFAULT_COUNT = 10
 _WORTH_A_BAR = 20_000  # decisions; fewer take less than half a second
@@ -39,7 +40,13 @@ _PLACES = 61  # columns of the histogram: each end has its own
 @FROM
 @COUNT
 @click.option("--for", "span", metavar="DURATION", help="All periods of a span, such as 12h or 7d, instead of a count.")
-@click.option("--file", "files", multiple=True, type=click.Path(path_type=Path), help="The jobs of a .kron file.")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="The jobs of a file: *.toml, *.kron or *.crontab.",
+)
 @click.option("--summary", is_flag=True, help="Print figures and a histogram instead of the periods.")
 @JSON
 @DIALECT
@@ -65,18 +72,25 @@ def next_(
         raise click.UsageError("give either --count or --for")
     if files and (identity is not None or dialect != "extended"):
         raise click.UsageError("--identity and --dialect belong to a LINE; a file has its own")
+    names: dict[str, str] = {}
     if line is None:
-        jobs = read_files(files)
-        if not jobs:
-            raise click.UsageError("there is no job in the files given")
+        timings = []
+        for found in read_files(files):
+            if found.timing is not None:  # @reboot has no periods
+                timings.append(found.timing)
+                names[found.identity] = found.name
+        if not timings:
+            raise click.UsageError("there is no job with a schedule in the files given")
     else:
-        jobs = [read_job(line, dialect=dialect, identity=identity)]
-        note_identity(identity, jobs[0])
+        job = read_job(line, dialect=dialect, identity=identity)
+        note_identity(identity, job)
+        timings = [job.timing]
     length = None if span is None else read_span(span)
     streams = [
-        _decisions(job, read_since(since, job.timing.schedule.zone), count or _DEFAULT_COUNT, length) for job in jobs
+        _decisions(timing, read_since(since, timing.schedule.zone), count or _DEFAULT_COUNT, length)
+        for timing in timings
     ]
-    total = (count or _DEFAULT_COUNT) * len(jobs) if length is None else None
+    total = (count or _DEFAULT_COUNT) * len(timings) if length is None else None
     decisions = _with_progress(chain.from_iterable(streams), total, quiet=not (summary or as_json))
     if line is None:
         decisions = iter(sorted(decisions, key=_by_chosen_time))
@@ -85,18 +99,17 @@ def next_(
     elif summary:
         _print_summary(decisions)
     elif line is None:
-        _print_calendar(list(decisions), {job.identity: job.name for job in jobs})
+        _print_calendar(list(decisions), names)
     else:
-        _print_table(jobs[0], decisions)
+        _print_table(timings[0].schedule.zone, decisions)
 
 
 def _by_chosen_time(decision: Decision) -> tuple[Instant, str]:
     return decision.chosen_time or decision.window_start, decision.identity
 
 
-def _decisions(job: Job, start: Instant, count: int, span: timedelta | None) -> Iterator[Decision]:
+def _decisions(timing: Timing, start: Instant, count: int, span: timedelta | None) -> Iterator[Decision]:
     """Yield the decisions of one job by nominal time; the end of the calendar is the end."""
-    timing = job.timing
     nominals = occurrences(timing.schedule, start)
     for number, nominal in enumerate(nominals):
         if number >= count if span is None else nominal - start > span:
@@ -132,8 +145,7 @@ def _print_json(decisions: Iterator[Decision]) -> None:
     sys.stdout.write("\n]\n" if separator != "[\n" else "[]\n")
 
 
-def _print_table(job: Job, decisions: Iterator[Decision]) -> None:
-    zone = job.timing.schedule.zone
+def _print_table(zone: Zone, decisions: Iterator[Decision]) -> None:
     wide = zone.name != "UTC"
 
     def cells(at: Instant) -> str:

@@ -1,19 +1,18 @@
 """The options that several commands share, and the reading of what they were given."""
 
-import re
 import sys
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Literal, cast
 
 import click
 
 from kron.adapters.system_clock import system_now
-from kron.cron.civil import Exact, Fold, Gap, resolve
 from kron.cron.zone import Zone
 from kron.decision.definition import check_identity
-from kron.errors import InvalidInstantError, KronError
-from kron.instant import Instant, parse_duration, parse_instant
+from kron.errors import KronError
+from kron.hosts.moments import read_moment
+from kron.instant import Instant, parse_duration
 from kron.rules.job import Job
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -21,7 +20,6 @@ Decorator = Callable[[Callable[..., Any]], Any]
 Dialects = Literal["extended", "posix"]
 
 DEFAULT_IDENTITY = "job"
-_LOCAL = re.compile(r"(?:(\d{4}-\d\d-\d\d)[ T])?(\d\d:\d\d(?::\d\d)?)", re.ASCII)
 
 LINE: Decorator = click.argument("line", metavar="LINE")
 DIALECT: Decorator = click.option(
@@ -59,18 +57,7 @@ def read_since(text: str | None, zone: Zone) -> Instant:
     """Return the instant that `--from` names, the present without it."""
     if text is None:
         return system_now()
-    if not (match := _LOCAL.fullmatch(text)):
-        return parse_instant(text)
-    day, clock = match.groups()
-    today = zone.local(system_now()).date().isoformat()
-    try:
-        wall = datetime.fromisoformat(f"{day or today}T{clock}")
-    except ValueError as error:
-        raise InvalidInstantError(text=text) from error
-    match resolve(zone, wall):
-        case Exact(at) | Fold(at, _) | Gap(at):
-            return at
-    raise AssertionError("a wall time is exact, in a gap or in a fold")
+    return read_moment(text, zone, system_now())
 
 
 def read_span(text: str) -> timedelta:

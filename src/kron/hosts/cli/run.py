@@ -19,7 +19,7 @@ from kron.adapters.system_timezone import system_timezone
 from kron.engine.ports import Sink
 from kron.hosts.cli.options import read_span
 from kron.hosts.cli.watching import watched
-from kron.hosts.library import Scheduler
+from kron.hosts.library import Scheduler, read_contract
 from kron.rules.contract import DEFAULT
 from kron.rules.telling import error_text
 from kron.theory.meaning import Verdict
@@ -65,7 +65,8 @@ def run(
     registrations = load_registrations(target)
     timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
     sink = _sink(as_json=as_json, verbose=verbose)
-    header = Header(keywords["contract"], keywords["timezone"] or system_timezone())
+    contract, timezone = read_contract(keywords["contract"]).name, keywords["timezone"] or system_timezone()
+    header = Header(contract, timezone, names_dues=keywords["dialect"] == "extended")  # its lines may have windows
     with watched(sink, header, trace_path, verify=verify) as (watching, monitor):
         scheduler = Scheduler(**keywords, run_timeout=timeout, sink=watching)
         asyncio.run(_run(scheduler, registrations))

@@ -9,7 +9,7 @@ import click
 
 from kron.cron.zone import load_zone
 from kron.hosts.cli.files import read_files
-from kron.hosts.cli.options import FROM, read_since
+from kron.hosts.cli.options import FROM, Dialects, read_since
 from kron.hosts.cli.run import load_registrations
 from kron.hosts.cli.verify import print_table
 from kron.hosts.simulation.clerk import Clerk
@@ -18,13 +18,12 @@ from kron.hosts.simulation.scenario import Accidents, Behaviour, Job, Scenario
 from kron.hosts.simulation.simulator import Summary
 from kron.hosts.simulation.simulator import simulate as live
 from kron.instant import format_instant
-from kron.rules.contract import DEFAULT, PRESETS, Contract
+from kron.rules.contract import DEFAULT, PRESETS
 from kron.rules.reader import Reader
 from kron.rules.registration import check_registrations
 from kron.theory.meaning import Verdict
 from kron.theory.properties import SUITES
 from kron.theory.report import Report
-from kron.theory.trace import Header
 
 _PERCENT = click.FloatRange(0, 100)
 _A_DAY = click.FloatRange(0, 10_000)
@@ -39,11 +38,16 @@ _A_DAY = click.FloatRange(0, 10_000)
 @click.option("--stops", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Stops and restarts a day.")
 @click.option("--changes", type=_A_DAY, default=0.0, show_default=True, metavar="N", help="Changed lists a day.")
 @click.option("--freezes", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Frozen processes a day.")
+@click.option("--jumps", type=_A_DAY, default=0.1, show_default=True, metavar="N", help="Clocks set a day.")
 @click.option("--faults", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Failing disks a day.")
 @click.option("--failing", type=_PERCENT, default=10.0, show_default=True, metavar="PERCENT", help="Runs that fail.")
 @click.option("--slow", type=_PERCENT, default=20.0, show_default=True, metavar="PERCENT", help="Runs that take time.")
 @click.option("--hanging", type=_PERCENT, default=0.0, show_default=True, metavar="PERCENT", help="Runs that hang.")
 @click.option("--timezone", metavar="ZONE", default="UTC", show_default=True, help="IANA zone of the schedules.")
+@click.option(
+    "--dialect", type=click.Choice(["posix", "extended"]), default="posix", show_default=True,
+    help="Cron language of registrations; a FILE is always extended.",
+)  # fmt: skip
 @click.option(
     "--contract", type=click.Choice([name for name in PRESETS if name in SUITES and name != "kron"]),
     default=DEFAULT.name, show_default=True, help="Rules to go by.",
@@ -54,30 +58,30 @@ _A_DAY = click.FloatRange(0, 10_000)
 )  # fmt: skip
 @click.option("--verify", is_flag=True, help="Judge the trace; exit 1 if a property is violated.")
 def simulate(
-    what: str, *, since: str | None, days: float, seed: int, timezone: str, contract: str, trace_path: Path,
-    verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
+    what: str, *, since: str | None, days: float, seed: int, timezone: str, dialect: Dialects, contract: str,
+    trace_path: Path, verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
 ) -> None:  # fmt: skip
-    """Live through days of a .kron FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
+    """Live through days of a job FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
 
     The scheduler, its rules and its recovery are the real ones; callbacks, disk and accidents are drawn from the seed.
-    Nothing of yours is run.
+    Nothing of yours is run. Jobs go by the rules of the library, whatever their @policy says.
     """
     behaviour = Behaviour(slow=slow / 100, failing=failing / 100, hanging=hanging / 100)
-    jobs = _jobs(what, timezone, PRESETS[contract], behaviour)
+    reader = Reader(PRESETS[contract], dialect, timezone)
+    jobs, dialect = _jobs(what, reader, dialect, timezone, behaviour)
     start, span = read_since(since, load_zone(timezone)), timedelta(days=days)
-    rates = Accidents(jumps=0.0, **accidents)
-    scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates)
-    header = Header(contract, timezone)
-    summary, report = _live(scenario, header, trace_path, verify=verify)
+    rates = Accidents(**accidents)
+    scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates, dialect)
+    summary, report = _live(scenario, trace_path, verify=verify)
     _print_summary(scenario, summary, trace_path)
     if report is not None:
-        print_table(header, report)
+        print_table(scenario.header, report)
         click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
 
 
-def _live(scenario: Scenario, header: Header, path: Path, *, verify: bool) -> tuple[Summary, Report | None]:
+def _live(scenario: Scenario, path: Path, *, verify: bool) -> tuple[Summary, Report | None]:
     try:
-        clerk = Clerk(header, path, verify=verify)
+        clerk = Clerk(scenario.header, path, verify=verify)
         try:
             summary = live(scenario, clerk.take, _progress())
         except BaseException:
@@ -88,12 +92,15 @@ def _live(scenario: Scenario, header: Header, path: Path, *, verify: bool) -> tu
         raise click.UsageError(f"{path}: {error.strerror or error}") from error
 
 
-def _jobs(what: str, timezone: str, contract: Contract, behaviour: Behaviour) -> tuple[Job, ...]:
-    if ":" in what and not Path(what).exists():
-        registrations = load_registrations(what)
-        check_registrations(registrations, Reader(contract, "posix", timezone))
-        return jobs_of_registrations(registrations, behaviour)
-    return jobs_of_file(read_files([Path(what)]), timezone, behaviour)
+def _jobs(
+    what: str, read: Reader, dialect: Dialects, timezone: str, behaviour: Behaviour
+) -> tuple[tuple[Job, ...], Dialects]:
+    """Return the jobs, and the dialect in which their schedules are written."""
+    if ":" not in what or Path(what).exists():
+        return jobs_of_file(read_files([Path(what)]), timezone, behaviour)
+    registrations = load_registrations(what)
+    check_registrations(registrations, read)
+    return jobs_of_registrations(registrations, behaviour), dialect
 
 
 def _progress() -> Callable[[float], object]:

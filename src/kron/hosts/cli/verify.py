@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
@@ -12,9 +13,10 @@ import click
 
 from kron.errors import InvalidTraceError, UnknownTimezoneError
 from kron.hosts.cli.page import page
+from kron.hosts.recomputation import Recomputation
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
-from kron.theory.properties import SUITES
+from kron.theory.properties import SUITES, Scope
 from kron.theory.report import Finding, Report
 from kron.theory.trace import Header, read_trace
 
@@ -24,20 +26,25 @@ _SIGNS = {
     Verdict.UNDECIDED: ("… open", "yellow"),
 }
 _PULSES = ("Due", "RetryDue")
+_DIFFERENCES = 20  # that are shown; JSON has more
 _STEP = 50_000  # events between two signs of life
 
 
 @click.command()
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
+@click.option("--recompute", is_flag=True, help="Also decide anew what was decided, from its definition.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the trace into this file.")
-def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
+def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) -> None:
     """Judge a TRACE: which properties of the theory hold, which are violated where and by whom, which are still open.
+
+    With --recompute, each Decision whose definition is a schedule line is made anew, and so are the Dues of a trace
+    that names them; a difference is a violation of the property R.
 
     Exit 0 nothing is violated, 1 something is, 2 the file is no trace.
     """
     with _readable_twice(trace) as path:
-        header, report = judge_file(path)
+        header, report, anew = judge_file(path, recompute=recompute)
         if html is not None:
             with _open(path) as file:
                 drawn = page(header, report, read_trace(file, SUITES)[1])
@@ -46,26 +53,45 @@ def verify(trace: Path, *, as_json: bool, html: Path | None) -> None:
             except OSError as error:
                 raise _wrong(html, error.strerror or str(error)) from error
     if as_json:
-        click.echo(json.dumps(report.to_fields(), ensure_ascii=False, indent=1))
+        fields = report.to_fields() if anew is None else {**report.to_fields(), "recompute": anew.to_fields()}
+        click.echo(json.dumps(fields, ensure_ascii=False, indent=1))
     else:
         print_table(header, report)
+        if anew is not None:
+            for difference in anew.differences[1:_DIFFERENCES]:
+                click.echo(f"     {difference}")
+            click.echo(anew.summary())
         if html is not None:
             click.echo(f"drawn in {html}")
     click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
 
 
-def judge_file(trace: Path) -> tuple[Header, Report]:
-    """Read a trace, and before it look whether it names its own Dues; return its header and the report."""
+def judge_file(trace: Path, *, recompute: bool = False) -> tuple[Header, Report, Recomputation | None]:
+    """Read a trace, and before it look whether it names its own Dues.
+
+    Return its header, the report, which holds what came of deciding anew, and the rest of that, if it was asked for.
+    """
     with _open(trace) as file:
         named = {event for line in file for event in _PULSES if f'"{event}"' in line and _is_of(line, event)}
     with _open(trace) as file:
         header, positions = read_trace(file, SUITES)
         checker = Checker(header, adds_due="Due" not in named, adds_retry_due="RetryDue" not in named)
+        anew = _recomputation(header, named) if recompute else None
         for number, position in enumerate(positions):
             checker.read(position)
+            if anew is not None:
+                anew.read(position)
             if number % _STEP == _STEP - 1 and sys.stderr.isatty():
                 click.echo(f"\r{number + 1:,} events", nl=False, err=True)
-    return header, checker.report()
+    report = checker.report()
+    if anew is not None:
+        report = replace(report, findings=[*report.findings, anew.finding()])
+    return header, report, anew
+
+
+def _recomputation(header: Header, named: set[str]) -> Recomputation:
+    has_tasks = not SUITES[header.contract].of(Scope.PERIOD)
+    return Recomputation(header, names_dues=has_tasks and (header.names_dues or "Due" in named))
 
 
 @contextmanager

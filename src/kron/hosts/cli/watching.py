@@ -1,6 +1,6 @@
 """watched(sink, …) -> a sink that also records a trace, judges it, or both."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,8 +9,11 @@ import click
 from kron.adapters.system_clock import system_now
 from kron.engine.ports import Sink
 from kron.hosts.monitor import Monitor
+from kron.hosts.named_dues import NamedDues
+from kron.hosts.reconciliation import Reconciliation
 from kron.hosts.recorder import Recorder, Tap
 from kron.hosts.trace_file import TraceFile
+from kron.rules.contract import PRESETS
 from kron.theory.properties import SUITES
 from kron.theory.trace import Header, Position, read_trace
 
@@ -23,10 +26,6 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
         return
     monitor = Monitor(header, sink) if verify else None
     file = _open(trace, header) if trace is not None else None
-    if file is not None and monitor is not None:
-        with file.path.open(encoding="utf-8") as lines:  # what earlier lives have left
-            for position in read_trace(lines, SUITES)[1]:
-                monitor.take(position)
 
     def take(position: Position) -> None:
         if file is not None:
@@ -34,18 +33,37 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
         if monitor is not None:
             monitor.take(position)
 
-    take_runs = monitor.take_runs if monitor is not None and file is None else None
+    naming = NamedDues(PRESETS[header.contract], header.timezone, take) if header.names_dues else None
+    put: Callable[[Position], object] = naming or take
+    telling = Reconciliation(put)
+    together = monitor.take_runs if monitor is not None and file is None and naming is None else None
     try:
-        yield Tap(sink, Recorder(system_now, take, take_runs, last=file.last if file is not None else None)), monitor
+        if file is not None:
+            readers = [*([monitor.take] if monitor else ()), *([naming.recall] if naming else ())]
+            _recall(file, readers, telling)
+        last = file.last if file is not None else None
+        yield Tap(sink, Recorder(system_now, put if file is None else telling, together, last=last)), monitor
     finally:
+        telling.flush()
         if monitor is not None:
             monitor.flush()
         if file is not None:
             file.close()
 
 
+def _recall(file: TraceFile, readers: list[Callable[[Position], None]], telling: Reconciliation) -> None:
+    """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
+    if readers or file.crash is not None:
+        with file.path.open(encoding="utf-8") as lines:
+            for position in read_trace(lines, SUITES)[1]:
+                for reader in (*readers, telling.recall):
+                    reader(position)
+    if file.crash is not None:
+        telling(file.crash)
+
+
 def _open(path: Path, header: Header) -> TraceFile:
     try:
-        return TraceFile(path, header)
+        return TraceFile(path, header, holds_crash=True)
     except OSError as error:
         raise click.UsageError(f"{path}: {error.strerror}") from error

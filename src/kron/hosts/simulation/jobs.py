@@ -1,15 +1,14 @@
-"""Jobs of a scenario from what people have: registrations of the library, or the jobs of a `.kron` file."""
+"""Jobs of a scenario from what people have: registrations of the library, or the jobs of a file."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from kron.cron.dialect import POSIX
 from kron.cron.expression import Expression, parse
+from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
 from kron.hosts.simulation.scenario import Behaviour, Job
-from kron.instant import ZERO
-from kron.rules.job import Job as FileJob
+from kron.rules.files.host_job import HostJob
 
 
 def jobs_of_registrations(registrations: Sequence[Sequence[Any]], behaviour: Behaviour) -> tuple[Job, ...]:
@@ -17,27 +16,49 @@ def jobs_of_registrations(registrations: Sequence[Sequence[Any]], behaviour: Beh
     return tuple(Job(name, cron, delay, behaviour) for name, cron, _, delay in registrations)
 
 
-def jobs_of_file(jobs: Sequence[FileJob], timezone: str, behaviour: Behaviour) -> tuple[Job, ...]:
-    """Return the jobs of a file, each under its name; one with a window, or in another zone, is refused."""
-    found = []
-    for job in jobs:
-        timing = job.timing
-        if timing.window.duration != ZERO:
-            raise InvalidDefinitionError(
-                field="window", found=job.name, reason="cannot be simulated yet", fix="leave @win out to try the rest"
-            )
-        if timing.schedule.timezone != timezone:
-            reason = f"must be that of the simulation, {timezone}"
-            raise InvalidDefinitionError(field="timezone", found=timing.schedule.timezone, reason=reason)
-        found.append(replace(Job(job.name, _posix(timing.schedule.expression)), behaviour=behaviour))
-    return tuple(found)
+def jobs_of_file(
+    jobs: Sequence[HostJob], timezone: str, behaviour: Behaviour
+) -> tuple[tuple[Job, ...], Literal["extended", "posix"]]:
+    """Return the jobs of a file, each under its name and with its own identity, and the dialect that says them all.
+
+    What the plain language can say is said in it, because then the judge of the trace needs to believe nobody.
+    """
+    timings = [_timing(job) for job in jobs]
+    plain = [_posix(timing, timezone) for timing in timings]
+    if all(plain):
+        texts = [text for text in plain if text is not None]
+        return tuple(Job(job.name, text, behaviour=behaviour) for job, text in zip(jobs, texts, strict=True)), "posix"
+    lines = [_line(timing, timezone) for timing in timings]
+    return tuple(
+        Job(job.name, line, behaviour=behaviour, identity=timing.identity)
+        for job, line, timing in zip(jobs, lines, timings, strict=True)
+    ), "extended"
 
 
-def _posix(expression: Expression) -> str:
-    """Return the same expression in the plain language that traces are written in."""
+def _timing(job: HostJob) -> Timing:
+    if job.timing is None:
+        raise InvalidDefinitionError(field="schedule", found=job.schedule, reason="names no time to be simulated")
+    return job.timing
+
+
+def _line(timing: Timing, timezone: str) -> str:
+    """Return the schedule line; a zone that lines leave out is that of the scheduler, so theirs is always said."""
+    line = timing.to_line()
+    zone = timing.schedule.timezone
+    return f"{line} @tz({zone})" if zone == "UTC" != timezone else line
+
+
+def _posix(timing: Timing, timezone: str) -> str | None:
+    """Return the same in the plain language that traces are written in, None if that cannot say it."""
+    modifiers = timing.modifiers()
+    if timing.schedule.timezone == timezone:
+        modifiers = [each for each in modifiers if not each.startswith("@tz")]
+    if modifiers or timing.schedule.timezone != timezone:
+        return None
+    text = _plain(timing.schedule.expression)
+    return text if parse(text, POSIX).either_day == timing.schedule.expression.either_day else None
+
+
+def _plain(expression: Expression) -> str:
     fields = (expression.minute, expression.hour, expression.day, expression.month, expression.weekday)
-    text = " ".join("*" if field.full else ",".join(str(value) for value in field) for field in fields)
-    if parse(text, POSIX).either_day != expression.either_day:
-        reason = "has a day field that begins with * beside another one, which the plain language cannot say"
-        raise InvalidDefinitionError(field="schedule", found=expression.text, reason=reason)
-    return text
+    return " ".join("*" if field.full else ",".join(str(value) for value in field) for field in fields)

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Literal
 
 from kron.instant import Instant
 from kron.rules.contract import DEFAULT, Contract
+from kron.theory.trace import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Accidents:
     stops: float = 0.5
     changes: float = 0.5  # a stop, or a reload where the contract has it, and a list with tasks added, removed, changed
     freezes: float = 0.5
-    jumps: float = 0.0
+    jumps: float = 0.2  # of the clock, forwards or back
     faults: float = 0.5  # of the ledger
 
     def scaled(self, factor: float) -> "Accidents":
@@ -39,12 +41,13 @@ NO_ACCIDENTS = Accidents(0, 0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A task of the scenario."""
+    """A task of the scenario; `cron` is an expression or, in the extended dialect, a whole schedule line."""
 
     name: str
     cron: str
     retry_delay: timedelta = timedelta(minutes=5)
     behaviour: Behaviour = field(default_factory=Behaviour)
+    identity: str = ""  # that enters its seeds; empty: its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +61,9 @@ class Scenario:
     contract: Contract = DEFAULT
     timezone: str = "UTC"
     accidents: Accidents = field(default_factory=Accidents)
+    dialect: Literal["extended", "posix"] = "posix"
+
+    @property
+    def header(self) -> Header:
+        """What the trace begins with: in the extended dialect lines may have windows, and the trace names its Dues."""
+        return Header(self.contract.name, self.timezone, names_dues=self.dialect == "extended")

@@ -6,13 +6,13 @@ Nothing here draws: the same scenarios in the same order give the same failure.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from kron.hosts.simulation.scenario import NO_ACCIDENTS, Accidents, Behaviour, Job, Scenario
 from kron.hosts.simulation.simulator import simulate
 from kron.theory.checker import Checker
 from kron.theory.report import Finding
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Position
 
 _MOST = 400  # lives that shrinking may cost: about a minute
 _SEEDS = 4  # with fewer accidents others are drawn, so a simpler scenario gets some seeds to fail with
@@ -23,6 +23,7 @@ _CRONS = ("0 * * * *", "* * * * *")  # the simplest last
 _DELAYS = (timedelta(minutes=5), _MINUTE)
 _RATES = (4.0, 1.0)  # times a day; a rate comes down to one of them before it comes to nothing
 _UTC = "UTC"
+_PLAIN: Literal["posix"] = "posix"
 
 _T = TypeVar("_T")
 
@@ -53,7 +54,7 @@ def judge(scenario: Scenario) -> list[Failure]:
         trace.append(position)
         checker.read(position)
 
-    checker = Checker(Header(scenario.contract.name, scenario.timezone))
+    checker = Checker(scenario.header)
     checker.listen(note)
     simulate(scenario, take)
     checker.report()  # what fell due after the last event counts, too
@@ -121,6 +122,8 @@ def simpler(scenario: Scenario) -> Iterator[Scenario]:
             yield replace(scenario, jobs=(*scenario.jobs[:place], plainer, *scenario.jobs[place + 1 :]))
     if scenario.timezone != _UTC:
         yield replace(scenario, timezone=_UTC)
+    if scenario.dialect != _PLAIN and all(job.cron in _CRONS for job in scenario.jobs):
+        yield replace(scenario, dialect=_PLAIN)
     whole = scenario.start.replace(minute=0, second=0, microsecond=0)
     if scenario.start != whole:
         yield replace(scenario, start=whole)

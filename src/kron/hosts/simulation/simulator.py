@@ -7,24 +7,26 @@ from datetime import timedelta
 from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.ports import Batch, Run
+from kron.engine.ports import Run
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.crash import crash
 from kron.hosts.library import Scheduler
+from kron.hosts.named_dues import NamedDues
+from kron.hosts.reconciliation import Reconciliation
 from kron.hosts.recorder import Recorder
 from kron.hosts.simulation.loop import VirtualLoop
 from kron.hosts.simulation.scenario import Job, Scenario
-from kron.hosts.simulation.world import CallbackError, Callbacks, CrashingLedger
+from kron.hosts.simulation.world import Callbacks, CrashingLedger
 from kron.instant import Instant
 from kron.rules.contract import WhileActive
 from kron.rules.event import Event
-from kron.rules.history import RunResult
+from kron.rules.reader import Reader
 from kron.theory.trace import Position
 
 _DAY = timedelta(days=1)
 _PATIENCE = timedelta(hours=6)  # a stop that takes longer ends in a crash, as operators do
 _FREEZE = timedelta(minutes=10)
-_JUMP = timedelta(hours=2)
+_JUMPS = (timedelta(seconds=5), timedelta(minutes=2), timedelta(hours=2))  # forwards or back, at most so far
 _DOWN = timedelta(hours=3)
 _MOST_FAULTS = 4
 _APPENDS = 4  # a crash at the disk comes in one of so many appends
@@ -83,9 +85,11 @@ class _Life:
         self._jobs = list(scenario.jobs)
         self._known = len(scenario.jobs)
         self._end = scenario.start + scenario.span
-        self._recorder = Recorder(self._clock.now, self._count)
+        self._identities = {job.name: job.identity for job in scenario.jobs if job.identity}
+        naming = NamedDues(scenario.contract, scenario.timezone, self._count, self._identities)
+        self._put = Reconciliation(naming if scenario.header.names_dues else self._count)
+        self._recorder = Recorder(self._clock.now, self._put)
         self._scheduler = self._make_scheduler()
-        self._is_behind_until = scenario.start
         self._summary = Summary()
 
     async def live(self) -> Summary:
@@ -97,7 +101,7 @@ class _Life:
             self._progress((self._clock.now() - self._scenario.start) / self._scenario.span)
         await self._advance(self._end)
         await self._stop()
-        self._count(Position(self._milliseconds(), "End", {"closed": False}))
+        self._put(Position(self._milliseconds(), "End", {"closed": False}))
         self._summary.runs, self._summary.failures = self._callbacks.runs, self._callbacks.failures
         return self._summary
 
@@ -105,9 +109,14 @@ class _Life:
 
     def _make_scheduler(self) -> Scheduler:
         scenario = self._scenario
-        terms = {"contract": scenario.contract, "timezone": scenario.timezone}
+        terms = {"contract": scenario.contract, "timezone": scenario.timezone, "dialect": scenario.dialect}
         sink = _LivingSink(self._recorder, self._ledger)
-        return Scheduler(ledger=self._ledger, clock=self._clock, sink=sink, **terms)  # type: ignore[arg-type]
+        scheduler = Scheduler(ledger=self._ledger, clock=self._clock, sink=sink, **terms)  # type: ignore[arg-type]
+        if self._identities:  # in the library a task's identity is its name; jobs of a file bring their own
+            scheduler._read = Reader(
+                scenario.contract, scenario.dialect, scenario.timezone, identities=self._identities
+            )
+        return scheduler
 
     def _count(self, position: Position) -> None:
         self._summary.positions += 1
@@ -148,23 +157,9 @@ class _Life:
     async def _bury(self) -> None:
         self._note("crash")
         await crash(self._scheduler)
-        self._tell_last_words(self._ledger.last_words)
         self._ledger.revive()
         self._recorder.crashed()
         self._scheduler = self._make_scheduler()
-
-    def _tell_last_words(self, batch: Batch) -> None:
-        """What the ledger knows has happened: a declaration, ends, and starts, which are then cut off at once."""
-        ends = [(run, run.ended) for run in batch.runs if run.ended is not None]
-        if batch and not ends and not batch.begun:
-            self._recorder(Event("SchedulerInitializationCompleted", {}, at=self._clock.now()))
-        for run, ended in ends:
-            if run.result is RunResult.SUCCESS:
-                self._recorder.on_success(run.task, ended)
-            else:
-                self._recorder.on_failure(run.task, ended, CallbackError("drawn"))
-        for record in batch.begun:
-            self._recorder.on_starts([record.name], record.running_since or self._clock.now())
 
     async def _stop(self) -> None:
         """Stop; if it does not return in hours, or the process dies of it, that is a crash."""
@@ -210,16 +205,14 @@ class _Life:
                 self._clock.freeze(chance.random() * _FREEZE)
             case "jumps":
                 self._note("jump")
-                change = (2 * chance.random() - 1) * _JUMP
-                self._is_behind_until = max(self._is_behind_until, self._clock.now())
-                self._clock.jump(change)
+                self._clock.jump((2 * chance.random() - 1) * chance.choice(_JUMPS))
             case _:
                 self._note("fault")
                 self._ledger.fail(chance.randint(1, _MOST_FAULTS))
 
     async def _change(self) -> None:
-        """Go on with another list, unless the clock is behind itself: nobody could judge that."""
-        if self._clock.now() < self._is_behind_until or not self._scenario.jobs:
+        """Go on with another list."""
+        if not self._scenario.jobs:
             return
         self._note("change")
         if self._scenario.contract.initialize_while_active is WhileActive.REJECT:

@@ -31,7 +31,6 @@ class CrashingLedger:
         self._chance = chance
         self._memory = MemoryLedger()
         self.is_dead = False
-        self.last_words = Batch()  # what was durable when the process died, and had not been told
         self._appends_left: int | None = None
         self._is_durable_first = False
         self._failures_left = 0
@@ -46,7 +45,7 @@ class CrashingLedger:
 
     def revive(self) -> None:
         """Be what the next process finds."""
-        self.is_dead, self._appends_left, self.last_words = False, None, Batch()
+        self.is_dead, self._appends_left = False, None
 
     async def open(self) -> None:
         """Take possession."""
@@ -72,7 +71,6 @@ class CrashingLedger:
     def _die(self, batch: Batch) -> None:
         if self._is_durable_first:
             self._memory.remember(batch)
-            self.last_words = batch
         self.is_dead = True
         raise asyncio.CancelledError
 

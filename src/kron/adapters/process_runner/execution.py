@@ -1,0 +1,60 @@
+"""Start, Started, Exit, Recorded: what a host says and hears about one execution."""
+
+from dataclasses import dataclass, field
+
+from kron.adapters.process_runner.proc import RUN_ID
+from kron.rules.command import Command
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What to start, under which id; `env` goes over the command's own and gets KRON_RUN_ID added."""
+
+    run_id: str
+    command: Command
+    env: tuple[tuple[str, str], ...] = ()
+
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """Return the variables beside those that every child of its user has."""
+        return (*self.command.env, *self.env, (RUN_ID, self.run_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A process lives: together, pid, start time (the kernel's ticks since boot) and boot name it for ever."""
+
+    run_id: str
+    pid: int
+    start_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How it ended: a code, or a signal's name, or why it never began; none of them: nobody saw it."""
+
+    run_id: str
+    exit_code: int | None = None
+    signal: str | None = None
+    not_started: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a host wrote down about an execution before it died; without a pid, it died before it could."""
+
+    run_id: str
+    boot_id: str
+    pid: int | None = None
+    start_ticks: int | None = None
+
+
+@dataclass(slots=True)
+class News:
+    """What has become of some executions, in this order."""
+
+    started: list[Started] = field(default_factory=list)
+    ended: list[Exit] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.started or self.ended)

@@ -1,0 +1,252 @@
+"""Lane: all starts of one user and group, in order, by one spawner at a time."""
+
+import asyncio
+import os
+import resource
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from kron.adapters.process_runner.execution import Exit, News, Start, Started
+from kron.adapters.process_runner.proc import Stat, find_leaders
+from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.spawner_process import SpawnerProcess
+
+T = TypeVar("T")
+
+_TOGETHER = 16  # starts in one message, with at most two open files each, of which the kernel passes 253
+_AHEAD = 64  # starts that a spawner has before it: some 40 ms of work, should this loop be busy for as long
+_DESCRIPTORS_OF_A_START = 2
+_PATIENCE, _STEP = 2.0, 0.002  # seconds that a spawner has for ending, and between two looks
+_BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
+
+
+class Host(Protocol):
+    """What a lane needs of whoever has it."""
+
+    slots: Slots
+
+    def hear(self, news: News, /) -> None:
+        """Take news of executions."""
+
+    def adopt(self, orphans: Sequence[Started], /) -> None:
+        """Look after processes whose spawner has died."""
+
+    def in_thread(self, call: Callable[[], T], /) -> Awaitable[T]:
+        """Call something that may wait for the disk."""
+
+    def call_soon(self, work: Coroutine[Any, Any, None], /) -> None:
+        """Do something that takes a while."""
+
+
+class Lane:
+    """Starts that wait, the spawner that takes them, and older spawners whose children still live."""
+
+    def __init__(self, user: str, group: str, host: Host) -> None:
+        self._user, self._group = user, group
+        self._host = host
+        self._pending: deque[Start] = deque()
+        self._current: SpawnerProcess | None = None
+        self._processes: set[SpawnerProcess] = set()
+        self._ticks: dict[str, Started] = {}  # of the living, by run id
+        self._sending = asyncio.Lock()
+        self._room = asyncio.Event()
+        self._pumping = False
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        # What is under way in a socket counts against the limit of whoever sent it, too.
+        self._ahead = max(1, min(_AHEAD, soft // 4 // _DESCRIPTORS_OF_A_START))
+        self._together = min(_TOGETHER, self._ahead)
+
+    def has(self, pid: int) -> bool:
+        """Whether a process is one of its spawners, or the child of one that may have died without our knowing yet."""
+        return any(pid == process.pid or pid in process.running for process in self._processes)
+
+    def start(self, starts: Iterable[Start]) -> None:
+        """Start these, after those that wait already."""
+        self._pending.extend(starts)
+        if not self._pumping:
+            self._pumping = True
+            self._host.call_soon(self._pump())
+
+    def withdraw(self, run_id: str) -> bool:
+        """Give up a start that has not been asked for yet; whether there was one."""
+        for start in self._pending:
+            if start.run_id == run_id:
+                self._pending.remove(start)
+                return True
+        return False
+
+    def retire(self) -> None:
+        """Let the next start have a new spawner, which looks up users and groups anew."""
+        process, self._current = self._current, None
+        self._room.set()
+        if process is not None:
+            process.retire()
+
+    async def close(self) -> None:
+        """Let the spawners go. Those without children have ended afterwards."""
+        self._pending.clear()
+        idle = [process for process in self._processes if not process.running and not process.in_flight]
+        for process in self._processes:
+            process.close()
+        self._current = None
+        self._processes.clear()
+        for process in idle:
+            await asyncio.to_thread(_wait_for, process.pid)
+
+    # --- starting -----------------------------------------------------------------------------------------------------
+
+    async def _pump(self) -> None:
+        try:
+            while self._pending:
+                process, owner = await self._spawner()
+                while process is not None and owner is not None and process is self._current and self._pending:
+                    await self._feed(process, owner)
+        finally:
+            self._pumping = False
+
+    async def _spawner(self) -> tuple[SpawnerProcess | None, tuple[int, int] | None]:
+        """Return a spawner that is ready, and whose its processes are; without one, all that wait are refused."""
+        if self._current is None:
+            try:
+                self._current = SpawnerProcess(self._user, self._group, self._heard, self._gone)
+            except OSError as error:
+                self._refuse(f"no spawner could be started: {error.strerror}")
+                return None, None
+            self._processes.add(self._current)
+        process = self._current
+        await asyncio.wait([process.ready])
+        if process.ready.cancelled():
+            self._refuse(process.refusal or f"the spawner of {self._user or 'this user'} ended before it was ready")
+            if self._current is process:
+                self._current = None
+            return None, None
+        return process, process.ready.result()
+
+    async def _feed(self, process: SpawnerProcess, owner: tuple[int, int]) -> None:
+        if not self._has_room(process):
+            self._room.clear()
+            await self._room.wait()
+        async with self._sending:
+            if self._current is not process:  # it died meanwhile, or was retired
+                return
+            chunk = [self._pending.popleft() for _ in range(min(self._together, len(self._pending)))]
+            failed, unsent = await self._host.in_thread(partial(_send, process, chunk, self._host.slots, owner))
+        if failed:
+            self._host.hear(News(ended=failed))
+        if unsent:
+            self._pending.extendleft(reversed(unsent))
+            if self._current is process:  # dead, though it did not say so yet
+                self._current = None
+
+    def _has_room(self, process: SpawnerProcess) -> bool:
+        return not process.in_flight or (len(process.in_flight) <= self._ahead - self._together and not process.is_full)
+
+    def _refuse(self, reason: str) -> None:
+        refused = [Exit(start.run_id, not_started=reason) for start in self._pending]
+        self._pending.clear()
+        self._host.hear(News(ended=refused))
+
+    # --- what the spawner says ----------------------------------------------------------------------------------------
+
+    def _heard(self, news: News) -> None:
+        if self._current is None or self._has_room(self._current):
+            self._room.set()
+        for started in news.started:
+            self._ticks[started.run_id] = started
+        for ended in news.ended:
+            self._ticks.pop(ended.run_id, None)
+        self._host.hear(news)
+
+    def _gone(self, process: SpawnerProcess) -> None:
+        if self._current is process:
+            self._current = None
+        self._room.set()
+        self._host.call_soon(self._bury(process))
+
+    async def _bury(self, process: SpawnerProcess) -> None:
+        """Find out what became of all that a dead spawner had to do with. One that retired had nothing left."""
+        async with self._sending:  # what was being sent has arrived or has not
+            await asyncio.to_thread(_wait_for, process.pid)  # from here on its children are ours
+            begun = process.begun()
+            process.close()
+            self._room.set()
+        starts = [start for start, _ in process.in_flight]
+        perhaps, never = starts[: begun - process.answered], starts[begun - process.answered :]
+        found = await asyncio.to_thread(_look_for, [start.run_id for start in perhaps])
+        news = News([Started(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
+        # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
+        news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
+        if begun:  # the next one starts the rest
+            await self._host.in_thread(partial(_give_back, never, self._host.slots))
+        else:  # the next one might die as soon, and the next
+            news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
+        orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]
+        if news:
+            self._host.hear(news)
+        self._host.adopt([*orphans, *news.started])
+        self._processes.discard(process)
+        if begun and never:
+            self._pending.extendleft(reversed(never))
+            self.start(())
+
+
+def _send(
+    process: SpawnerProcess, starts: Sequence[Start], slots: Slots, owner: tuple[int, int]
+) -> tuple[list[Exit], list[Start]]:
+    """Open the files of some starts and ask for them; return those that failed, and those that nobody took.
+
+    In a thread.
+    """
+    failed: list[Exit] = []
+    sent, requests, descriptors = [], [], []
+    try:
+        for start in starts:
+            try:
+                request, opened = slots.open(start, owner)
+            except OSError as error:
+                failed.append(Exit(start.run_id, not_started=f"output file: {error.strerror}"))
+                continue
+            sent.append(start)
+            requests.append(request)
+            descriptors.append(opened)
+        if sent:
+            slots.record(sent)
+            process.send(sent, requests, descriptors)
+    except (BrokenPipeError, ConnectionResetError):
+        _give_back(sent, slots)
+        return failed, sent
+    except (OSError, ValueError) as error:  # a full disk, too many files under way, or a value that cannot be sent
+        _give_back(sent, slots)
+        failed += [Exit(start.run_id, not_started=f"it cannot be asked for: {error}") for start in sent]
+    finally:
+        for own in descriptors:
+            for descriptor in own:
+                os.close(descriptor)
+    return failed, []
+
+
+def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
+    """Find the leaders of starts begun. One that was just being born shows its environment a little later."""
+    found = find_leaders(run_ids)
+    if len(found) < len(run_ids):
+        time.sleep(_BIRTH)
+        found = find_leaders(run_ids)
+    return found
+
+
+def _give_back(starts: Iterable[Start], slots: Slots) -> None:
+    for start in starts:
+        slots.give_back(start.run_id)
+
+
+def _wait_for(pid: int) -> None:
+    """Wait for the end of a spawner that is about to end; but not for ever: its user may have stopped it."""
+    end = time.monotonic() + _PATIENCE
+    try:
+        while not os.waitpid(pid, os.WNOHANG)[0] and time.monotonic() < end:
+            time.sleep(_STEP)
+    except ChildProcessError:  # reaped by somebody
+        return

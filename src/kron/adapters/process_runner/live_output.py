@@ -1,0 +1,160 @@
+"""LiveOutput: the files that one execution writes, indexed as they grow, kept small, and made final at last."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kron.adapters.process_runner import index
+from kron.adapters.process_runner.capture import Segment
+from kron.adapters.process_runner.libc import punch
+from kron.adapters.process_runner.output_files import LiveFile
+from kron.adapters.process_runner.output_log import open_live, pieces_of, write_final
+from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.syslog import Syslog
+from kron.adapters.process_runner.usage import Usage, usage
+
+_SLACK = 1 << 16  # bytes above the limit that are not worth a look yet
+_ENDURED = 1 << 26  # bytes above the limit that a file may have where the file system knows no holes
+_PASSED_ON = 1 << 20  # bytes of a look that go to the log; who writes more than that loses the rest
+
+
+class LiveOutput:
+    """What the host knows about the output of one execution."""
+
+    def __init__(self, slots: Slots, run_id: str, syslog: Syslog) -> None:
+        self._run_id = run_id
+        self._slots = slots
+        self._folder = slots.files.live
+        self._index = slots.files.index_of(run_id)
+        self._log = slots.files.log(run_id)
+        self._syslog = syslog
+        self._kept: dict[str, LiveFile] = {}  # by stream
+        self._passed_on: dict[str, LiveFile] = {}
+        self._passed: dict[str, int] = {}  # bytes of each that are passed on
+        self._capture = index.load(self._index, 0)
+        self._is_behind = False  # the index on the disk lacks something
+        for file in slots.of_run.get(run_id, ()):
+            if file.limit is None:
+                self._passed_on[file.stream] = file
+                self._passed[file.stream] = 0
+            else:
+                self._kept[file.stream] = file
+                self._capture.limit = file.limit
+
+    def grow(self, now: int) -> None:
+        """Take note of what has come."""
+        news = []
+        for stream, file in self._kept.items():
+            size = self._size(file)
+            if size < self._capture.sizes[stream]:
+                self._capture.lost(stream)
+                index.save(self._index, self._capture)
+            seen = self._capture.sizes[stream]
+            if size > seen:
+                news.append(Segment(now, stream, seen, size - seen))
+                self._capture.arrived(news[-1])
+        if news:
+            self._remember(news)
+            self._trim(slack=_SLACK)
+        for stream in self._passed_on:
+            self._pass_on(stream, ended=False)
+
+    def finish(self, now: int) -> bool:
+        """Make the output final, unless somebody can still write; whether that was done."""
+        paths = {stream: self._folder / file.name for stream, file in self._kept.items()}
+        everything = [*paths.values(), *(self._folder / file.name for file in self._passed_on.values())]
+        self.grow(now)  # also what grandchildren write while nobody but them has the files
+        if any(usage(path) is Usage.WRITTEN for path in everything):
+            return False
+        self.grow(now)  # what came before the last of them closed it
+        for stream in self._passed_on:
+            self._pass_on(stream, ended=True)
+        if self._capture.size or any(self._capture.dropped.values()):
+            self._trim(slack=0)
+            # An earlier host may have died between here and the release: what it wrote counts, the rest is remains.
+            if not self._log.exists():
+                write_final(self._log, pieces_of(self._capture, paths))
+        self._index.unlink(missing_ok=True)
+        for file in self._slots.release(self._run_id):
+            self._clear(file.name)
+        return True
+
+    def _clear(self, name: str) -> None:
+        """Let a file be used again, if nobody at all has it open, and under no other name."""
+        path = self._folder / name
+        found = usage(path)
+        if found is Usage.FREE:
+            os.truncate(path, 0)
+        if found in (Usage.FREE, Usage.EMPTY):
+            self._slots.keep(name)
+        else:
+            path.unlink(missing_ok=True)
+
+    def _remember(self, news: Sequence[Segment]) -> None:
+        if self._is_behind:
+            index.save(self._index, self._capture)
+            self._is_behind = False
+            return
+        try:
+            index.append(self._index, news)
+        except OSError:  # a full disk: what is missing there must not be followed by what comes later
+            self._is_behind = True
+            raise
+
+    def _size(self, file: LiveFile) -> int:
+        try:
+            return (self._folder / file.name).stat().st_size
+        except FileNotFoundError:  # somebody has tidied up: there is nothing of it any more
+            return 0
+
+    # --- within bounds ------------------------------------------------------------------------------------------------
+
+    def _trim(self, *, slack: int) -> None:
+        dropped = self._capture.trim(self._read, slack=max(slack, self._capture.limit // 8) if slack else 0)
+        if dropped:
+            index.save(self._index, self._capture)  # first: a reader must not take holes for output
+            self._punch(dropped)
+
+    def _read(self, stream: str, offset: int, length: int) -> bytes:
+        descriptor = open_live(self._folder / self._kept[stream].name)
+        try:
+            return os.pread(descriptor, length, offset)
+        finally:
+            os.close(descriptor)
+
+    def _punch(self, dropped: Iterable[Segment]) -> None:
+        for stream, file in self._kept.items():
+            own = [segment for segment in dropped if segment.stream == stream]
+            if own:
+                path, end = self._folder / file.name, own[-1].offset + own[-1].length
+                if not _forget(path, own[0].offset, end) and end > self._capture.limit + _ENDURED:
+                    os.truncate(path, 0)  # the head is lost, too; but the disk is everybody's
+
+    # --- passing on ---------------------------------------------------------------------------------------------------
+
+    def _pass_on(self, stream: str, *, ended: bool) -> None:
+        path = self._folder / self._passed_on[stream].name
+        begin = self._passed[stream]
+        size = self._size(self._passed_on[stream])
+        if size <= begin:
+            return
+        descriptor = open_live(path)
+        try:
+            data = os.pread(descriptor, _PASSED_ON, begin)
+        finally:
+            os.close(descriptor)
+        whole = len(data) if ended or len(data) == _PASSED_ON else data.rfind(b"\n") + 1
+        for line in data[:whole].splitlines():
+            if line := line.strip(b"\0"):  # holes: what an earlier host has passed on
+                self._syslog.send(self._run_id, stream, line)
+        self._passed[stream] = size if len(data) == _PASSED_ON else begin + whole
+        _forget(path, 0, self._passed[stream])
+
+
+def _forget(path: Path, begin: int, end: int) -> bool:
+    """Give a part of a file back to the disk; whether the file system can do that."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        return punch(descriptor, begin, end - begin)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,81 @@
+"""What /proc tells: when a process started, the kernel's boot, and which processes carry a run's id."""
+
+import os
+from collections.abc import Collection, Iterator
+
+RUN_ID = "KRON_RUN_ID"
+
+
+class Stat:
+    """The fields of /proc/PID/stat that tell one process from another."""
+
+    __slots__ = ("group", "parent", "session", "state", "ticks")
+
+    def __init__(self, text: bytes) -> None:
+        fields = text[text.rindex(b")") + 2 :].split()  # the name may hold anything, parentheses too
+        self.state = fields[0].decode()
+        self.parent, self.group, self.session = int(fields[1]), int(fields[2]), int(fields[3])
+        self.ticks = int(fields[19])
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still runs: a zombie has ended."""
+        return self.state not in "ZXx"
+
+
+def stat(pid: int) -> Stat | None:
+    """Return what is known of a process, None if there is none."""
+    text = _read(f"/proc/{pid}/stat")
+    return Stat(text) if text else None
+
+
+def boot_id() -> str:
+    """Return what names this boot of the kernel."""
+    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+
+
+def processes() -> Iterator[int]:
+    """Yield the numbers of all processes."""
+    return (int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def find_leaders(run_ids: Collection[str]) -> dict[str, tuple[int, Stat]]:
+    """Return the living leader of each run, found by the id in its environment; runs that have none are left out."""
+    wanted = {f"{RUN_ID}={run_id}".encode(): run_id for run_id in run_ids}
+    found: dict[str, tuple[int, Stat]] = {}
+    if not wanted:
+        return found
+    for pid in processes():
+        for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
+            # Descendants carry the id as well: the leader is the one that leads a session of its own.
+            if entry in wanted and (known := stat(pid)) and known.session == pid and known.is_alive:
+                found.setdefault(wanted[entry], (pid, known))
+                break
+    return found
+
+
+def children() -> list[int]:
+    """Return the numbers of this process's own children."""
+    found: list[int] = []
+    for thread in os.listdir("/proc/self/task"):
+        found += map(int, _read(f"/proc/self/task/{thread}/children").split())
+    if not found:  # a kernel without that file
+        me = os.getpid()
+        found = [pid for pid in processes() if (known := stat(pid)) and known.parent == me]
+    return found
+
+
+def _read(path: str) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:  # it has gone, or is not ours to look at
+        return b""
+    try:
+        parts = []
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

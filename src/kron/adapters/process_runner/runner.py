@@ -1,0 +1,207 @@
+"""ProcessRunner: starts processes on this host, as whoever they are to run as, and says how each ended."""
+
+import asyncio
+import os
+import resource
+import signal
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from kron.adapters.process_runner.collector import Collector
+from kron.adapters.process_runner.execution import Exit, News, Recorded, Start, Started
+from kron.adapters.process_runner.group import Group
+from kron.adapters.process_runner.lane import Lane
+from kron.adapters.process_runner.libc import adopt_orphans
+from kron.adapters.process_runner.output_files import OutputFiles
+from kron.adapters.process_runner.proc import stat
+from kron.adapters.process_runner.reaper import Reaper
+from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.spawner_process import end
+from kron.adapters.process_runner.survivors import find_survivors
+from kron.adapters.process_runner.watch import Watch
+
+T = TypeVar("T")
+
+_TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks for adopted zombies; quick while executions are among them
+
+
+class ProcessRunner:
+    """`started` and `ended` get lists: each start is heard of once as started and then once as ended, or, if it could
+    not be started, only as ended. They are called on the event loop that `open` was called on."""
+
+    def __init__(
+        self,
+        output: str | os.PathLike[str],
+        *,
+        started: Callable[[list[Started]], object],
+        ended: Callable[[list[Exit]], object],
+    ) -> None:
+        self.files = OutputFiles(output)
+        self.slots = Slots(self.files)
+        self._started = started
+        self._ended = ended
+        self._lanes: dict[tuple[str, str], Lane] = {}
+        self._pending: dict[str, tuple[str, str]] = {}  # starts not heard of yet, with their lane
+        self._active: dict[str, Started] = {}
+        self._doomed: dict[str, timedelta] = {}  # to be ended as soon as they have started
+        self._groups: dict[str, Group] = {}  # being ended, until the grace is over
+        self._orphans: dict[int, str] = {}  # run ids of adopted children
+        self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
+        self._collector = Collector(self.slots, lambda: bool(self._pending))
+        self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
+        self._tick: asyncio.TimerHandle | None = None
+        # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
+        self._spare = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8
+
+    async def open(self) -> None:
+        """Make the output folder if it is missing, and begin to collect what lies there."""
+        self._loop = asyncio.get_running_loop()
+        self._watch = Watch(self._loop, self._vanished, spare=self._spare)
+        await self.in_thread(self.files.prepare)
+        await self.in_thread(self.slots.load)
+        adopt_orphans()
+        self._collector.start()
+        self._tick = self._loop.call_later(_TICK, self._look)
+
+    def start_many(self, starts: Iterable[Start]) -> None:
+        """Start these as soon as may be, each user's in this order. Returns at once."""
+        lanes: dict[tuple[str, str], list[Start]] = defaultdict(list)
+        for start in starts:
+            lanes[start.command.user, start.command.group].append(start)
+        for key, own in lanes.items():
+            if key not in self._lanes:
+                self._lanes[key] = Lane(*key, self)
+            self._pending.update(dict.fromkeys((start.run_id for start in own), key))
+            self._lanes[key].start(own)
+
+    def terminate(self, run_id: str, grace: timedelta) -> None:
+        """Send SIGTERM to the group, and SIGKILL when the grace is over, to whoever of it is left.
+
+        A start that has not happened yet does not happen.
+        """
+        if (process := self._active.get(run_id)) is not None:
+            if run_id not in self._groups:
+                held = len(self._groups) < self._spare
+                group = self._groups[run_id] = Group(process.pid, process.start_ticks, held=held)
+                group.signal(signal.SIGTERM)
+                self._loop.call_later(grace.total_seconds(), self._finish_off, run_id)
+        elif (key := self._pending.get(run_id)) is not None:
+            if self._lanes[key].withdraw(run_id):
+                self.hear(News(ended=[Exit(run_id, not_started="it was ended before it was started")]))
+            else:
+                self._doomed[run_id] = grace
+
+    def kill(self, run_id: str) -> None:
+        """Send SIGKILL to the group at once."""
+        if (process := self._active.get(run_id)) is not None:
+            group = self._groups.get(run_id) or Group(process.pid, process.start_ticks, held=True)
+            group.signal(signal.SIGKILL)
+            if run_id not in self._groups:
+                group.close()
+        else:
+            self.terminate(run_id, timedelta())
+
+    async def reattach(self, recorded: Iterable[Recorded]) -> list[Started]:
+        """Return which executions of an earlier host still live; their ends will be told, without a code.
+
+        Output of all the others is complete. To be called once, before anything is started.
+        """
+        survivors = await self.in_thread(partial(find_survivors, list(recorded)))
+        for survivor in survivors:
+            self._active[survivor.run_id] = survivor
+            self._watched[survivor.pid] = survivor.run_id
+            self._watch.add(survivor.pid, survivor.start_ticks)
+        self._collector.end_all_but({survivor.run_id for survivor in survivors})
+        self._hurry()
+        return survivors
+
+    def refresh(self) -> None:
+        """Look up users and groups anew for the starts that follow."""
+        for lane in self._lanes.values():
+            lane.retire()
+
+    async def close(self) -> None:
+        """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to."""
+        if self._tick is not None:
+            self._tick.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for lane in self._lanes.values():
+            await lane.close()
+        for group in self._groups.values():
+            group.close()
+        self._watch.close()
+        await self.in_thread(self._collector.close)
+        self._threads.shutdown()
+
+    # --- for lanes ----------------------------------------------------------------------------------------------------
+
+    def hear(self, news: News) -> None:
+        """Take news of executions, and pass it on."""
+        for started in news.started:
+            self._pending.pop(started.run_id, None)
+            self._active[started.run_id] = started
+        if news.started:
+            self._started(news.started)
+        for ended in news.ended:
+            self._pending.pop(ended.run_id, None)
+            self._active.pop(ended.run_id, None)
+            self._doomed.pop(ended.run_id, None)
+            self._collector.end(ended.run_id)
+        if news.ended:
+            self._ended(news.ended)
+        if self._doomed:
+            for started in news.started:
+                if (grace := self._doomed.pop(started.run_id, None)) is not None:
+                    self.terminate(started.run_id, grace)
+
+    def adopt(self, orphans: Sequence[Started]) -> None:
+        """Look after processes whose spawner has died: they are children of this process now, or else of nobody."""
+        for orphan in orphans:
+            known = stat(orphan.pid)
+            if known is not None and known.parent == os.getpid():
+                self._orphans[orphan.pid] = orphan.run_id
+            else:
+                self._watched[orphan.pid] = orphan.run_id
+                self._watch.add(orphan.pid, orphan.start_ticks)
+        self._hurry()
+
+    def in_thread(self, call: Callable[[], T]) -> Awaitable[T]:
+        """Call something that may wait for the disk, after whatever else does."""
+        return self._loop.run_in_executor(self._threads, call)
+
+    def call_soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that takes a while."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- what nobody tells --------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        self._watch.look()
+        ended = [end(self._orphans.pop(pid), status) for pid, status in self._reaper.reap() if pid in self._orphans]
+        if ended:
+            self.hear(News(ended=ended))
+        quick = self._orphans or self._watch.needs_ticks
+        self._tick = self._loop.call_later(_QUICK_TICK if quick else _TICK, self._look)
+
+    def _hurry(self) -> None:
+        if self._tick is not None:
+            self._tick.cancel()
+            self._look()
+
+    def _vanished(self, pid: int) -> None:
+        self.hear(News(ended=[Exit(self._watched.pop(pid))]))
+
+    def _finish_off(self, run_id: str) -> None:
+        group = self._groups.pop(run_id)
+        group.signal(signal.SIGKILL)
+        group.close()

@@ -1,0 +1,195 @@
+"""The process that starts and reaps one user's processes: starts come in by a socket, what became of them goes out.
+
+    python -I -S -c "…; from kron.adapters.process_runner.spawner import main; main()" USER GROUP
+
+Descriptor 3 is the socket, 4 counts the starts that were begun: it tells the host, after a violent end of this process,
+which of those it had asked for cannot have happened. What goes out is lines:
+
+    R UID GID       ready: privileges are dropped
+    N TEXT          refused; the end follows
+    S PID TICKS     the next start asked for has happened
+    F TEXT          the next start asked for has failed
+    E PID STATUS    a process has ended
+
+The socket's end means that nothing may be started any more. Children are reaped until none is left, whoever listens.
+"""
+
+import _socket
+import os
+import select
+import sys
+import time
+
+from kron.adapters.process_runner.frames import Frames
+from kron.adapters.process_runner.launch import Launcher, NotStartedError, Request
+from kron.adapters.process_runner.privilege import RefusedError, become
+from kron.adapters.process_runner.proc import stat
+from kron.adapters.process_runner.signals import ends_of_children, hear_ends, hold_ends, ignore_requests_to_end
+
+SOCKET, COUNTER = 3, 4
+_READ = 1 << 18
+_MOST_DESCRIPTORS = 253  # that the kernel passes in one message
+_REPORTED_TOGETHER = 16
+_GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
+_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")  # nanoseconds
+
+
+class Spawner:
+    """Requests that wait, and children that live."""
+
+    def __init__(self, connection: _socket.socket, launcher: Launcher) -> None:
+        self._connection = connection
+        self._launcher = launcher
+        self._ends = ends_of_children()
+        self._frames = Frames()
+        self._descriptors: list[int] = []
+        self._waiting: list[tuple[Request, int]] = []  # newest first; with the number of descriptors each takes
+        self._lines: list[str] = []
+        self._begun = 0
+        self._children = 0
+        self._listening = True
+        self._host_lives = True
+        self._clock_is_true: bool | None = None  # None: not compared with /proc yet
+
+    def serve(self) -> None:
+        """Start and reap until the host wants no more and no child is left."""
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN)
+        poll.register(self._ends, select.POLLIN)
+        while self._listening or self._waiting or self._children:
+            idle = not self._waiting
+            if idle:
+                hear_ends()
+            events = poll.poll(None if idle else 0)
+            if idle:
+                hold_ends()
+            self._reap()
+            for descriptor, event in events:
+                if descriptor == self._ends:
+                    _drain(descriptor)
+                elif event & _GONE:  # the host has died: what it asked for is not wanted any more
+                    self._abandon()
+                    poll.unregister(descriptor)
+                # One message at a time: its descriptors are ours.
+                elif not self._waiting and not self._receive():
+                    poll.modify(descriptor, 0)
+            if self._waiting:
+                self._start(*self._waiting.pop())
+            if len(self._lines) >= _REPORTED_TOGETHER or not self._waiting:
+                self._report()
+
+    def _receive(self) -> bool:
+        try:
+            data, ancillary, _, _ = self._connection.recvmsg(
+                _READ, _socket.CMSG_SPACE(_MOST_DESCRIPTORS * 4), _socket.MSG_CMSG_CLOEXEC
+            )
+        except OSError:
+            data, ancillary = b"", []
+        for _, _, passed in ancillary:
+            self._descriptors += [
+                int.from_bytes(passed[at : at + 4], sys.byteorder) for at in range(0, len(passed) - 3, 4)
+            ]
+        for requests in self._frames.feed(data):
+            self._waiting += requests
+        self._waiting.reverse()
+        self._listening = bool(data)
+        return self._listening
+
+    def _abandon(self) -> None:
+        self._listening = self._host_lives = False
+        self._waiting.clear()
+        _close(self._descriptors)
+        self._descriptors.clear()
+
+    def _start(self, request: Request, count: int) -> None:
+        descriptors, self._descriptors = self._descriptors[:count], self._descriptors[count:]
+        self._begun += 1
+        os.pwrite(COUNTER, self._begun.to_bytes(8, "big"), 0)
+        before = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // _TICK
+        try:
+            if len(descriptors) < count:  # this process has too many open already
+                _close(descriptors)
+                raise NotStartedError("its output files did not reach the spawner: too many open files")
+            pid = self._launcher.launch(request, descriptors)
+        except NotStartedError as error:
+            self._lines.append(f"F {_line(error)}\n")
+        except Exception as error:  # whatever it is, the others must not suffer from it
+            self._lines.append(f"F {_line(error) or type(error).__name__}\n")
+        else:
+            self._children += 1
+            self._lines.append(f"S {pid} {self._ticks(pid, before)}\n")
+        if not self._waiting:
+            self._launcher.rest()
+
+    def _ticks(self, pid: int, before: int) -> int:
+        """Return when the child started, in the kernel's ticks since boot.
+
+        Two looks at the same clock within the same tick know it without opening a file. Whether it is the kernel's
+        clock, unshifted, is tried once.
+        """
+        after = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // _TICK
+        if self._clock_is_true and before == after:
+            return after
+        known = stat(pid)
+        ticks = known.ticks if known else after
+        if self._clock_is_true is None and before == after:
+            self._clock_is_true = ticks == after
+        return ticks
+
+    def _reap(self) -> None:
+        while self._children:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                self._children = 0
+                return
+            if not pid:
+                return
+            self._children -= 1
+            self._lines.append(f"E {pid} {status}\n")
+
+    def _report(self) -> None:
+        if self._lines and self._host_lives:
+            try:
+                self._connection.sendall("".join(self._lines).encode("utf-8", "backslashreplace"))
+            except OSError:
+                self._abandon()
+        self._lines.clear()
+
+
+def _drain(descriptor: int) -> None:
+    try:
+        while os.read(descriptor, 4096):
+            pass
+    except BlockingIOError:
+        return
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def main() -> None:
+    """Become the user named on the command line, and serve."""
+    ignore_requests_to_end()
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > COUNTER:
+            try:
+                os.close(int(name))
+            except OSError:  # the one that listed them
+                continue
+    os.set_inheritable(SOCKET, False)  # noqa: FBT003  # it has no name
+    os.set_inheritable(COUNTER, False)  # noqa: FBT003
+    connection = _socket.socket(fileno=SOCKET)
+    try:
+        identity = become(*sys.argv[1:3])
+    except RefusedError as error:
+        connection.sendall(f"N {_line(error)}\n".encode())
+        return
+    connection.sendall(f"R {identity.uid} {identity.gid}\n".encode())
+    Spawner(connection, Launcher(identity)).serve()

@@ -1,0 +1,189 @@
+"""SpawnerProcess: one spawner as its host sees it: starts go in, lines come out, and its death is no secret."""
+
+import asyncio
+import fcntl
+import os
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from kron.adapters.process_runner.execution import Exit, News, Start, Started
+from kron.adapters.process_runner.frames import frame
+from kron.adapters.process_runner.launch import Request
+from kron.adapters.process_runner.spawner import COUNTER, SOCKET
+
+_ROOT = str(Path(__file__).parents[3])
+_CODE = f"import sys; sys.path.append({_ROOT!r}); from kron.adapters.process_runner.spawner import main; main()"
+_READ = 1 << 16
+_MOST_BYTES = 1 << 16  # of starts under way: well below what a socket holds
+_ABOVE = 16  # own descriptors that are passed on lie above those that the spawner expects
+
+
+class SpawnerProcess:
+    """A process of its own; `hear` gets the news it has, `gone` is called once when it has closed its end."""
+
+    def __init__(
+        self, user: str, group: str, hear: Callable[[News], object], gone: Callable[["SpawnerProcess"], object]
+    ) -> None:
+        self._hear = hear
+        self._gone = gone
+        self._loop = asyncio.get_running_loop()
+        self.ready: asyncio.Future[tuple[int, int]] = self._loop.create_future()  # uid and gid
+        self.in_flight: deque[tuple[Start, int]] = deque()  # with the bytes that each takes, roughly
+        self.running: dict[int, str] = {}  # run ids by pid
+        self.refusal = ""
+        self.answered = 0  # starts of which it has said what became of them
+        self._line = b""
+        self._unsent = b""
+        self._ending = False
+        self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError:
+            os.close(self._counter)
+            raise
+        self._socket = ours
+        ours.setblocking(False)  # noqa: FBT003  # it has no name
+        with theirs:
+            self.pid = self._execute(theirs.fileno(), user, group)
+        self._loop.add_reader(ours, self._readable)
+
+    def _execute(self, connection: int, user: str, group: str) -> int:
+        connection = _high(os.dup(connection))
+        try:
+            return os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _CODE, user, group],
+                {},
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
+                    (os.POSIX_SPAWN_DUP2, connection, SOCKET),
+                    (os.POSIX_SPAWN_DUP2, self._counter, COUNTER),
+                ],
+                setsid=True,
+                setsigmask=(),
+            )
+        except OSError:
+            self._socket.close()
+            os.close(self._counter)
+            raise
+        finally:
+            os.close(connection)
+
+    def send(self, starts: Sequence[Start], requests: Sequence[Request], descriptors: Sequence[Sequence[int]]) -> None:
+        """Ask for starts; OSError if nothing of it has arrived. From any thread: it does not wait."""
+        data = frame([(request, len(own)) for request, own in zip(requests, descriptors, strict=True)])
+        size = len(data) // len(starts)
+        self.in_flight.extend((start, size) for start in starts)
+        try:
+            sent = socket.send_fds(self._socket, [data], [one for own in descriptors for one in own])
+        except OSError:
+            for _ in starts:
+                self.in_flight.pop()
+            raise
+        if sent < len(data):  # the rest needs no descriptors, and nothing else is sent before it
+            self._unsent = data[sent:]
+            self._loop.call_soon_threadsafe(self._loop.add_writer, self._socket, self._writable)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has so much before it that more might not fit into the socket."""
+        return bool(self._unsent) or sum(size for _, size in self.in_flight) > _MOST_BYTES
+
+    def retire(self) -> None:
+        """Ask for no more starts, so that it ends when its last child has."""
+        self._ending = True
+        if not self._unsent:
+            with suppress(OSError):  # it has gone already
+                self._socket.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Hang up. It goes on reaping its children until none is left."""
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        if self._socket.fileno() >= 0:
+            self._socket.close()
+            os.close(self._counter)
+        if not self.ready.done():
+            self.ready.cancel()
+
+    def begun(self) -> int:
+        """Return how many starts it has begun in its life."""
+        return int.from_bytes(os.pread(self._counter, 8, 0), "big")
+
+    def _writable(self) -> None:
+        try:
+            self._unsent = self._unsent[self._socket.send(self._unsent) :]
+        except BlockingIOError:
+            return
+        except OSError:  # it has gone; the reader notices
+            self._unsent = b""
+        if not self._unsent:
+            self._loop.remove_writer(self._socket)
+            if self._ending:
+                self.retire()
+
+    def _readable(self) -> None:
+        try:
+            data = self._socket.recv(_READ)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        *lines, self._line = (self._line + data).split(b"\n")
+        news = News()
+        for line in lines:
+            self._understand(line.decode("utf-8", "replace"), news)
+        if not data:
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+        if news:
+            self._hear(news)
+        if not data:
+            if not self.ready.done():
+                self.ready.cancel()
+            self._gone(self)
+
+    def _understand(self, line: str, news: News) -> None:
+        kind, _, rest = line.partition(" ")
+        if kind == "S":
+            pid, ticks = map(int, rest.split())
+            self.answered += 1
+            start, _ = self.in_flight.popleft()
+            self.running[pid] = start.run_id
+            news.started.append(Started(start.run_id, pid, ticks))
+        elif kind == "E":
+            pid, status = map(int, rest.split())
+            if run_id := self.running.pop(pid, None):
+                news.ended.append(end(run_id, status))
+        elif kind == "F":
+            self.answered += 1
+            start, _ = self.in_flight.popleft()
+            news.ended.append(Exit(start.run_id, not_started=rest))
+        elif kind == "R":
+            uid, gid = map(int, rest.split())
+            if not self.ready.done():
+                self.ready.set_result((uid, gid))
+        elif kind == "N":
+            self.refusal = rest
+
+
+def end(run_id: str, status: int) -> Exit:
+    """Return how an execution ended, from the status that the kernel gives."""
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return Exit(run_id, exit_code=code)
+    try:
+        return Exit(run_id, signal=signal.Signals(-code).name)
+    except ValueError:  # one of the real-time signals, which have no names
+        return Exit(run_id, signal=f"SIG{-code}")
+
+
+def _high(descriptor: int) -> int:
+    copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
+    os.close(descriptor)
+    return copy

@@ -1,0 +1,242 @@
+"""JobBook: the jobs of a host: what is declared, what comes, what runs, and what became of it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from heapq import heappop, heappush
+from itertools import count
+from typing import NamedTuple
+
+from kron.engine.agenda import Agenda
+from kron.engine.jobs.execution import Chronicle, Ending, Execution, JobRunner
+from kron.engine.jobs.job import Job, State
+from kron.engine.jobs.judging import Moment
+from kron.engine.jobs.step import JobStep
+from kron.engine.jobs.store import JobStored, Retry
+from kron.engine.ports import Clock
+from kron.engine.wake import Wake
+from kron.instant import SECOND, ZERO, Instant
+from kron.rules.job_record import JobRecord, Process, Result
+from kron.rules.verdict import Reason
+from kron.rules.work import Work, timing_and_policy
+
+_CHUNK = 1_000  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
+
+
+class Host(NamedTuple):
+    """What a book has to know of the host it belongs to."""
+
+    clock: Clock
+    runner: JobRunner
+    chronicle: Chronicle
+    life: str  # tells this life of the host from any other
+    boot: str  # tells this boot of the machine from any other
+    slack: timedelta = timedelta(seconds=30)
+    most_active: int = 0  # 0: no limit
+
+
+class JobBook:
+    """All jobs. It never waits, and remembers nothing by itself: the engine does."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.wake = Wake()
+        self.jobs: dict[str, Job] = {}
+        self.running: dict[str, Execution] = {}
+        self.stored = JobStored()
+        self.agenda: Agenda[Job] = Agenda()
+        self.queued: dict[str, Job] = {}  # jobs with something judged that is not recorded yet
+        self._numbers = count(1)
+        self._armed: Instant | None = None  # since when the host could run anything, without a break
+        self._gap = Reason.DOWNTIME
+        self._ended: list[tuple[Execution, Ending, Instant]] = []
+        self._processes: list[Process] = []
+        self.given_up: list[str] = []  # names of runs that are not tried again after all
+        self._timeouts: list[tuple[float, str]] = []  # by the monotonic clock
+
+    def name(self) -> str:
+        """Return the name of a new run."""
+        return f"{self.host.life}-{next(self._numbers)}"
+
+    # --- what is declared ---------------------------------------------------------------------------------------------
+
+    def record(self, identity: str) -> JobRecord | None:
+        """Return what is remembered of a job."""
+        job = self.jobs.get(identity)
+        return self.stored.jobs.get(identity) if job is None else job.record
+
+    def records(self) -> list[JobRecord]:
+        """Return what is remembered of all jobs, also of those that are not defined any more."""
+        return list({**self.stored.jobs, **{identity: job.record for identity, job in self.jobs.items()}}.values())
+
+    def work(self, record: JobRecord) -> Work:
+        """Return a job as it was declared last."""
+        job = self.jobs.get(record.identity)
+        if job is not None:
+            return job.work
+        text = self.stored.definitions[record.definition]
+        return Work(record.identity, record.name, *timing_and_policy(record.identity, text), text)
+
+    def adopt(self, jobs: dict[str, Job], records: Iterable[JobRecord], now: Instant) -> None:
+        """Declare these jobs and no others; what runs of others goes on."""
+        gone = {record.identity: record for record in records if not record.declared}
+        self.stored = self.stored._replace(jobs={**self.stored.jobs, **gone})
+        self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
+        for job in jobs.values():
+            job.at = None
+            self.place(job)
+            if job.coming is None and job.record.boot != self.host.boot:
+                self.look_at(job, now)
+        self.wake.set()
+
+    def go_on(self, execution: Execution, now: Instant) -> None:
+        """Take a run up that goes on."""
+        self.running[execution.run_id] = execution
+        job = self.jobs.get(execution.attempt.identity)
+        if job is not None:
+            job.active[execution.run_id] = execution
+        timeout = execution.work.timeout
+        if timeout is not None:
+            self.watch(execution, max(ZERO, timeout - (now - execution.attempt.started)))
+
+    def retry(self, retries: Iterable[Retry]) -> None:
+        """Try again what failed before."""
+        for retry in retries:
+            job = self.jobs.get(retry.attempt.identity)
+            if job is not None and retry.attempt.attempt <= job.work.retries:
+                job.retries += (retry,)
+                self.place(job)
+            else:
+                self.given_up.append(retry.attempt.run_id)
+        self.wake.set()
+
+    def place(self, job: Job) -> None:
+        """Look at a job when time brings something to do."""
+        self.agenda.put(job, job.next_look())
+        if job.queue:
+            self.queued[job.record.identity] = job
+
+    def look_at(self, job: Job, now: Instant) -> None:
+        """Look at a job in the next step."""
+        self.agenda.put(job, now)
+        self.wake.set()
+
+    # --- the engine's questions ---------------------------------------------------------------------------------------
+
+    def recall(self, stored: JobStored) -> None:
+        """Take what the ledger remembers."""
+        self.stored = stored
+
+    def arm(self, now: Instant) -> None:
+        """From now on runs may start; what came before came while the host was down."""
+        self._armed, self._gap = now, Reason.DOWNTIME
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether runs may start."""
+        return self._armed is not None
+
+    def is_busy(self) -> bool:
+        """Whether anything runs."""
+        return bool(self.running)
+
+    def has_news(self) -> bool:
+        """Whether an end is to be recorded yet."""
+        return bool(self._ended or self._processes or self.given_up)
+
+    def deadline(self, *, hushed: bool) -> Instant | None:
+        """Return when the next step is due at the latest."""
+        deadline = None if hushed else self.agenda.next_instant()
+        if self._timeouts:
+            left = SECOND * max(0.0, self._timeouts[0][0] - self.host.clock.monotonic())
+            latest = self.host.clock.now() + min(left, timedelta(days=1))
+            deadline = latest if deadline is None or latest < deadline else deadline
+        return deadline
+
+    def abandon(self) -> None:
+        """Let go of everything; what runs goes on."""
+        self.host.runner.abandon()
+
+    def tell_draining(self) -> None:
+        """Nothing is told of it here: the host does."""
+
+    def tell_drained(self) -> None:
+        """Nothing is told of it here: the host does."""
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float) -> JobStep:
+        """Take up what ended and what is due."""
+        if SECOND * leapt > self.host.slack:  # only the wall clock went on: to the jobs that is time without a host
+            self._armed, self._gap = now, Reason.DEADLINE
+        self._end_overdue()
+        step = JobStep(self, now)
+        ended, self._ended = self._ended, []
+        processes, self._processes = self._processes, []
+        given_up, self.given_up = self.given_up, []
+        step.settle(ended, processes, given_up)
+        if not hushed:
+            moment = Moment(now, self._armed or now, self._gap, self.host.slack, self.host.boot, self.name)
+            for job in self.agenda.take(now, _CHUNK):
+                step.look_at(job, moment)
+            step.begin(self.room())
+        return step
+
+    def room(self) -> int:
+        """Return how many runs may begin."""
+        most = self.host.most_active
+        return _CHUNK if not most else max(0, min(_CHUNK, most - len(self.running)))
+
+    def put_back(
+        self,
+        states: Mapping[Job, State],
+        ended: list[tuple[Execution, Ending, Instant]],
+        processes: list[Process],
+        given_up: list[str],
+    ) -> None:
+        """Undo a step that could not be remembered; what was due is still due."""
+        for job, state in states.items():
+            job.restore(state)
+            self.place(job)
+        self._ended, self._processes = ended + self._ended, processes + self._processes
+        self.given_up = given_up + self.given_up
+
+    # --- runs ---------------------------------------------------------------------------------------------------------
+
+    def start(self, executions: list[Execution]) -> None:
+        """Start what is recorded."""
+        for execution in executions:
+            self.running[execution.run_id] = execution
+            self.watch(execution, execution.work.timeout)
+        if executions:
+            self.host.runner.start(executions, self)
+
+    def watch(self, execution: Execution, timeout: timedelta | None) -> None:
+        """End a run when its time is over."""
+        if timeout is not None:
+            heappush(self._timeouts, (self.host.clock.monotonic() + timeout / SECOND, execution.run_id))
+
+    def terminate(self, run_ids: Iterable[str], why: Result) -> None:
+        """Ask runs to end; the first reason counts."""
+        for run_id in run_ids:
+            execution = self.running.get(run_id)
+            if execution is not None:
+                execution.ends_as = execution.ends_as or why
+                self.host.runner.terminate(execution)
+
+    def on_process(self, run_id: str, pid: int, ticks: int) -> None:
+        """Note as which process a run is there."""
+        process = Process(run_id, pid, ticks)
+        self._processes.append(process)
+        if run_id in self.running:
+            self.running[run_id].process = process
+        self.wake.set()
+
+    def on_end(self, run_id: str, ending: Ending) -> None:
+        """Note the end of a run."""
+        execution = self.running.pop(run_id, None)
+        if execution is not None:
+            self._ended.append((execution, ending, self.host.clock.now()))
+            self.wake.set()
+
+    def _end_overdue(self) -> None:
+        monotonic = self.host.clock.monotonic()
+        while self._timeouts and self._timeouts[0][0] <= monotonic:
+            self.terminate([heappop(self._timeouts)[1]], Result.TIMEOUT)

@@ -1,0 +1,89 @@
+"""What people may do to jobs while they run: suspend, resume, trigger; and what a host finds when it comes back."""
+
+from collections.abc import Collection, Sequence
+
+from kron.engine.jobs.book import JobBook
+from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.job import Accepted
+from kron.engine.jobs.judging import accept
+from kron.engine.jobs.store import JobBatch, Unfinished
+from kron.errors import JobActiveError
+from kron.instant import Instant
+from kron.rules.job_record import End, JobRecord, Kind, Result
+from kron.rules.policy import Concurrency
+
+
+class Suspension:
+    """Jobs are held by command, until somebody lifts that, or until an instant; or it is lifted."""
+
+    def __init__(
+        self, book: JobBook, identities: Sequence[str], now: Instant, *, suspended: bool, until: Instant | None = None
+    ) -> None:
+        self._book, self._now = book, now
+        jobs = [book.jobs[identity] for identity in identities]
+        self._records = {job: job.record._replace(suspended=suspended, suspended_until=until) for job in jobs}
+        self.batch = JobBatch(jobs=list(self._records.values()))
+
+    def adopt(self) -> list[JobRecord]:
+        """Let it be so."""
+        for job, record in self._records.items():
+            was_suspended = job.is_suspended
+            job.record = record
+            if was_suspended and not job.is_suspended:
+                job.armed = self._now  # what came meanwhile is late
+            self._book.place(job)
+        return list(self._records.values())
+
+
+class Trigger:
+    """A run outside the periods, because somebody asked for it. It is an execution like any other."""
+
+    batch = JobBatch()  # it is recorded when it begins
+
+    def __init__(self, book: JobBook, identity: str, now: Instant) -> None:
+        self._book, self._now = book, now
+        self._job = job = book.jobs[identity]
+        if job.is_active and job.work.policy.concurrency is Concurrency.FORBID:
+            raise JobActiveError(identity=identity)
+
+    def adopt(self) -> str:
+        """Let it wait for its turn, and return its name."""
+        book, job = self._book, self._job
+        accepted = Accepted(Kind.TRIGGER, book.name())
+        replaces = job.is_active and job.work.policy.concurrency is Concurrency.REPLACE
+        replaced = accept(job, accepted, replaces=replaces)
+        book.terminate(replaced.runs, Result.REPLACED)
+        book.given_up += [retry.attempt.run_id for retry in replaced.retries]
+        book.queued[job.record.identity] = job
+        book.look_at(job, self._now)
+        return accepted.run_id
+
+
+class Return:
+    """What a host finds when it comes back: runs that go on, and runs that are gone without anybody having seen how."""
+
+    def __init__(self, book: JobBook, alive: Collection[str], now: Instant) -> None:
+        self._book, self._now = book, now
+        self._alive = [each for each in book.stored.unfinished if each.attempt.run_id in alive]
+        self._gone = [each for each in book.stored.unfinished if each.attempt.run_id not in alive]
+        self._ends = [End(each.attempt.run_id, now, Result.UNKNOWN) for each in self._gone]
+        self.batch = JobBatch(ended=self._ends)
+
+    def adopt(self) -> list[Execution]:
+        """Let it be so, and return what goes on: it is active, and its time still counts from its start."""
+        book = self._book
+        for gone, end in zip(self._gone, self._ends, strict=True):
+            book.host.chronicle.on_ended(self._execution(gone), end)
+        alive = [self._execution(each) for each in self._alive]
+        for execution in alive:
+            book.go_on(execution, self._now)
+        book.retry(book.stored.retries)
+        return alive
+
+    def _execution(self, unfinished: Unfinished) -> Execution:
+        attempt = unfinished.attempt
+        job = self._book.jobs.get(attempt.identity)
+        work = job.work if job is not None else self._book.work(self._book.stored.jobs[attempt.identity])
+        execution = Execution(attempt, work, self._book.host.clock.monotonic())
+        execution.process = unfinished.process
+        return execution

@@ -1,0 +1,79 @@
+"""Execution, Ending, JobRunner: the runs of jobs as the engine sees them. The docstrings are the specification."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from kron.decision.decision import Decision
+from kron.rules.job_record import Attempt, End, PeriodRecord, Process, Result
+from kron.rules.work import Work
+
+
+class Ending(NamedTuple):
+    """What was seen of an end: an exit code, a signal by its name, why it did not start, or nothing at all."""
+
+    exit_code: int | None = None
+    signal: str | None = None
+    not_started: str = ""
+
+    def result(self) -> Result:
+        """Return what that means."""
+        if self.not_started:
+            return Result.NOT_STARTED
+        if self.signal is not None:
+            return Result.FAILED
+        if self.exit_code is None:
+            return Result.UNKNOWN
+        return Result.FAILED if self.exit_code else Result.SUCCEEDED
+
+
+class Execution:
+    """One attempt that is under way."""
+
+    __slots__ = ("attempt", "begun", "ends_as", "process", "work")
+
+    def __init__(self, attempt: Attempt, work: Work, begun: float) -> None:
+        self.attempt, self.work = attempt, work
+        self.begun = begun  # by the monotonic clock
+        self.process: Process | None = None  # as which it is there
+        self.ends_as: Result | None = None  # the host ends it, and that is why
+
+    @property
+    def run_id(self) -> str:
+        """Its name."""
+        return self.attempt.run_id
+
+
+class Listener(Protocol):
+    """Whom a runner tells what it sees."""
+
+    def on_process(self, run_id: str, pid: int, ticks: int, /) -> None:
+        """A run is there, as this process."""
+
+    def on_end(self, run_id: str, ending: Ending, /) -> None:
+        """A run has ended, or could not be started."""
+
+
+class JobRunner(Protocol):
+    """What carries executions out."""
+
+    def start(self, executions: Sequence[Execution], listener: Listener, /) -> None:
+        """Begin them, in their order; the loop is not held, and each is told to the listener."""
+
+    def terminate(self, execution: Execution, /) -> None:
+        """Ask one to end, and make sure that it does. It lasts until it has."""
+
+    def abandon(self) -> None:
+        """Let go of everything without a word; what runs goes on."""
+
+
+class Chronicle(Protocol):
+    """Who is told what happened, once it is remembered."""
+
+    def on_closed(self, work: Work, record: PeriodRecord, last: Decision, /) -> None:
+        """A period, or neighbours of which this was the last, are over without an execution."""
+
+    def on_begun(self, execution: Execution, decision: Decision | None, /) -> None:
+        """An attempt begins; the first one of a period executes what was decided."""
+
+    def on_ended(self, execution: Execution, end: End, /) -> None:
+        """An attempt has ended."""

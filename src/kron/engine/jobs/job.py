@@ -1,0 +1,103 @@
+"""Job: one declared job in memory: what comes, what was judged and waits for its turn, what runs."""
+
+from typing import NamedTuple, TypeAlias
+
+from kron.decision.decision import Decision
+from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.store import Retry
+from kron.instant import Instant
+from kron.rules.coming import Coming
+from kron.rules.handled import NONE, Handled
+from kron.rules.job_record import JobRecord, Kind
+from kron.rules.outage import Closing
+from kron.rules.verdict import Reason
+from kron.rules.work import Work
+
+
+class Accepted(NamedTuple):
+    """An execution that was judged: it begins as soon as there is room, and those it replaces are gone."""
+
+    kind: Kind
+    run_id: str
+    decision: Decision | None = None  # of its period, if it belongs to one
+    replaces: frozenset[str] = frozenset()  # names of runs
+
+
+Judged: TypeAlias = Closing | Accepted
+
+
+class State(NamedTuple):
+    """What a step may change of a job, and puts back if it cannot be remembered."""
+
+    record: JobRecord
+    reached: Instant
+    queue: tuple[Judged, ...]
+    retries: tuple[Retry, ...]
+
+
+class Job:
+    """A declared job. What becomes of its periods is recorded in their order: whatever waits holds up what follows."""
+
+    __slots__ = ("active", "armed", "at", "coming", "gap", "handled", "queue", "reached", "record", "retries", "work")
+
+    def __init__(self, work: Work, record: JobRecord, handled: Handled = NONE) -> None:
+        """`handled` are periods that another definition of it has handled."""
+        self.work, self.record = work, record
+        self.armed = record.declared_at  # since when it could run, without a break of its own
+        self.gap = Reason.DEADLINE  # what is missed in a break of its own
+        self.at: Instant | None = None
+        self.active: dict[str, Execution] = {}
+        self.queue: tuple[Judged, ...] = ()
+        self.retries: tuple[Retry, ...] = ()
+        self.handled = handled
+        self.coming: Coming | None = None
+        self.reach(record.served)
+
+    def reach(self, until: Instant) -> None:
+        """Look ahead from an instant on; everything before was judged."""
+        self.reached = until
+        self.coming = None if self.work.timing is None else Coming(self.work.timing, until, self.handled)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether an execution of it is not over."""
+        return bool(self.active or self.retries) or any(isinstance(each, Accepted) for each in self.queue)
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether its file, or somebody's command, holds it."""
+        return self.work.policy.suspend or self.record.suspended
+
+    def take_over(self, before: "Job | None", *, lifted_at: Instant | None) -> None:
+        """Go on where the same timing was before, under another policy or with another command."""
+        if before is not None:
+            self.armed, self.gap, self.handled = before.armed, before.gap, before.handled
+            self.queue, self.active, self.retries = before.queue, before.active, before.retries
+            self.reach(before.reached)
+        if lifted_at is not None:
+            self.armed = lifted_at  # what came while it was held is late
+
+    def carry_on(self, before: "Job | None") -> None:
+        """Keep what is under way, and what somebody asked for, under another timing."""
+        if before is not None:
+            self.active, self.retries = before.active, before.retries
+            self.queue = tuple(each for each in before.queue if isinstance(each, Accepted) and each.decision is None)
+
+    def next_look(self) -> Instant | None:
+        """Return when time brings something to do about it, None: it does not."""
+        looks = [retry.at for retry in self.retries]
+        if self.record.suspended and self.record.suspended_until is not None:
+            looks.append(self.record.suspended_until)
+        if self.coming is not None and not self.is_suspended:
+            coming = self.coming.next_instant()
+            looks += [] if coming is None else [coming]
+        return min(looks, default=None)
+
+    def state(self) -> State:
+        """Return what a step may change."""
+        return State(self.record, self.reached, self.queue, self.retries)
+
+    def restore(self, state: State) -> None:
+        """Be as before a step."""
+        self.record, reached, self.queue, self.retries = state
+        self.reach(reached)

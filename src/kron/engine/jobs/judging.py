@@ -1,0 +1,101 @@
+"""judge_job(job, moment) -> what of a job has come: it is judged in the order of time, and queued to be recorded."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import NamedTuple
+
+from kron.decision.decision import Decision
+from kron.engine.jobs.job import Accepted, Job, Judged
+from kron.engine.jobs.store import Retry
+from kron.instant import Instant
+from kron.rules.coming import effective
+from kron.rules.job_record import Kind
+from kron.rules.outage import Closing, Gap, outage
+from kron.rules.policy import Concurrency
+from kron.rules.verdict import Close, Outcome, Reason, Run, judge
+
+
+class Moment(NamedTuple):
+    """When, and in what surroundings, a job is looked at."""
+
+    now: Instant
+    armed: Instant  # since when the host could run anything, without a break
+    gap: Reason  # what is missed in the time before that
+    slack: timedelta  # how late an armed host may be
+    boot: str  # of the machine
+    name: Callable[[], str]  # for runs
+
+
+class Replaced(NamedTuple):
+    """What makes room for a newer execution: runs to end, and attempts that are not tried again."""
+
+    runs: tuple[str, ...] = ()
+    retries: tuple[Retry, ...] = ()
+
+
+def judge_job(job: Job, moment: Moment) -> list[Replaced]:
+    """Judge every period whose time has come; return what has to make room for what is executed."""
+    replaced: list[Replaced] = []
+    if job.is_suspended:
+        return replaced
+    if job.coming is None:
+        if job.record.boot != moment.boot:
+            job.record = job.record._replace(boot=moment.boot)
+            accept(job, Accepted(Kind.BOOT, moment.name()), replaces=False)
+        return replaced
+    now, armed = moment.now, max(moment.armed, job.armed)
+    coming = job.coming.next_instant()
+    if coming is not None and coming <= min(armed, now):
+        missed = job.gap if job.armed > moment.armed else moment.gap
+        replaced += _judge_gap(job, Gap(job.reached, min(armed, now), missed), moment)
+    while job.coming is not None and (decision := job.coming.take(now)) is not None:
+        job.reached = effective(decision)
+        match judge(decision, job.work.policy, now, active=job.is_active, slack=moment.slack):
+            case Run(_, replaces):
+                replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), decision), replaces=replaces))
+            case Close(outcome, reason):
+                job.queue += (_closing(decision, outcome, reason),)
+    return replaced
+
+
+def accept(job: Job, accepted: Accepted, *, replaces: bool) -> Replaced:
+    """Let an execution wait for its turn, and return what has to make room for it."""
+    if not replaces:
+        job.queue += (accepted,)
+        return Replaced()
+    making_room = Replaced(tuple(job.active), job.retries)
+    job.retries = ()
+    given_up = tuple(item for each in job.queue if (item := _give_up(each)) is not None)
+    job.queue = (*given_up, accepted._replace(replaces=frozenset(job.active)))
+    return making_room
+
+
+def _judge_gap(job: Job, gap: Gap, moment: Moment) -> list[Replaced]:
+    """Judge what came while the job could not run: the latest period that is still in time may."""
+    assert job.work.timing is not None
+    policy = job.work.policy
+    found = outage(job.work.timing, policy, gap, moment.now, job.handled)
+    job.queue += tuple(found.closings)
+    replaced: list[Replaced] = []
+    if found.latest is not None:
+        if job.is_active and policy.concurrency is Concurrency.FORBID:
+            job.queue += (_closing(found.latest, Outcome.SKIPPED, Reason.ACTIVE.value),)
+        else:
+            replaces = job.is_active and policy.concurrency is Concurrency.REPLACE
+            replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), found.latest), replaces=replaces))
+    job.queue += tuple(found.later)
+    job.reach(gap.until)
+    return replaced
+
+
+def _give_up(judged: Judged) -> Judged | None:
+    """Return what becomes of something that waits when a newer execution replaces it."""
+    if isinstance(judged, Closing):
+        return judged
+    if judged.decision is None:
+        return None  # somebody asked for it, and now for something else
+    return _closing(judged.decision, Outcome.SKIPPED, Reason.SUPERSEDED.value)
+
+
+def _closing(decision: Decision, outcome: Outcome, reason: str) -> Closing:
+    return Closing(decision, decision, 1, outcome, reason)

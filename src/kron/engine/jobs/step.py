@@ -1,0 +1,202 @@
+"""JobStep: what ended and what is due of the jobs, at one moment: what to remember, and what to do then."""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from kron.decision.decision import Decision
+from kron.engine.jobs.execution import Ending, Execution
+from kron.engine.jobs.job import Accepted, Job, State
+from kron.engine.jobs.judging import Moment, Replaced, judge_job
+from kron.engine.jobs.store import JobBatch, Retry
+from kron.instant import Instant
+from kron.rules.coming import effective
+from kron.rules.job_record import AGAIN, Attempt, End, PeriodRecord, Process, Result
+from kron.rules.outage import Closing
+from kron.rules.work import Work
+
+if TYPE_CHECKING:
+    from kron.engine.jobs.book import JobBook
+
+Seen: TypeAlias = tuple[Execution, Ending, Instant]
+
+
+class JobStep:
+    """One step. It moves jobs on at once; `undo` puts them back."""
+
+    def __init__(self, book: "JobBook", now: Instant) -> None:
+        self._book, self._now = book, now
+        self._states: dict[Job, State] = {}
+        self._seen: list[Seen] = []
+        self._dropped: list[str] = []
+        self._processes: list[Process] = []
+        self._ends: list[tuple[Execution, End]] = []
+        self._given_up: list[str] = []  # names of attempts that are not tried again after all
+        self._batch: JobBatch | None = None
+        self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
+        self._begun: list[tuple[Execution, Decision | None]] = []
+        self._replaced: list[str] = []
+
+    # --- planning -----------------------------------------------------------------------------------------------------
+
+    def settle(self, seen: list[Seen], processes: list[Process], given_up: list[str]) -> None:
+        """Record ends, what runs are recognised by, and which are not tried again after all."""
+        self._seen, self._processes, self._dropped = seen, processes, given_up
+        self._given_up += given_up
+        for execution, ending, at in seen:
+            job = self._book.jobs.get(execution.attempt.identity)
+            retry_at = None
+            if job is not None:
+                self._touch(job)
+                job.active.pop(execution.run_id, None)
+                retry_at = self._again(job, execution, ending, at)
+            result = _result(execution, ending)
+            end = End(execution.run_id, at, result, ending.exit_code, ending.signal, ending.not_started, retry_at)
+            self._ends.append((execution, end))
+
+    def _again(self, job: Job, execution: Execution, ending: Ending, at: Instant) -> Instant | None:
+        """Return when a failed attempt is to be tried again, None if it is not."""
+        attempt = execution.attempt
+        if _result(execution, ending) not in AGAIN or attempt.attempt > job.work.retries:
+            return None
+        try:
+            retry_at = at + job.work.retry_delay
+        except OverflowError:
+            return None
+        job.retries += (Retry(attempt, retry_at),)
+        return retry_at
+
+    def look_at(self, job: Job, moment: Moment) -> None:
+        """Judge what has come of a job."""
+        self._touch(job)
+        record = job.record
+        until = record.suspended_until
+        if record.suspended and until is not None and until <= moment.now:
+            job.record = record._replace(suspended=False, suspended_until=None)
+            job.armed = moment.now
+        for replaced in judge_job(job, moment):
+            self._replace(replaced)
+
+    def _replace(self, replaced: Replaced) -> None:
+        self._replaced += replaced.runs
+        self._given_up += [retry.attempt.run_id for retry in replaced.retries]
+
+    def begin(self, room: int) -> None:
+        """Record what is judged: what is over, and what begins as far as there is room."""
+        for job in [*self._book.queued.values(), *self._states]:
+            if job.queue or job.retries:
+                room -= self._begin(job, room)
+
+    def _begin(self, job: Job, room: int) -> int:
+        """Record what the queue of a job has to offer; return how many runs begin."""
+        self._touch(job)
+        begun = 0
+        for retry in [each for each in job.retries if each.at <= self._now][: max(0, room)]:
+            job.retries = tuple(each for each in job.retries if each is not retry)
+            attempt = retry.attempt._replace(
+                run_id=self._book.name(),
+                attempt=retry.attempt.attempt + 1,
+                started=self._now,
+                boot=self._book.host.boot,
+            )
+            self._execute(job, attempt, None)
+            begun += 1
+        while job.queue:
+            first = job.queue[0]
+            if isinstance(first, Closing):
+                self._close(job, first)
+            elif begun < room and not (first.replaces & self._book.running.keys()):
+                self._execute(job, self._attempt(job, first), first.decision)
+                begun += 1
+            else:
+                break
+            job.queue = job.queue[1:]
+        return begun
+
+    def _attempt(self, job: Job, accepted: Accepted) -> Attempt:
+        decision, record = accepted.decision, job.record
+        nominal, chosen = (None, None) if decision is None else (decision.nominal_time, decision.chosen_time)
+        if decision is not None:
+            self._serve(job, effective(decision))
+        return Attempt(
+            accepted.run_id, record.identity, accepted.kind, nominal, chosen, 1, self._now, record.definition,
+            self._book.host.boot,
+        )  # fmt: skip
+
+    def _execute(self, job: Job, attempt: Attempt, decision: Decision | None) -> None:
+        execution = Execution(attempt, job.work, self._book.host.clock.monotonic())
+        job.active[execution.run_id] = execution
+        self._begun.append((execution, decision))
+
+    def _close(self, job: Job, closing: Closing) -> None:
+        first, last, number, outcome, reason = closing
+        self._serve(job, effective(last))
+        record = PeriodRecord(
+            job.record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, effective(last),
+            outcome, reason, "", job.record.definition, self._now,
+        )  # fmt: skip
+        self._closed.append((job.work, record, last))
+
+    def _serve(self, job: Job, until: Instant) -> None:
+        if until > job.record.served:
+            job.record = job.record._replace(served=until)
+
+    def _touch(self, job: Job) -> None:
+        if job not in self._states:
+            self._states[job] = job.state()
+
+    # --- the engine's questions ---------------------------------------------------------------------------------------
+
+    @property
+    def batch(self) -> JobBatch:
+        """What to remember, once all is planned."""
+        if self._batch is None:
+            self._batch = JobBatch(
+                jobs=[job.record for job, state in self._states.items() if job.record is not state.record],
+                closed=[record for _, record, _ in self._closed],
+                begun=[execution.attempt for execution, _ in self._begun],
+                processes=self._processes,
+                ended=[end for _, end in self._ends],
+                given_up=self._given_up,
+            )
+        return self._batch
+
+    @property
+    def records(self) -> int:
+        """How many records it writes."""
+        return sum(map(len, self.batch))
+
+    def undo(self) -> None:
+        """Put everything back as it was."""
+        for execution, _ in self._begun:
+            job = self._book.jobs.get(execution.attempt.identity)
+            if job is not None:
+                job.active.pop(execution.run_id, None)
+        for execution, _, _ in self._seen:
+            job = self._book.jobs.get(execution.attempt.identity)
+            if job is not None:
+                job.active[execution.run_id] = execution
+        self._book.put_back(self._states, self._seen, self._processes, self._dropped)
+
+    def act(self, *, hushed: bool) -> None:  # noqa: ARG002  # what is recorded begins: a stop waits for it
+        """End what is replaced, start what begins, and tell all of it."""
+        book = self._book
+        book.terminate(self._replaced, Result.REPLACED)
+        book.start([execution for execution, _ in self._begun])
+        for job in self._states:
+            if not job.queue:
+                book.queued.pop(job.record.identity, None)
+            book.place(job)
+        chronicle = book.host.chronicle
+        for execution, end in self._ends:
+            chronicle.on_ended(execution, end)
+        for work, record, last in self._closed:
+            chronicle.on_closed(work, record, last)
+        for execution, decision in self._begun:
+            chronicle.on_begun(execution, decision)
+
+    def finish(self, *, written: bool | None) -> None:
+        """Nothing more is told."""
+
+
+def _result(execution: Execution, ending: Ending) -> Result:
+    found = ending.result()
+    return found if execution.ends_as is None or found is Result.UNKNOWN else execution.ends_as

@@ -1,0 +1,35 @@
+"""Errors of hosts whose jobs have periods."""
+
+from kron.errors.tree import KronError, shown
+
+
+class JobActiveError(KronError):
+    """A run was asked for while one is active, and the job forbids a second one."""
+
+    def __init__(self, *, identity: str) -> None:
+        super().__init__(f"{shown(identity)} is active, and its concurrency is forbid", identity=identity)
+
+
+class StateDirectoryError(KronError):
+    """A state directory cannot be used."""
+
+    def __init__(self, *, path: str, reason: str, fix: str = "") -> None:
+        tail = f"; {fix}" if fix else ""
+        super().__init__(f"State directory {shown(path)} {reason}{tail}", path=path, reason=reason, fix=fix)
+
+
+class UnknownJobError(KronError):
+    """Nobody knows a job of that name, or several are meant."""
+
+    def __init__(self, *, job: str, identities: tuple[str, ...] = ()) -> None:
+        several = f"; it may be {', '.join(map(shown, identities))}" if identities else ""
+        reason = "is the name of several jobs" if identities else "is not a job"
+        super().__init__(f"{shown(job)} {reason}{several}", job=job, identities=list(identities))
+
+
+class ControlError(KronError):
+    """The daemon does not answer, or says no."""
+
+    def __init__(self, *, reason: str, exit_code: int = 1) -> None:
+        super().__init__(reason, reason=reason)
+        self.exit_code = exit_code

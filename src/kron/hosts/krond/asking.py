@@ -1,0 +1,183 @@
+"""krond status | jobs | next | suspend | resume | trigger | reload | stop: what is asked of a running krond."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kron.hosts.console import print_table
+from kron.hosts.krond.control import Client
+from kron.hosts.krond.state import State, default_state
+
+Decorator = Callable[[Callable[..., Any]], Any]
+
+STATE: Decorator = click.option(
+    "--state", type=click.Path(path_type=Path), help="The state directory of krond. [default: $KROND_STATE, or krond's]"
+)
+JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@contextmanager
+def asking(state: Path | None) -> Iterator[Client]:
+    """Yield a connection to the krond of a state directory."""
+    client = Client(State((state or default_state()).absolute()).control)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def print_json(value: object) -> None:
+    """Print a value as people and scripts can read it."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+@click.command()
+@STATE
+@JSON
+def status(state: Path | None, *, as_json: bool) -> None:
+    """Say whether krond runs, and what it does now. Exit 1 if none runs, or it is not ready yet."""
+    with asking(state) as krond:
+        found = krond.ask("status")
+    if as_json:
+        print_json(found)
+    else:
+        _print_status(found)
+    click.get_current_context().exit(0 if found["ready"] else 1)
+
+
+def _print_status(found: dict[str, Any]) -> None:
+    how = "drains" if found["draining"] else "is ready" if found["ready"] else "is starting"
+    click.echo(f"krond {found['version']} {how}, process {found['pid']}, since {found['started_at']}")
+    click.echo(f"{found['jobs']} jobs of {', '.join(found['config'])}; state in {found['state']}")
+    if found["listen"] != "off":
+        click.echo(f"page at {found['listen']}")
+    for finding in found["failed_reload"] or ():
+        click.secho(f"not reloaded: {finding['file']}:{finding['line']}: {finding['message']}", fg="yellow")
+    rows = [(run["run_id"], run["identity"], str(run["pid"] or ""), run["started_at"]) for run in found["active"]]
+    print_table(("run", "job", "pid", "since"), rows, empty="nothing runs")
+
+
+@click.command()
+@STATE
+@JSON
+def jobs(state: Path | None, *, as_json: bool) -> None:
+    """List the jobs, when each comes next, and how it ended last."""
+    with asking(state) as krond:
+        found = krond.ask("jobs")
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            job["name"],
+            job["schedule"],
+            job["timezone"],
+            "suspended" if job["suspended"] else job["next_chosen_time"] or "",
+            str(job["active"] or ""),
+            " ".join(word for word in (job["last_outcome"], job["last_result"]) if word),
+        )
+        for job in found
+    ]
+    print_table(("job", "schedule", "zone", "next", "active", "last"), rows, empty="no jobs")
+
+
+@click.command("next")
+@click.argument("job", required=False)
+@click.option("--count", "-n", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many.")
+@STATE
+@JSON
+def next_(job: str | None, *, count: int, state: Path | None, as_json: bool) -> None:
+    """Show what comes, of one JOB or of all together, in the order of chosen times."""
+    with asking(state) as krond:
+        found = krond.ask("next", job=job, count=count)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            each["chosen_time"] or f"none, {each['reason']}",
+            each["name"],
+            each["nominal_time"],
+            "suspended" if each["suspended"] else "",
+        )
+        for each in found
+    ]
+    print_table(("chosen", "job", "nominal", ""), rows, empty="nothing comes")
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="JOB...")
+@click.option("--until", metavar="T", help="A moment, or a duration from now.")
+@STATE
+def suspend(names: Sequence[str], *, until: str | None, state: Path | None) -> None:
+    """Hold jobs, also over restarts: nothing of them is handled until they are resumed."""
+    with asking(state) as krond:
+        found = krond.ask("suspend", jobs=list(names), until=until)
+    tail = f" until {found['until']}" if found["until"] else ""
+    for identity in found["identities"]:
+        click.echo(f"suspended {identity}{tail}")
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="JOB...")
+@STATE
+def resume(names: Sequence[str], *, state: Path | None) -> None:
+    """Let jobs go on; what came meanwhile is judged by its deadline."""
+    with asking(state) as krond:
+        found = krond.ask("resume", jobs=list(names))
+    for identity in found["identities"]:
+        click.echo(f"resumed {identity}")
+
+
+@click.command()
+@click.argument("job")
+@click.option("--wait", is_flag=True, help="Wait for the end; exit 0 if it succeeded, else 1.")
+@STATE
+def trigger(job: str, *, wait: bool, state: Path | None) -> None:
+    """Run a JOB now, outside its periods, and print the name of the run."""
+    with asking(state) as krond:
+        run_id = krond.ask("trigger", job=job)
+        click.echo(run_id)
+        if wait:
+            result = krond.ask("wait", run_id=run_id)
+            click.get_current_context().exit(0 if result == "succeeded" else 1)
+
+
+@click.command()
+@STATE
+@JSON
+def reload(state: Path | None, *, as_json: bool) -> None:
+    """Read the job files anew, as SIGHUP does; a file with errors changes nothing. Exit 1 if there are any."""
+    with asking(state) as krond:
+        found = krond.ask("reload")
+    if not found.pop("ok"):
+        if as_json:
+            print_json(found["findings"])
+        else:
+            for finding in found["findings"]:
+                place = f"{finding['file']}:{finding['line']}: " if finding["file"] else ""
+                fix = f"; {finding['fix']}" if finding["fix"] else ""
+                click.echo(f"{place}{finding['level']}: {finding['field']}: {finding['message']}{fix}", err=True)
+        click.get_current_context().exit(1)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"declared at {found['declared_at']}")
+    for word in ("added", "changed", "removed"):
+        for identity in found[word]:
+            click.echo(f"{word} {identity}")
+    click.echo(f"unchanged: {len(found['unchanged'])}")
+
+
+@click.command()
+@click.option("--now", is_flag=True, help="End what runs at once.")
+@STATE
+def stop(*, now: bool, state: Path | None) -> None:
+    """Stop krond, and return when it has gone: when nothing runs any more."""
+    with asking(state) as krond:
+        krond.ask("stop", now=now)
+        krond.wait_until_gone()

@@ -1,0 +1,71 @@
+"""krond check: whether this host could run the jobs of its files, and what is unlikely to be meant."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from kron.adapters.system_clock import system_now
+from kron.engine.collector import collector_paused
+from kron.hosts.console import end_with_findings
+from kron.hosts.krond.host_checks import check_host
+from kron.hosts.krond.job_files import is_directory, load_jobs
+from kron.rules.files.source import Format
+from kron.rules.files.warnings import warn, warn_of_same_second
+from kron.rules.finding import Finding
+from kron.rules.lint import Linter
+
+Decorator = Callable[[Callable[..., Any]], Any]
+
+CONFIG: Decorator = click.option(
+    "--config",
+    "configs",
+    metavar="FILE|DIR",
+    multiple=True,
+    required=True,
+    help="A job file, or a directory with *.toml, *.kron, *.crontab and cron.d; may be given several times.",
+)
+FORMAT: Decorator = click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Format]),
+    help="What a single file is, whatever its name says.",
+)
+
+
+@click.command()
+@CONFIG
+@FORMAT
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
+@click.option("--elsewhere", is_flag=True, help="The jobs run on another host: users missing here are warnings.")
+@click.option("--no-permissions", is_flag=True, help="Do not ask who may write the files.")
+def check(
+    configs: tuple[str, ...], form: str | None, *, strict: bool, as_json: bool, elsewhere: bool, no_permissions: bool
+) -> None:
+    """Check job files as this host would read them, and run nothing.
+
+    Exit 0 no error, 1 errors found, 2 wrong usage or a file that cannot be read.
+    """
+    loaded = load_jobs(configs, form=read_form(configs, form), permissions=not no_permissions)
+    jobs, linter = loaded.job_set.jobs, Linter(system_now())
+    with collector_paused():
+        found = [*loaded.findings, *check_host(jobs, elsewhere=elsewhere)]
+        for job in jobs:
+            found += warn(job, linter)
+            found += warn_of_same_second(job)
+    end_with_findings(in_order(found), strict=strict, as_json=as_json, unreadable=loaded.unreadable)
+
+
+def read_form(files: tuple[str, ...], form: str | None) -> Format | None:
+    """Return the form that was asked for; it can hold for one file only."""
+    if form is None:
+        return None
+    if len(files) != 1 or is_directory(files[0]):
+        raise click.UsageError("--format is for a single file")
+    return Format(form)
+
+
+def in_order(findings: list[Finding]) -> list[Finding]:
+    """Return the findings by file and line."""
+    return sorted(findings, key=lambda finding: (finding.file, finding.line))

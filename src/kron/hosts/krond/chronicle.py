@@ -1,0 +1,65 @@
+"""Chronicler: what became of jobs -> events with the rows of their history, to whoever listens."""
+
+import asyncio
+from collections.abc import Sequence
+
+from kron.decision.decision import Decision
+from kron.engine.emitter import Emitter
+from kron.engine.jobs.execution import Chronicle, Execution
+from kron.engine.ports import Sink
+from kron.rules.history_row import closed_row, run_row
+from kron.rules.job_record import End, PeriodRecord
+from kron.rules.work import Work
+
+_REMEMBERED = 10_000  # ends that somebody may still ask for
+
+
+class Chronicler:
+    """Tells a sink, and passes everything on to others."""
+
+    def __init__(self, sink: Sink, others: Sequence[Chronicle] = ()) -> None:
+        self._emitter = Emitter(sink)
+        self._others = others
+        self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
+        self._results: dict[str, str] = {}
+        self._waiting: dict[str, asyncio.Future[str]] = {}
+
+    async def ended(self, run_id: str) -> str:
+        """Return how a run ended, when it has."""
+        if run_id in self._results:
+            return self._results[run_id]
+        waiting = self._waiting.setdefault(run_id, asyncio.get_running_loop().create_future())
+        return await asyncio.shield(waiting)
+
+    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
+        """Tell that a period, or neighbours, are over."""
+        self._emitter.tell("DecisionMade", **last.to_dict())
+        self.last[record.identity] = record.outcome.value, None
+        row = closed_row(work.name, record)
+        self._emitter.tell(f"Period{record.outcome.value.capitalize()}", **row)
+        for other in self._others:
+            other.on_closed(work, record, last)
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+        """Tell that an attempt begins; the first of a period is its outcome."""
+        row = run_row(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
+        if decision is not None:
+            self._emitter.tell("DecisionMade", **decision.to_dict())
+            self._emitter.tell("PeriodExecuted", **row)
+        else:
+            self._emitter.tell("RunStarted", **row)
+        for other in self._others:
+            other.on_begun(execution, decision)
+
+    def on_ended(self, execution: Execution, end: End) -> None:
+        """Tell that an attempt has ended."""
+        row = run_row(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
+        self._emitter.tell("RunEnded", **row)
+        self.last[execution.attempt.identity] = "executed", end.result.value
+        if (waiting := self._waiting.pop(end.run_id, None)) is not None and not waiting.done():
+            waiting.set_result(end.result.value)
+        self._results[end.run_id] = end.result.value
+        if len(self._results) > _REMEMBERED:
+            del self._results[next(iter(self._results))]
+        for other in self._others:
+            other.on_ended(execution, end)

@@ -1,0 +1,115 @@
+"""Daemon: one krond, from taking its state directory until nothing runs any more."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kron.adapters.process_runner.proc import boot_id
+from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
+from kron.adapters.system_clock import SystemClock
+from kron.engine.emitter import Emitter
+from kron.engine.engine import Engine
+from kron.engine.jobs.book import Host, JobBook
+from kron.engine.jobs.changes import Return
+from kron.engine.jobs.declaring import Declaration, Declared, in_question
+from kron.engine.jobs.execution import Chronicle
+from kron.engine.jobs.store import JobBatch, JobStored
+from kron.engine.ports import Sink
+from kron.hosts.krond.definition import work_of
+from kron.hosts.krond.notify import notify
+from kron.hosts.krond.processes import Processes
+from kron.hosts.krond.state import State
+from kron.instant import SECOND, Instant
+from kron.rules.files.host_job import HostJob
+from kron.rules.files.settings import Settings
+from kron.rules.job_record import Result
+
+
+@dataclass(slots=True)
+class Surface:
+    """What a daemon shows of itself."""
+
+    started_at: Instant
+    ready: bool = False
+    draining: bool = False
+    failed_reload: list[dict[str, object]] | None = None
+    listen: str = "off"
+    monitor: dict[str, object] = field(default_factory=lambda: {"on": False, "violations": 0})
+    jobs: dict[str, HostJob] = field(default_factory=dict)
+
+
+class Daemon:
+    """Composition only: it builds the ports, hands them over, and passes on what signals and people ask for."""
+
+    def __init__(self, state: State, settings: Settings, sink: Sink, chronicle: Chronicle) -> None:
+        self.state, self.settings = state, settings
+        self.clock = SystemClock()
+        self.emitter = Emitter(sink)
+        self.ledger = SqliteJobLedger(state.ledger, retention=settings.retention)
+        self.processes = Processes(state.output)
+        host = Host(
+            self.clock,
+            self.processes,
+            chronicle,
+            secrets.token_hex(4),
+            boot_id(),
+            settings.slack,
+            settings.max_active,
+        )
+        self.book = JobBook(host)
+        self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
+        self.surface = Surface(self.clock.now())
+        self._asked = asyncio.Event()  # to stop
+
+    async def begin(self, jobs: Sequence[HostJob]) -> Declared:
+        """Recover what a crash left, declare the jobs, and begin to run them."""
+        await self.processes.open()
+        await self.engine.open()
+        declared = await self.declare(jobs)
+        alive = await self.processes.find(self.book.stored.unfinished, self.book)
+        await self.engine.change(lambda now: Return(self.book, alive, now))
+        self.engine.arm()
+        self.surface.ready = True
+        notify("READY=1")
+        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(jobs), state=str(self.state.path))
+        return declared
+
+    async def declare(self, jobs: Sequence[HostJob]) -> Declared:
+        """Let these be the jobs; nothing that runs is disturbed."""
+        works = await asyncio.to_thread(lambda: [work_of(job) for job in jobs])
+        declared = await self.engine.change_after(
+            lambda now: self.ledger.handled(in_question(self.book, works, now)),
+            lambda handled, now: Declaration(self.book, works, now, handled),
+        )
+        self.surface.jobs = {job.identity: job for job in jobs}
+        return declared
+
+    async def wait(self) -> None:
+        """Return when somebody has asked to stop, and nothing runs any more."""
+        await self._asked.wait()
+        self.surface.draining = True
+        notify("STOPPING=1")
+        self.emitter.tell("KrondDraining", active=len(self.book.running))
+        limit = self.settings.drain_timeout
+        alarm = None
+        if limit is not None:
+            alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
+        failure = await self.engine.drain()
+        if alarm is not None:
+            alarm.cancel()
+        await self.processes.close()
+        if failure is not None:
+            raise failure
+
+    def stop(self) -> None:
+        """Start nothing any more, and end when nothing runs; asked a second time, end what runs."""
+        if self._asked.is_set():
+            self.end_children()
+        self.engine.hush()
+        self._asked.set()
+
+    def end_children(self) -> None:
+        """Ask everything that runs to end."""
+        self.book.terminate(list(self.book.running), Result.STOPPED)

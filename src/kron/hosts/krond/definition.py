@@ -1,0 +1,41 @@
+"""work_of(job) -> Work: a job of a host's files as the engine declares it, with its definition as one text."""
+
+import json
+from dataclasses import asdict
+
+from kron.instant import format_duration
+from kron.rules.command import Command
+from kron.rules.files.host_job import HostJob
+from kron.rules.work import Work
+
+
+def work_of(job: HostJob) -> Work:
+    """Return the work of a job; whatever it says is part of its definition, but for where it says it."""
+    definition = {
+        "schedule": job.schedule,
+        "timing": None if job.timing is None else job.timing.to_dict(),
+        "policy": job.policy.to_dict(),
+        "command": _command(job.command),
+        "retries": job.retries,
+        "retry_delay": format_duration(job.retry_delay),
+        "description": job.description,
+    }
+    return Work(
+        job.identity,
+        job.name,
+        job.timing,
+        job.policy,
+        json.dumps(definition, ensure_ascii=False, sort_keys=True),
+        payload=job,
+        retries=job.retries,
+        retry_delay=job.retry_delay,
+        timeout=job.command.timeout,
+    )
+
+
+def _command(command: Command) -> dict[str, object]:
+    fields = asdict(command)
+    for name in ("timeout", "grace"):
+        if fields[name] is not None:
+            fields[name] = format_duration(fields[name])
+    return fields

@@ -1,0 +1,170 @@
+"""load_jobs(configs) -> Loaded: which files there are, whether they may be trusted, and what stands in them."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kron.adapters.system_timezone import system_timezone
+from kron.engine.collector import collector_paused
+from kron.errors import InvalidDefinitionError, shown
+from kron.hosts.krond.trust import FileRefusedError, read_trusted, whole_path
+from kron.rules.files.reading import LARGEST, JobSet, read_sources
+from kron.rules.files.source import Format, Source, Surroundings
+from kron.rules.finding import Finding
+
+_ENDINGS = {".toml": Format.TOML, ".kron": Format.LINES, ".crontab": Format.CRONTAB}
+_SYSTEM_FOLDER = "cron.d"
+_SYSTEM_FILE = "/etc/crontab"
+_NAME_IN_SYSTEM_FOLDER = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)  # as cron has it: no editor's copies, no dotfiles
+_MACHINE_IDS = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The jobs and settings of all files, everything that was found, and whether some file could not be read at all."""
+
+    job_set: JobSet
+    findings: tuple[Finding, ...]
+    unreadable: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether the jobs may be run: nothing is wrong."""
+        return not self.unreadable and all(finding.level != "error" for finding in self.findings)
+
+
+def load_jobs(
+    configs: Sequence[str], *, form: Format | None = None, permissions: bool = True, here: Surroundings | None = None
+) -> Loaded:
+    """Return what stands in files and directories; `form` is that of a single file whose name does not tell."""
+    findings: list[Finding] = []
+    sources: list[Source] = []
+    unreadable = False
+    for file, found in _find(configs, form, findings):
+        if found is None:
+            unreadable = True
+            continue
+        try:
+            content, warnings = read_trusted(file) if permissions else (_read(file), [])
+            text = content.decode()
+        except OSError as error:
+            unreadable = True
+            findings.append(_error(file, f"cannot be read: {error.strerror}"))
+        except FileRefusedError as error:
+            findings.append(_error(file, error.reason, error.fix))
+        except UnicodeDecodeError as error:
+            unreadable = True
+            findings.append(_error(file, f"is not UTF-8 at byte {error.start}", "save it as UTF-8"))
+        except ValueError:
+            unreadable = True
+            findings.append(_error(shown(file), "is no name of a file"))
+        else:
+            findings += [Finding("warning", "file", message, fix, file, 1) for message, fix in warnings]
+            sources.append(Source(file, whole_path(file), found, text))
+    with collector_paused():  # all that is made is kept
+        job_set = read_sources(sources, surroundings() if here is None else here)
+    both = [*findings, *job_set.findings]
+    return Loaded(job_set, tuple(sorted(both, key=lambda finding: (finding.file, finding.line))), unreadable)
+
+
+def surroundings() -> Surroundings:
+    """Return what this host says of itself."""
+    try:
+        timezone = system_timezone()
+    except InvalidDefinitionError:  # told where it matters: at the lines of a crontab
+        timezone = ""
+    return Surroundings(os.uname().nodename, _machine_id(), timezone)
+
+
+def is_directory(path: str) -> bool:
+    """Whether a path leads to a directory; one that cannot be a path does not."""
+    try:
+        return Path(path).is_dir()
+    except OSError:  # longer than any name
+        return False
+
+
+def form_of(path: str) -> Format | None:
+    """Return the form that a file has by its name and its directory, None if they do not tell."""
+    whole = Path(whole_path(path))
+    if whole.suffix in _ENDINGS:
+        return _ENDINGS[whole.suffix]
+    if str(whole) == _SYSTEM_FILE or (whole.parent.name == _SYSTEM_FOLDER and _is_system_name(whole.name)):
+        return Format.SYSTEM_CRONTAB
+    return None
+
+
+def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
+    seen: set[str] = set()
+    for config in configs:
+        files: list[tuple[str, Format | None]]
+        if is_directory(config):
+            files = [*_in_directory(config, findings)]
+        else:
+            found = form or form_of(config)
+            if found is None:
+                fix = "call it *.toml, *.kron or *.crontab, or say --format"
+                findings.append(_error(config, "has a name that does not tell its form", fix))
+            files = [(config, found)]
+        for file, found in files:
+            if whole_path(file) not in seen:  # given twice, or by itself and with its directory
+                seen.add(whole_path(file))
+                yield file, found
+
+
+def _in_directory(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format]]:
+    """Yield the job files of a directory and of its cron.d, in the order of their names; other names are left alone."""
+    folder = Path(directory)
+    if Path(whole_path(directory)).name == _SYSTEM_FOLDER:
+        yield from _in_system_folder(directory, findings)
+        return
+    for path in _entries(folder, directory, findings):
+        if path.suffix in _ENDINGS and not path.name.startswith(".") and not path.is_dir():
+            yield str(path), _ENDINGS[path.suffix]
+    if (folder / _SYSTEM_FOLDER).is_dir():
+        yield from _in_system_folder(str(folder / _SYSTEM_FOLDER), findings)
+
+
+def _in_system_folder(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format]]:
+    for path in _entries(Path(directory), directory, findings):
+        file = str(path)
+        if _is_system_name(path.name):
+            if not path.is_dir():
+                yield file, Format.SYSTEM_CRONTAB
+        else:
+            message = "is ignored, as cron does: names in cron.d are letters, digits, - and _"
+            findings.append(Finding("notice", "file", message, "rename it to use it", file, 1))
+
+
+def _entries(folder: Path, directory: str, findings: list[Finding]) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        findings.append(_error(directory, f"cannot be read: {error.strerror}"))
+        return []
+
+
+def _is_system_name(name: str) -> bool:
+    return _NAME_IN_SYSTEM_FOLDER.fullmatch(name) is not None
+
+
+def _read(file: str) -> bytes:
+    with Path(file).open("rb") as opened:
+        return opened.read(LARGEST + 1)  # one more than allowed, so that the reader of the text refuses it
+
+
+def _machine_id() -> str:
+    for path in _MACHINE_IDS:
+        try:
+            text = path.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if text:
+            return text
+    return ""
+
+
+def _error(file: str, message: str, fix: str = "") -> Finding:
+    return Finding("error", "file", message, fix, file, 1)

@@ -1,0 +1,16 @@
+"""main(): the entry point of the `krond` command."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command; where the command line's library is not installed, say how to get it."""
+    try:
+        from kron.hosts.console import run
+        from kron.hosts.krond.commands import krond
+    except ModuleNotFoundError as error:
+        if error.name != "click":
+            raise
+        sys.stderr.write("krond: the command line needs one more package: pip install 'kron-scheduler[cli]'\n")
+        sys.exit(2)
+    run(krond, "krond")

@@ -1,0 +1,173 @@
+"""Operations: what a running krond does when it is asked over its socket, by the name of the command."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+from kron._version import __version__
+from kron.cron.zone import load_zone
+from kron.decision.decision import Decision
+from kron.engine.jobs.changes import Suspension, Trigger
+from kron.engine.jobs.job import Job
+from kron.errors import ControlError, InvalidDurationError
+from kron.hosts.krond.chronicle import Chronicler
+from kron.hosts.krond.control import Handler
+from kron.hosts.krond.daemon import Daemon
+from kron.hosts.krond.names import find_identity
+from kron.hosts.moments import read_moment
+from kron.instant import Instant, format_instant, parse_duration
+from kron.rules.coming import Coming, effective
+from kron.rules.files.host_job import HostJob
+
+_NEXT = 10
+
+
+class Operations:
+    """Answers for one daemon. `reload` is what SIGHUP does, too."""
+
+    def __init__(
+        self,
+        daemon: Daemon,
+        reload: Callable[[], Awaitable[dict[str, object]]],
+        chronicler: Chronicler,
+        configs: Sequence[str],
+    ) -> None:
+        self._daemon, self._reload, self._chronicler, self._configs = daemon, reload, chronicler, list(configs)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return what can be asked for."""
+        return {
+            "status": self._status,
+            "jobs": self._jobs,
+            "next": self._next,
+            "suspend": self._suspend,
+            "resume": self._resume,
+            "trigger": self._trigger,
+            "reload": self._on_reload,
+            "stop": self._stop,
+            "wait": self._wait,
+        }
+
+    async def _status(self, _: Mapping[str, Any]) -> object:
+        daemon, surface = self._daemon, self._daemon.surface
+        active = [
+            {
+                "run_id": run.run_id,
+                "identity": run.attempt.identity,
+                "pid": None if run.process is None else run.process.pid,
+                "started_at": format_instant(run.attempt.started),
+            }
+            for run in daemon.book.running.values()
+        ]
+        return {
+            "pid": os.getpid(),
+            "version": __version__,
+            "started_at": format_instant(surface.started_at),
+            "ready": surface.ready,
+            "draining": surface.draining,
+            "state": str(daemon.state.path),
+            "config": self._configs,
+            "listen": surface.listen,
+            "jobs": len(daemon.book.jobs),
+            "active": active,
+            "failed_reload": surface.failed_reload,
+            "monitor": surface.monitor,
+        }
+
+    async def _jobs(self, _: Mapping[str, Any]) -> object:
+        last = self._chronicler.last
+        return [self._job(job, last.get(identity)) for identity, job in self._daemon.book.jobs.items()]
+
+    def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
+        found = job.work.payload
+        assert isinstance(found, HostJob)
+        coming = None if job.coming is None else job.coming.first()
+        chosen = None if coming is None else coming.chosen_time
+        outcome, result = last or (None, None)
+        return {
+            "identity": found.identity,
+            "name": found.name,
+            "file": found.file,
+            "line": found.line,
+            "schedule": found.schedule,
+            "timezone": found.timezone,
+            "description": found.description,
+            "suspended": job.is_suspended,
+            "active": len(job.active),
+            "declared_at": format_instant(job.record.declared_at),
+            "next_chosen_time": None if chosen is None else format_instant(chosen),
+            "last_outcome": outcome,
+            "last_result": result,
+        }
+
+    async def _next(self, asked: Mapping[str, Any]) -> object:
+        jobs = self._daemon.book.jobs
+        if asked.get("job"):
+            jobs = {identity: jobs[identity] for identity in [self._find(asked["job"])]}
+        coming = merge(*(_decisions(job) for job in jobs.values()), key=lambda pair: pair[0])
+        return [
+            {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
+            for _, decision, job in islice(coming, int(asked.get("count") or _NEXT))
+        ]
+
+    async def _suspend(self, asked: Mapping[str, Any]) -> object:
+        identities = [self._find(name) for name in asked["jobs"]]
+        until = self._until(asked["until"], identities[0]) if asked.get("until") else None
+        records = await self._daemon.engine.change(
+            lambda now: Suspension(self._daemon.book, identities, now, suspended=True, until=until)
+        )
+        return {"identities": [record.identity for record in records], "until": until and format_instant(until)}
+
+    async def _resume(self, asked: Mapping[str, Any]) -> object:
+        identities = [self._find(name) for name in asked["jobs"]]
+        await self._daemon.engine.change(lambda now: Suspension(self._daemon.book, identities, now, suspended=False))
+        for identity in identities:
+            job = self._daemon.surface.jobs[identity]
+            if job.policy.suspend:
+                reason = f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}"
+                raise ControlError(reason=reason)
+        return {"identities": identities}
+
+    async def _trigger(self, asked: Mapping[str, Any]) -> object:
+        identity = self._find(asked["job"])
+        if self._daemon.surface.draining:
+            raise ControlError(reason="krond drains, and starts nothing any more")
+        return await self._daemon.engine.change(lambda now: Trigger(self._daemon.book, identity, now))
+
+    async def _wait(self, asked: Mapping[str, Any]) -> object:
+        return await self._chronicler.ended(asked["run_id"])
+
+    async def _on_reload(self, _: Mapping[str, Any]) -> object:
+        return await self._reload()
+
+    async def _stop(self, asked: Mapping[str, Any]) -> object:
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._daemon.stop)
+        if asked.get("now"):
+            loop.call_soon(self._daemon.end_children)
+        return None
+
+    def _find(self, name: str) -> str:
+        names = ((job.record.name, identity) for identity, job in self._daemon.book.jobs.items())
+        return find_identity(name, names)
+
+    def _until(self, text: str, identity: str) -> Instant:
+        now = self._daemon.clock.now()
+        try:
+            return now + parse_duration(text)
+        except InvalidDurationError:
+            return read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
+
+
+def _decisions(job: Job) -> Iterator[tuple[Instant, Decision, Job]]:
+    """Yield what comes of a job, in the order of time; looking does not disturb it."""
+    if job.work.timing is None:
+        return
+    coming = Coming(job.work.timing, job.reached, job.handled)
+    while (at := coming.next_instant()) is not None:
+        decision = coming.take(at)
+        assert decision is not None
+        yield effective(decision), decision, job

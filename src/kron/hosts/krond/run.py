@@ -1,0 +1,131 @@
+"""krond run: the daemon in the foreground, until it is asked to stop and nothing runs any more."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from kron.adapters.json_lines_sink import JsonLinesSink
+from kron.adapters.system_clock import system_now
+from kron.adapters.text_sink import TextSink
+from kron.engine.ports import Sink
+from kron.errors import KronError
+from kron.hosts.console import print_findings
+from kron.hosts.krond.check import CONFIG, FORMAT, in_order, read_form
+from kron.hosts.krond.chronicle import Chronicler
+from kron.hosts.krond.control import Control
+from kron.hosts.krond.daemon import Daemon
+from kron.hosts.krond.host_checks import check_host
+from kron.hosts.krond.job_files import Loaded, load_jobs
+from kron.hosts.krond.operations import Operations
+from kron.hosts.krond.state import State, default_state
+from kron.instant import format_instant
+from kron.rules.files.source import Format
+from kron.rules.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    configs: Sequence[str]
+    form: Format | None
+    state: Path | None
+    listen: str | None
+
+
+@click.command()
+@CONFIG
+@FORMAT
+@click.option("--state", type=click.Path(path_type=Path), help="The state directory, made if it is missing.")
+@click.option("--listen", metavar="HOST:PORT|unix:PATH|off", help="Where the page is served.")
+@click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
+def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, log: str | None) -> None:
+    """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
+
+    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
+    """
+    options = Options(configs, read_form(configs, form), state, listen)
+    loaded, findings = _load(options)
+    print_findings(findings)
+    if not loaded.ok or any(finding.level == "error" for finding in findings):
+        click.get_current_context().exit(2)
+    as_text = log == "text" or (log is None and sys.stderr.isatty())
+    sink: Sink = TextSink(sys.stderr, system_now) if as_text else JsonLinesSink(sys.stderr, system_now)
+    try:
+        asyncio.run(_live(options, loaded, sink))
+    except KronError as error:
+        click.secho(f"krond: error: {error.message}", fg="red", err=True)
+        click.get_current_context().exit(1)
+
+
+def _load(options: Options) -> tuple[Loaded, list[Finding]]:
+    loaded = load_jobs(options.configs, form=options.form)
+    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs)])
+
+
+async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
+    settings = loaded.job_set.settings
+    state = State(options.state or (Path(settings.state) if settings.state else default_state()))
+    state.take()
+    chronicler = Chronicler(sink)
+    daemon = Daemon(state, settings, sink, chronicler)
+    reloading = asyncio.Lock()
+
+    async def reload() -> dict[str, object]:
+        async with reloading:
+            return await _reload(daemon, options, loaded)
+
+    operations = Operations(daemon, reload, chronicler, options.configs)
+    control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[object]] = set()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, daemon.stop)
+    loop.add_signal_handler(signal.SIGHUP, lambda: tasks.add(asyncio.ensure_future(reload())))
+    try:
+        await control.open()
+        await daemon.begin(loaded.job_set.jobs)
+        await daemon.wait()
+    finally:
+        await control.close()
+        state.release()
+
+
+async def _reload(daemon: Daemon, options: Options, first: Loaded) -> dict[str, object]:
+    """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
+    loaded, findings = await asyncio.to_thread(_load, options)
+    findings += _fixed(first, loaded)
+    errors = [finding for finding in findings if finding.level == "error"]
+    if errors:
+        told = [finding.to_dict() for finding in findings]
+        daemon.surface.failed_reload = told
+        daemon.emitter.tell("ReloadFailed", errors=[str(error) for error in errors])
+        return {"ok": False, "findings": told}
+    declared = await daemon.declare(loaded.job_set.jobs)
+    daemon.surface.failed_reload = None
+    answer: dict[str, object] = {
+        "ok": True,
+        "declared_at": format_instant(declared.at),
+        "added": declared.added,
+        "changed": declared.changed,
+        "removed": declared.removed,
+        "unchanged": declared.unchanged,
+    }
+    counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
+    daemon.emitter.tell("Reloaded", **counts)
+    return answer
+
+
+def _fixed(first: Loaded, loaded: Loaded) -> list[Finding]:
+    """Return what was changed although it needs a restart."""
+    before, after = first.job_set.settings, loaded.job_set.settings
+    return [
+        Finding("error", f"krond.{key}", "was changed, which needs a restart", "restart krond, or leave it as it was")
+        for key in ("state", "listen")
+        if getattr(before, key) != getattr(after, key)
+    ]

@@ -1,0 +1,93 @@
+"""State: the directory of one krond: who may have it, what lies where, and that nobody else is in it."""
+
+import fcntl
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from kron.errors import StateDirectoryError
+
+
+class State:
+    """A directory of ours alone, held by a lock until `release`. It is made if missing, and never repaired."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.ledger = path / "ledger.db"
+        self.control = path / "control.sock"
+        self.token = path / "token"
+        self.output = path / "output"
+        self._lock: int | None = None
+
+    def take(self) -> None:
+        """Make the directory if it is missing, check that nobody else can reach into it, and lock it."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise StateDirectoryError(path=str(self.path), reason=f"cannot be made: {error.strerror}") from error
+        check_private(self.path)
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            lock = os.open(self.path / "lock", flags, 0o600)
+        except OSError as error:
+            raise StateDirectoryError(path=str(self.path), reason=f"cannot be locked: {error.strerror}") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip()
+            os.close(lock)
+            reason = f"is in use by process {owner or 'unknown'}"
+            raise StateDirectoryError(path=str(self.path), reason=reason, fix="give each krond its own") from error
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        self._lock = lock
+
+    def release(self) -> None:
+        """Let another have it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def read_token(self) -> str:
+        """Return the token of the page, made at the first start."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            made = os.open(self.token, flags, 0o600)
+        except FileExistsError:
+            return self.token.read_text("ascii").strip()
+        token = secrets.token_urlsafe(32)
+        with os.fdopen(made, "w") as file:
+            file.write(f"{token}\n")
+        return token
+
+
+def check_private(path: Path) -> None:
+    """Refuse a directory that is a link, belongs to somebody else, or that others may look into."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise StateDirectoryError(path=str(path), reason=f"cannot be looked at: {error.strerror}") from error
+    if stat.S_ISLNK(found.st_mode):
+        raise StateDirectoryError(path=str(path), reason="is a link", fix="give the directory that it leads to")
+    if not stat.S_ISDIR(found.st_mode):
+        raise StateDirectoryError(path=str(path), reason="is not a directory")
+    if found.st_uid != os.geteuid():
+        raise StateDirectoryError(
+            path=str(path), reason=f"belongs to uid {found.st_uid}, not {os.geteuid()}", fix="run krond as its owner"
+        )
+    if found.st_mode & 0o077:
+        mode = f"{stat.S_IMODE(found.st_mode):04o}"
+        raise StateDirectoryError(path=str(path), reason=f"has mode {mode}", fix=f"chmod 700 {path}")
+
+
+def default_state() -> Path:
+    """Return where a krond of this user keeps its state if nobody says otherwise."""
+    if "KROND_STATE" in os.environ:
+        return Path(os.environ["KROND_STATE"]).absolute()
+    if os.geteuid() == 0:
+        return Path("/var/lib/krond")
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "krond"

@@ -1,0 +1,197 @@
+"""NamedDues: the positions of a trace -> the same, with the Dues between them that its judge cannot compute.
+
+A list may hold schedule lines with windows, other zones and constraints. Whoever records such a trace names each due
+instant of the current list, and beside an InitSuccess when the tasks that it brings or changes were due last.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from kron.errors import KronError
+from kron.hosts.due_instants import DueInstants, Milliseconds
+from kron.rules.contract import Contract, History
+from kron.rules.reader import Reader
+from kron.theory.trace import Position, clock_of
+
+_MINUTE: Milliseconds = 60_000
+_LONG_AGO: Milliseconds = -(1 << 62)
+
+
+class _Task:
+    """A task of a list: when it is due, and since when what falls due is owed."""
+
+    __slots__ = ("_instants", "coming", "cron", "delay", "first", "last_start", "name")
+
+    def __init__(self, name: str, cron: str, delay: object, instants: DueInstants) -> None:
+        self.name, self.cron, self.delay = name, cron, delay
+        self._instants = instants
+        self.first: Milliseconds = 0  # the minute in which it came
+        self.last_start: Milliseconds | None = None
+        self.coming: Iterator[tuple[Milliseconds, Milliseconds | None]] = iter(())
+
+    def is_as(self, other: "_Task") -> bool:
+        """Whether nothing has changed."""
+        return (self.cron, self.delay) == (other.cron, other.delay)
+
+    def expect(self, after: Milliseconds) -> None:
+        """Begin to be due after an instant."""
+        self.coming = self._instants.since(after)
+
+    def owes(self, due: Milliseconds) -> bool:
+        """Whether a due instant is one that no start has served; after a clock was set back most are."""
+        return due >= self.first and (self.last_start is None or due > self.last_start)
+
+    def latest(self, at: Milliseconds) -> Milliseconds | None:
+        """Return the last due instant that could be owed."""
+        return self._instants.latest(at, self.first if self.last_start is None else self.last_start)
+
+
+class NamedDues:
+    """Takes positions and hands them on, each after the Dues that came before it."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        timezone: str,
+        take: Callable[[Position], object],
+        identities: Mapping[str, str] | None = None,
+    ) -> None:
+        """`identities` are those of tasks whose name is not their identity."""
+        self._identities = dict(identities or {})
+        self._read = Reader(contract, "extended", timezone, identities=self._identities)
+        self._keeps_history = contract.changed_task_history is History.KEEP
+        self._take = take
+        self._calls: dict[object, list[_Task]] = {}  # of initialisations that have not returned
+        self._tasks: dict[str, _Task] = {}  # of the current list
+        self._has_begun = False
+        self._coming: list[tuple[Milliseconds, int, _Task, Milliseconds | None, bool]] = []
+        self._numbers = count()  # they keep the rest from comparison
+        self._t = self._clock = _LONG_AGO
+        self._told: set[tuple[Milliseconds, str]] = set()  # Dues that stand in the trace after its last other line
+        self._missing: list[tuple[Milliseconds, str]] = []  # Dues that a crash kept out of it
+
+    def __call__(self, position: Position) -> None:
+        """Take a position."""
+        for _, name in self._missing:
+            self._take(Position(self._t, "Due", {"task": name}))
+        self._missing.clear()
+        for due, name in self._until(clock_of(position)):
+            if (due, name) not in self._told:
+                t = max(due, self._t)
+                self._take(Position(t, "Due", {"task": name} if due == t else {"task": name, "clock": due}))
+        self._take(self._see(position))
+
+    def recall(self, position: Position) -> None:
+        """Take a position that stands in the trace already, and hand nothing on."""
+        if position.event == "Due":
+            self._told.add((clock_of(position), position.task))
+            return
+        self._missing += [each for each in self._until(clock_of(position)) if each not in self._told]
+        self._see(position)
+
+    def lists(self, name: str) -> bool:
+        """Whether the current list has a task of this name, with a line that can be read."""
+        return name in self._tasks
+
+    # --- what the positions say ---------------------------------------------------------------------------------------
+
+    def _see(self, position: Position) -> Position:
+        """Take what a position says of lists and starts, and return it with what its judge has to know."""
+        self._t, self._clock = position.t, clock_of(position)
+        self._told.clear()
+        match position.event:
+            case "InitStart":
+                return self._begin(position)
+            case "InitSuccess":
+                return self._take_list(position)
+            case "InitFailure":
+                self._calls.pop(position.fields["call"], None)
+            case "UnexpectedShutdown":
+                self._calls.clear()
+            case "RunStart" if (task := self._tasks.get(position.task)) is not None:
+                task.last_start = max(self._clock, _LONG_AGO if task.last_start is None else task.last_start)
+        return position
+
+    def _begin(self, position: Position) -> Position:
+        """Read the lines of a list; if one cannot be read, the judge, who cannot read them, has to be told."""
+        items: Any = position.fields["registrations"]
+        tasks: list[_Task] = []
+        fields = dict(position.fields)
+        for item in items:
+            if "identity" in item:
+                self._identities[item["name"]] = item["identity"]
+            try:
+                found = self._read.read(item["cron"], item["name"])
+            except KronError:
+                fields["valid"] = False
+            else:
+                tasks.append(_Task(item["name"], item["cron"], item["retryDelayMs"], DueInstants(found)))
+        self._calls[fields["call"]] = tasks
+        if any(item["name"] in self._identities for item in items):
+            fields["registrations"] = [self._with_identity(item) for item in items]
+        return position._replace(fields=fields)
+
+    def _with_identity(self, item: Mapping[str, object]) -> Mapping[str, object]:
+        identity = self._identities.get(str(item["name"]))
+        return item if identity is None else {**item, "identity": identity}
+
+    def _take_list(self, position: Position) -> Position:
+        """Make a list the current one, and say of those who are new in it, or changed, when they were due last."""
+        memories: Any = position.fields.get("remembered", ()) if not self._has_begun else ()
+        remembered = {memory["task"]: memory for memory in memories}
+        self._has_begun = True
+        known, self._tasks = self._tasks, {}
+        last_dues: dict[str, Milliseconds] = {}
+        for task in self._calls.pop(position.fields["call"], ()):
+            old = known.get(task.name)
+            if old is not None and old.is_as(task):
+                self._tasks[task.name] = old
+                continue
+            self._tasks[task.name] = task
+            self._place(task, old, remembered.get(task.name))
+            if (due := task.latest(self._clock)) is not None:
+                last_dues[task.name] = due
+            self._expect(task)
+        return position._replace(fields={**position.fields, "lastDue": last_dues}) if last_dues else position
+
+    def _place(self, task: _Task, old: _Task | None, memory: Mapping[str, Any] | None) -> None:
+        """Say since when a task is owed what falls due."""
+        task.first, task.last_start = self._clock - self._clock % _MINUTE, None
+        if old is not None and self._keeps_history:
+            task.first, task.last_start = old.first, old.last_start
+        elif memory is not None and (
+            self._keeps_history or (memory["cron"], memory["retryDelayMs"]) == (task.cron, task.delay)
+        ):
+            task.first, task.last_start = memory["first"] - memory["first"] % _MINUTE, memory.get("lastStart")
+
+    # --- what falls due -----------------------------------------------------------------------------------------------
+
+    def _expect(self, task: _Task) -> None:
+        task.expect(self._clock)
+        self._open_next(task)
+
+    def _open_next(self, task: _Task) -> None:
+        """Look at the next period of a task when its window opens."""
+        if (period := next(task.coming, None)) is not None:
+            heappush(self._coming, (period[0], next(self._numbers), task, period[1], False))
+
+    def _until(self, clock: Milliseconds) -> Iterator[tuple[Milliseconds, str]]:
+        """Yield what falls due until the clock shows an instant; one that was set back shows some instants again."""
+        since = self._clock
+        if clock < since:
+            since = self._clock = clock
+            self._coming.clear()
+            for task in self._tasks.values():
+                self._expect(task)
+        while self._coming and self._coming[0][0] <= clock:
+            at, _, task, due, is_due = heappop(self._coming)
+            if self._tasks.get(task.name) is not task:
+                continue  # it has changed, or is gone
+            if not is_due:
+                if due is not None and due > since:
+                    heappush(self._coming, (due, next(self._numbers), task, due, True))
+                self._open_next(task)
+            elif task.owes(at):
+                yield at, task.name

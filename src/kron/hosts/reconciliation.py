@@ -1,0 +1,138 @@
+"""Reconciliation: the positions of a trace -> the same, with the lines that a crash kept out of it.
+
+A start, an end and a list are durable before they are told. If the process dies in between, the ledger knows of them
+and the trace does not. So a crash is held back until the next life has opened the ledger; what that remembers and the
+trace does not show has happened before the crash, and is written down before it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from kron.theory.trace import Position, clock_of
+
+_List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
+_LONG_AGO = -(1 << 62)
+
+
+class Reconciliation:
+    """Takes positions and hands them on; those from a crash until the next list is accepted come a little later."""
+
+    def __init__(self, take: Callable[[Position], object]) -> None:
+        self._take = take
+        self._calls: dict[object, _List] = {}  # of initialisations that have not returned
+        self._listed: _List | None = None  # the current list
+        self._started: dict[str, int] = {}  # when each task was started last
+        self._running: set[str] = set()
+        self._cut_off: set[str] = set()  # by a crash, and not started since
+        self._is_frozen = False
+        self._t = self._clock = _LONG_AGO
+        self._held: list[Position] = []
+
+    def __call__(self, position: Position) -> None:
+        """Take a position."""
+        if not self._held and position.event != "UnexpectedShutdown":
+            self._hand_on(position)
+            return
+        self._held.append(position)
+        if position.event == "InitSuccess":
+            self._hand_on_held(position.fields.get("remembered") or ())
+        elif position.event == "End":
+            self.flush()
+
+    def recall(self, position: Position) -> None:
+        """Take a position that stands in the trace already, and hand nothing on."""
+        self._t, self._clock = position.t, clock_of(position)
+        fields: Mapping[str, Any] = position.fields
+        match position.event:
+            case "InitStart":
+                items = fields["registrations"]
+                self._calls[fields["call"]] = {item["name"]: (item["cron"], item["retryDelayMs"]) for item in items}
+            case "InitSuccess":
+                self._listed = self._calls.pop(fields["call"], None)
+                for memory in fields.get("remembered") or ():
+                    if "lastStart" in memory:
+                        self._started.setdefault(memory["task"], memory["lastStart"])
+            case "InitFailure":
+                self._calls.pop(fields["call"], None)
+            case "RunStart":
+                started = self._started.get(position.task, _LONG_AGO)
+                self._started[position.task] = max(started, self._clock)
+                self._running.add(position.task)
+                self._cut_off.discard(position.task)
+            case "RunSuccess" | "RunFailure":
+                self._running.discard(position.task)
+            case "Freeze" | "Thaw":
+                self._is_frozen = position.event == "Freeze"
+            case "UnexpectedShutdown":
+                self._calls.clear()
+                self._cut_off |= self._running
+                self._running.clear()
+                self._is_frozen = False
+
+    def flush(self) -> None:
+        """Hand on what was held back; whether anything was lost nobody will know."""
+        held, self._held = self._held, []
+        for position in held:
+            self._hand_on(position)
+
+    def _hand_on_held(self, memories: Any) -> None:
+        """Hand on what was held back, and before each crash what the ledger knows and the trace does not."""
+        held, self._held = self._held, []
+        for position in held:
+            if position.event == "UnexpectedShutdown":
+                for lost in self._lost(memories, position):
+                    for each in self._thawed(lost):
+                        self._hand_on(each)
+            self._hand_on(position)
+
+    def _hand_on(self, position: Position) -> None:
+        self.recall(position)
+        self._take(position)
+
+    def _thawed(self, lost: Position) -> tuple[Position, ...]:
+        """Return a position as it can stand here: while the disk failed nothing else was done."""
+        if not self._is_frozen:
+            return (lost,)
+        return Position(lost.t, "Thaw"), lost, Position(lost.t, "Freeze")
+
+    def _lost(self, memories: Any, crash: Position) -> Iterator[Position]:
+        """Yield what happened until a crash and was not told: a list, ends, starts."""
+        found = {memory["task"]: (memory["cron"], memory["retryDelayMs"]) for memory in memories}
+        at = max((memory["first"] for memory in memories), default=_LONG_AGO)
+        for call, listed in [*self._calls.items()]:
+            if self._listed is not None and found == listed != self._listed and at <= clock_of(crash):
+                yield self._between(at, Position(crash.t, "InitSuccess", {"call": call}), crash)
+        for memory in memories:
+            for at, lost in self._lost_runs(memory["task"], memory):
+                yield self._between(at, Position(crash.t, lost, {"task": memory["task"]}), crash)
+
+    def _lost_runs(self, name: str, memory: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+        """Yield the end of a run that was in flight, and the next start: no more fits between two records."""
+        start, is_running = memory.get("lastStart", _LONG_AGO), memory.get("interrupted", False)
+        was_running, known = name in self._running, self._started.get(name, _LONG_AGO)
+        is_lost = start > known or (is_running and not was_running and name not in self._cut_off)
+        if was_running and (is_lost or not is_running):
+            yield from _end(known, memory)
+        if is_lost:
+            yield start, "RunStart"
+            if not is_running:
+                yield from _end(start, memory)
+
+    def _between(self, at: int, lost: Position, crash: Position) -> Position:
+        """Return a position at its instant, or as near to it as the line before and the crash let it be."""
+        t, clock = min(max(at, self._t), crash.t), min(max(at, self._clock), clock_of(crash))
+        fields = dict(lost.fields)
+        if clock < t:
+            fields["clock"] = clock
+        if lost.event == "RunFailure" and at < clock:
+            fields["ended"] = at
+        return Position(t, lost.event, fields)
+
+
+def _end(since: int, memory: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the last end of a task, if it came after a start; what is older does not end that run."""
+    success, failure = memory.get("lastSuccess", _LONG_AGO), memory.get("lastFailure", _LONG_AGO)
+    if "retryAt" in memory or (failure >= since and failure > success):  # a retry waits only after a failure
+        yield failure, "RunFailure"
+    elif success >= since:
+        yield success, "RunSuccess"

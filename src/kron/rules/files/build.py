@@ -1,0 +1,232 @@
+"""Builder: from the draft of a job and its file's defaults to a HostJob, or to all that is wrong with it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from kron.cron.schedule import Schedule
+from kron.decision.constraint import Clauses, Constraints
+from kron.decision.definition import check_identity
+from kron.decision.distribution import Distribution
+from kron.decision.seed import Seed, SeedStrategy
+from kron.decision.timing import Timing
+from kron.decision.window import Window
+from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError
+from kron.instant import ZERO
+from kron.rules.command import Command
+from kron.rules.files.braces import expand, varies
+from kron.rules.files.draft import Draft, Report, Said, read_draft
+from kron.rules.files.host_job import LATE_AFTER, RETRY_DELAY, Call, Hook, Hooks, HostJob, Program
+from kron.rules.files.keys import IN_DEFAULTS, KEYS, Parts
+from kron.rules.files.source import Surroundings
+from kron.rules.files.values import argv_of, is_url
+from kron.rules.policy import Concurrency, Policy
+
+REBOOT = "@reboot"
+LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables
+_UNTIMED = ("window", "distribution", "strategy", "salt", "only", "avoid", "gap", "repeated")
+_COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdout", "stderr", "output_limit")
+_HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
+_SAY_HOOKS = {*_HOOKS, "late_after", "ping"}
+_KEYS = tuple(KEYS)
+_PART_NAMES = {"expression": "schedule", "strategy": "seed"}
+_ENTRIES = tuple(name for name, key in KEYS.items() if key.entries)
+_NO_CLAUSES, _NO_WINDOW, _UNIFORM, _FREE = Clauses(), Window(), Distribution(), Constraints()
+_NO_HOOKS = Hooks()
+
+Merged = dict[str, Said]
+
+
+@dataclass(slots=True)
+class Memory:
+    """What the jobs of one reading share: many of them say the same in the same words."""
+
+    parts: dict[object, Parts] = field(default_factory=dict)
+    schedules: dict[tuple[Any, ...], Schedule] = field(default_factory=dict)
+    argvs: dict[object, tuple[str, ...]] = field(default_factory=dict)
+    constraints: dict[tuple[int, int], Constraints] = field(default_factory=dict)
+
+
+class Builder:
+    """Builds the jobs of one file; `timezone` is that of jobs that name none."""
+
+    def __init__(self, path: str, report: Report, surroundings: Surroundings, timezone: str, memory: Memory) -> None:
+        self._path = path
+        self._report = report
+        self._surroundings = surroundings
+        self._timezone = timezone
+        self._memory = memory
+        self._defaults: Merged = {}
+
+    def set_defaults(self, draft: Draft) -> None:
+        """Take what holds for all jobs of the file that do not say otherwise."""
+        self._defaults = read_draft(draft, IN_DEFAULTS, self._report, self._memory.parts)
+        if salt := self._defaults.pop("salt", None):
+            with self._telling(draft, "salt", {"salt": salt}):
+                expand("salt", str(salt.value), self._surroundings)
+                self._defaults["salt"] = salt  # a wrong one is told once, not for every job
+
+    def build(self, draft: Draft) -> HostJob | None:
+        """Return the job, or tell everything that is wrong with it."""
+        errors = self._report.errors
+        said = read_draft(draft, _KEYS, self._report, self._memory.parts)
+        merged = self._merge(said)
+        named = self._check_name(draft)
+        for key in ("schedule", "command"):
+            if key not in draft.entries:
+                fix = f"add {key} = …" if draft.prefix else f"add {key}=… after the name"
+                self._report.add("error", f"{draft.prefix}{key}", "is required", fix, draft.line)
+        identity = self._identity(draft, merged) if named else None
+        timing = self._timing(draft, said, merged, identity)
+        command = self._command(draft, merged)
+        hooks = self._hooks(draft, merged)
+        if self._report.errors != errors or identity is None or command is None:
+            return None
+        get = _getter(merged)
+        concurrency: Concurrency = get("concurrency", Concurrency.FORBID)
+        return HostJob(
+            draft.name,
+            identity,
+            str(draft.entries["schedule"]).strip(),
+            get("timezone", self._timezone),
+            timing,
+            Policy(concurrency, get("deadline", ZERO), get("suspend", False)),
+            command,
+            get("retries", 0),
+            get("retry_delay", RETRY_DELAY),
+            hooks,
+            get("description", ""),
+            self._report.file,
+            draft.line,
+            {_PART_NAMES.get(part, part): found.line for part, found in merged.items()},
+            draft.prefix,
+            varies(get("identity", "")) or varies(get("salt", "")),
+        )
+
+    # --- the parts of a job -------------------------------------------------------------------------------------------
+
+    def _merge(self, said: Merged) -> Merged:
+        """Return the parts of a job and those of the defaults that it does not replace."""
+        defaults = self._defaults
+        if not defaults:
+            return said
+        merged = {**defaults, **said}
+        if "strategy" in said and "salt" not in said and "salt" in defaults and defaults["salt"].key == "seed":
+            del merged["salt"]  # the job's seed replaces the whole of the defaults' seed
+        for name in _ENTRIES:
+            if name in said and name in defaults:
+                merged[name] = said[name]._replace(value={**_table(defaults[name]), **_table(said[name])})
+        return merged
+
+    def _check_name(self, draft: Draft) -> bool:
+        name = draft.name
+        if name and name.isprintable() and name == name.strip() and len(name) <= LONGEST_NAME:
+            return True
+        reason = f"must be one line of at most {LONGEST_NAME} characters, not empty, without blanks around it"
+        error = InvalidDefinitionError(field="name", found=name, reason=reason)
+        self._report.error(error, draft.line, draft.prefix.rstrip(".") or "name")
+        return False
+
+    def _identity(self, draft: Draft, merged: Merged) -> str | None:
+        with self._telling(draft, "identity", merged):
+            if "identity" not in merged:
+                return check_identity(f"{self._path}:{draft.name}")
+            return check_identity(expand("identity", str(merged["identity"].value), self._surroundings))
+        return None
+
+    def _timing(self, draft: Draft, said: Merged, merged: Merged, identity: str | None) -> Timing | None:
+        if "expression" not in merged:
+            return None
+        get = _getter(merged)
+        expression = str(merged["expression"].value)
+        if expression.lower() == REBOOT:
+            for part in _UNTIMED:
+                if part in said:
+                    reason = f"{said[part].key} has no meaning for @reboot"
+                    error = InvalidDefinitionError(field=part, found=REBOOT, reason=reason, fix="leave it out")
+                    self._report.error(error, said[part].line, f"{draft.prefix}{said[part].key}")
+            return None
+        salt = ""
+        with self._telling(draft, "salt", merged):
+            salt = expand("salt", get("salt", ""), self._surroundings)
+        with self._telling(draft, "expression", merged):
+            words = (get("dialect", "extended"), get("repeated", "both"), get("gap", "skip"))
+            schedule = self._schedule(expression, get("timezone", self._timezone), *words)
+            seed = Seed(get("strategy", SeedStrategy.STABLE), salt)
+            only, avoid = get("only", _NO_CLAUSES), get("avoid", _NO_CLAUSES)
+            constraints = self._constraints(only, avoid)
+            window, distribution = get("window", _NO_WINDOW), get("distribution", _UNIFORM)
+            return Timing(identity or "?", schedule, window, distribution, seed, constraints)
+        return None
+
+    def _schedule(self, expression: str, timezone: str, dialect: str, repeated: str, gap: str) -> Schedule:
+        words = (expression, timezone, dialect, repeated, gap)
+        if (found := self._memory.schedules.get(words)) is None:
+            found = self._memory.schedules[words] = Schedule(*words)  # type: ignore[arg-type] # words that were read
+        return found
+
+    def _constraints(self, only: Clauses, avoid: Clauses) -> Constraints:
+        if only is _NO_CLAUSES and avoid is _NO_CLAUSES:
+            return _FREE
+        if (found := self._memory.constraints.get((id(only), id(avoid)))) is None:
+            found = self._memory.constraints[id(only), id(avoid)] = Constraints(only, avoid)  # which keeps both alive
+        return found
+
+    def _command(self, draft: Draft, merged: Merged) -> Command | None:
+        if "command" not in merged:
+            return None
+        given: Any = merged["command"].value
+        with self._telling(draft, "command", merged):
+            argv = self._argv("command", given, _getter(merged)("shell", ""))
+            settings: dict[str, Any] = {name: merged[name].value for name in _COMMAND if name in merged}
+            for name in _ENTRIES:
+                if name in merged:
+                    settings[name] = tuple(_table(merged[name]).items())
+            return Command(argv, **settings)
+        return None
+
+    def _hooks(self, draft: Draft, merged: Merged) -> Hooks:
+        if not merged.keys() & _SAY_HOOKS:
+            return _NO_HOOKS
+        get = _getter(merged)
+        found: dict[str, Any] = {}
+        for name in _HOOKS:
+            if name in merged:
+                with self._telling(draft, name, merged):
+                    found[name] = tuple(self._hook(name, item, get("shell", "")) for item in get(name, ()))
+        return Hooks(**found, late_after=get("late_after", LATE_AFTER), ping=get("ping", ""))
+
+    def _hook(self, key: str, item: str | tuple[str, ...], shell: str) -> Hook:
+        if isinstance(item, str) and is_url(item):
+            return Call(item)
+        return Program(self._argv(key, item, shell if isinstance(item, str) else ""))
+
+    def _argv(self, key: str, command: str | tuple[str, ...], shell: str) -> tuple[str, ...]:
+        if (found := self._memory.argvs.get((command, shell))) is None:
+            found = self._memory.argvs[command, shell] = argv_of(key, command, shell)
+        return found
+
+    @contextmanager
+    def _telling(self, draft: Draft, part: str, merged: Merged) -> Iterator[None]:
+        """Report an error that is raised inside, at the line of the part that it is about."""
+        try:
+            yield
+        except KronError as error:
+            said = merged.get(part)
+            key = "" if isinstance(error, InvalidCronExpressionError) else draft.prefix + (said.key if said else part)
+            self._report.error(error, said.line if said else draft.line, key)
+
+
+def _table(said: Said) -> Mapping[str, object]:
+    assert isinstance(said.value, dict)
+    return said.value
+
+
+def _getter(merged: Merged) -> Any:
+    """Return the function that gives a part's value, or what holds without it; what it gives has the part's type."""
+
+    def get(part: str, default: object) -> Any:
+        return merged[part].value if part in merged else default
+
+    return get

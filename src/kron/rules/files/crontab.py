@@ -1,0 +1,186 @@
+"""read_crontab(text) -> drafts: a classic crontab, with cron's own habits spelled out as keys."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import StringIO
+
+from kron.cron.dialect import EXTENDED
+from kron.cron.expression import parse
+from kron.decision.line import Line, Rest, parse_line, split_outside_quotes, unquote
+from kron.errors import InvalidDefinitionError, KronError
+from kron.rules.files.draft import Draft, Report
+from kron.rules.files.values import SHELL, read_absolute, read_variable, read_zone
+
+PATH = "/usr/bin:/bin"
+REBOOT = "@reboot"
+_VARIABLE = re.compile(r"""[ \t]*("[^"]*"|'[^']*'|[^\s="'#]+)[ \t]*=[ \t]*(.*)""")
+_COMMENT = re.compile(r"[ \t]*#[ \t]*kron:(.*)")
+_PERCENT = re.compile(r"\\%|%")
+_LIKE_A_FIELD = re.compile(r"[*\d][\d*/,-]*", re.ASCII)
+_LONGEST_BASE = 100  # characters of a command's first word: a name stays one that people can read
+_FIXED = ("LOGNAME", "USER")  # they follow from who runs the job
+_MAIL = ("MAILTO", "MAILFROM")
+_NAMED = ("name", "identity")
+
+
+@dataclass(slots=True)
+class _Lines:
+    """What earlier lines say about later ones."""
+
+    env: dict[str, str] = field(default_factory=lambda: {"PATH": PATH, "SHELL": SHELL})
+    timezone: str = ""
+    named: dict[str, str] = field(default_factory=dict)  # by the comment just above
+    named_at: int = 0
+    commands: Counter[tuple[str, str]] = field(default_factory=Counter)
+    mail_told: bool = False
+
+
+def read_crontab(text: str, report: Report, *, timezone: str, system: bool) -> Iterator[Draft]:
+    """Yield what each line says; `timezone` is the host's, `system` the form with a column for the user."""
+    lines = _Lines(timezone=timezone)
+    for number, line in enumerate(StringIO(text), 1):
+        content = line.strip(" \t\r\n")
+        if report.full:
+            return
+        try:
+            if comment := _COMMENT.fullmatch(content):
+                _check_unused(lines, report)
+                lines.named, lines.named_at = _read_comment(comment[1]), number
+            elif content and not content.startswith("#"):
+                if variable := _VARIABLE.fullmatch(content):
+                    _read_variable(variable, number, lines, report)
+                else:
+                    named, lines.named, lines.named_at = lines.named, {}, 0
+                    yield _read_job(content, number, lines, named, system=system)
+                    continue
+        except KronError as error:
+            report.error(error, number)
+        if lines.named and lines.named_at != number:
+            _check_unused(lines, report)
+    _check_unused(lines, report)
+
+
+# --- comments and variables -------------------------------------------------------------------------------------------
+
+
+def _read_comment(text: str) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for word in split_outside_quotes(text, " \t"):
+        key, _, value = word.partition("=")
+        if word and (key not in _NAMED or key in named or not value):
+            fix = "write # kron: name=backup identity=prod/backup"
+            raise InvalidDefinitionError(field="kron", found=word, reason="takes name and identity once", fix=fix)
+        if word:
+            named[key] = unquote(value)
+    if not named:
+        raise InvalidDefinitionError(field="kron", found=text, reason="says neither name nor identity")
+    return named
+
+
+def _check_unused(lines: _Lines, report: Report) -> None:
+    if lines.named:
+        message = "names a line, and none follows directly"
+        report.add("error", "kron", message, "put it just above a line with a command", lines.named_at)
+        lines.named, lines.named_at = {}, 0
+
+
+def _read_variable(match: re.Match[str], number: int, lines: _Lines, report: Report) -> None:
+    name, value = _unquoted(match[1]), _unquoted(match[2].rstrip(" \t"))
+    if name == "CRON_TZ":
+        lines.timezone = read_zone("CRON_TZ", value)
+        return
+    if name in _FIXED:
+        report.add("notice", name, "cannot be changed by a crontab; it is the user's own", "remove the line", number)
+        return
+    if name in ("HOME", "SHELL"):
+        read_absolute(name, value)
+    if name in _MAIL and value and not lines.mail_told:
+        lines.mail_told = True
+        message = "is passed on to the commands; no mail is sent, output is kept with each run"
+        report.add("notice", name, message, "use on_failure to be told", number)
+    read_variable(name, value)
+    lines.env[name] = value
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+
+def _read_job(content: str, number: int, lines: _Lines, named: dict[str, str], *, system: bool) -> Draft:
+    line = parse_line(content, rest=Rest.COMMAND)
+    user, command = _take_user(line) if system else ("", line.rest)
+    first = command.split(None, 1)[0] if command else ""
+    if not first:
+        if line.expression.lower() != REBOOT:
+            parse(line.expression)  # it may have swallowed the command; then its own error is the one that helps
+        raise InvalidDefinitionError(field="command", found="", reason="is required", fix="add it after the schedule")
+    if _LIKE_A_FIELD.fullmatch(user or first):
+        reason, fix = "looks like a sixth field", "cron has neither seconds nor years"
+        raise InvalidDefinitionError(field="user" if user else "command", found=user or first, reason=reason, fix=fix)
+    executed, stdin = _split_percent(command)
+    env = dict(lines.env)
+    entries: dict[str, object] = {
+        "schedule": content[: line.rest_position].strip(),
+        **_habits(line, lines.timezone),
+        "command": executed,
+        "shell": env["SHELL"],
+        **({"stdin": stdin} if stdin else {}),
+        **({"user": user} if user else {}),
+        **({"cwd": env["HOME"]} if "HOME" in env else {}),
+        "env": env,
+        **({"identity": named["identity"]} if "identity" in named else {}),
+    }
+    return Draft(named.get("name") or _name(user, command, lines.commands), number, entries)
+
+
+def _take_user(line: Line) -> tuple[str, str]:
+    user, *command = line.rest.split(None, 1)[:2] or [""]
+    if not user:
+        fix = "write the user before the command, or read the file as a user's crontab"
+        raise InvalidDefinitionError(field="user", found="", reason="is required", fix=fix)
+    return user, "".join(command)
+
+
+def _habits(line: Line, timezone: str) -> dict[str, object]:
+    """Return what cron does without being told, as far as the line does not say otherwise by a modifier."""
+    modifiers = [line.modifiers[name] for name in ("dst", "policy") if name in line.modifiers]
+    said = {word.partition("=")[0].strip() for modifier in modifiers for word in modifier.words()}
+    said |= {"timezone"} if "tz" in line.modifiers else set()
+    fields = EXTENDED.macros.get(line.expression.lower(), line.expression).split()
+    follows_real_time = any(text.startswith("*") for text in fields[:2])
+    usual: dict[str, object] = {
+        "timezone": timezone,
+        "gap": "skip" if follows_real_time else "shift",
+        "repeated": "both" if follows_real_time else "first",
+        "concurrency": "allow",
+    }
+    if line.expression.lower() == REBOOT:
+        said |= {"gap", "repeated", *(() if timezone else ("timezone",))}
+    elif not timezone and "timezone" not in said:
+        reason = "this host does not tell its zone"
+        raise InvalidDefinitionError(field="timezone", found="", reason=reason, fix="add CRON_TZ=… above the line")
+    return {key: value for key, value in usual.items() if key not in said}
+
+
+def _split_percent(command: str) -> tuple[str, str]:
+    """Return what is executed and what it reads: the first plain % ends the command, further ones end lines."""
+    marks = [match.start() for match in _PERCENT.finditer(command) if match[0] == "%"]
+    end = marks[0] if marks else len(command)
+    text = _PERCENT.sub(lambda match: "%" if match[0] == "\\%" else "\n", command[end + 1 :])
+    return command[:end].replace("\\%", "%").rstrip(" \t"), text
+
+
+def _name(user: str, command: str, seen: Counter[tuple[str, str]]) -> str:
+    """Return a name that depends on what is run and by whom, and on nothing else of the file."""
+    word = command.split(None, 1)[0].rstrip("/").rpartition("/")[2]
+    base = "".join(character for character in word if character.isprintable())[:_LONGEST_BASE] or "job"
+    digest = sha256(f"{user}\n{command}".encode()).hexdigest()[:8]
+    seen[user, command] += 1
+    count = seen[user, command]
+    return f"{base}-{digest}" + (f"-{count}" if count > 1 else "")

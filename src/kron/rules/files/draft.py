@@ -1,0 +1,144 @@
+"""Draft: what a file says of one job, or in its defaults; read_draft(draft) -> its parts, with all errors told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from kron.decision.choices import unknown_word
+from kron.errors import InvalidDefinitionError, KronError, shown
+from kron.rules.files.keys import KEYS, Parts
+from kron.rules.files.spelling import spell_key
+from kron.rules.files.toml_index import Path
+from kron.rules.files.values import wrong
+from kron.rules.finding import Finding, Level, finding_of
+
+MOST_FINDINGS = 10_000  # of a file: nobody reads more, and a file of garbage must not take hours
+
+
+class Said(NamedTuple):
+    """A part, the key that said it, and where."""
+
+    value: object
+    key: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The keys of a table or line. `path` leads to it in the file's index of lines, which is empty for lines."""
+
+    name: str
+    line: int
+    entries: Mapping[str, object]
+    prefix: str = ""  # of the names of its fields, such as `jobs.backup.`
+    path: Path = ()
+    index: Mapping[Path, int] = field(default_factory=dict)
+
+    def line_of(self, *keys: str) -> int:
+        """Return the line of a key, or of the nearest one around it."""
+        for length in range(len(keys), 0, -1):
+            if line := self.index.get((*self.path, *keys[:length])):
+                return line
+        return self.line
+
+
+class Report:
+    """The findings about one file."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.findings: list[Finding] = []
+        self.errors = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there is more wrong than anybody would read."""
+        return len(self.findings) >= MOST_FINDINGS
+
+    def add(self, level: Level, field: str, message: str, fix: str, line: int) -> None:
+        """Add what a check has to say."""
+        self._take(Finding(level, shown(field), message, fix, self.file, line))
+
+    def error(self, error: KronError, line: int, field: str = "") -> None:
+        """Add an error under the name of a field, its own if there is none."""
+        finding = finding_of(error, file=self.file, line=line)
+        self._take(replace(finding, field=shown(field or finding.field)))
+
+    def _take(self, finding: Finding) -> None:
+        self.errors += finding.level == "error"
+        if not self.full:
+            self.findings.append(finding)
+            if self.full:
+                text = f"more than {MOST_FINDINGS} findings; the rest is not shown"
+                self.findings.append(Finding("error", "file", text, "", self.file, finding.line))
+
+
+def read_draft(draft: Draft, known: tuple[str, ...], report: Report, memory: dict[object, Parts]) -> dict[str, Said]:
+    """Return the parts that a draft says; `memory` shares what many drafts say in the same words."""
+    said: dict[str, Said] = {}
+    for key, given in draft.entries.items():
+        if key not in known:
+            report.error(_unknown(key, known), draft.line_of(key), f"{draft.prefix}{spell_key(key)}")
+            continue
+        try:
+            parts = _read(key, given, memory)
+        except KronError as error:
+            _tell(error, draft, key, given, report)
+            if key in said:
+                _add(said, key, Said(None, key, draft.line_of(key)), draft, report)
+            continue
+        if KEYS[key].entries:
+            good = {name: value for name, value in parts if not isinstance(value, KronError)}
+            said[key] = Said(good, key, draft.line_of(key))
+        for part, value in parts:
+            if isinstance(value, KronError):
+                _tell(value, draft, key, given, report, entry=part)
+            elif not KEYS[key].entries:
+                _add(said, part, Said(value, key, draft.line_of(key)), draft, report)
+    return said
+
+
+def _read(key: str, given: object, memory: dict[object, Parts]) -> Parts:
+    if not isinstance(given, str):
+        return KEYS[key].read(key, given)
+    remembered = memory.get((key, given))
+    if remembered is None:
+        remembered = memory[key, given] = KEYS[key].read(key, given)
+    return remembered
+
+
+def _add(said: dict[str, Said], part: str, new: Said, draft: Draft, report: Report) -> None:
+    if part not in said:
+        said[part] = new
+        return
+    keys = " and in ".join(sorted({said[part].key, new.key}))
+    reason = f"{part} is said twice, in {keys}"
+    error = wrong(new.key, draft.entries[new.key], reason, "keep one of them")
+    report.error(error, new.line, f"{draft.prefix}{new.key}")
+
+
+@lru_cache(1000)
+def _unknown(key: str, known: tuple[str, ...]) -> InvalidDefinitionError:
+    """Return the error about a key, without the list of the forty that there are."""
+    if key in KEYS:
+        return InvalidDefinitionError(field=key, found="", reason="belongs to each job, not to the defaults")
+    near = unknown_word("key", key, known).fix
+    return InvalidDefinitionError(field=key, found="", reason="is not a key of a job", fix=near)
+
+
+def _tell(error: KronError, draft: Draft, key: str, given: object, report: Report, entry: str = "") -> None:
+    """Report an error under the name and at the line of the key, or of the key inside its table that is wrong."""
+    if not draft.prefix:
+        report.error(error, draft.line)
+        return
+    keys = [key]
+    inner = entry or str(getattr(error, "field", "")).replace(" ", ".").rpartition(".")[2]
+    while isinstance(given, Mapping):
+        if inner in given:
+            keys.append(inner)
+            break
+        given = given.get("params")
+        keys += ["params"] if isinstance(given, Mapping) and inner in given else []
+    field = draft.prefix + ".".join(spell_key(each) for each in keys)
+    report.error(error, draft.line_of(*keys), field)

@@ -1,0 +1,69 @@
+"""read_kron(text) -> drafts: a `.kron` file, one job a line."""
+
+from collections.abc import Iterator
+from io import StringIO
+
+from kron.cron.expression import parse
+from kron.decision.line import Rest, parse_line
+from kron.errors import InvalidDefinitionError, KronError
+from kron.rules.files.draft import Draft, Report
+from kron.rules.files.keys import KEYS
+from kron.rules.job import read_settings
+
+_BOOLS = {"true": True, "false": False}
+
+
+def read_kron(text: str, report: Report) -> Iterator[Draft]:
+    """Yield what each line says; a line that cannot be taken apart is reported."""
+    for number, line in enumerate(StringIO(text), 1):
+        content = line.rstrip("\r\n")
+        if not content.strip() or content.lstrip().startswith("#"):
+            continue
+        if report.full:
+            return
+        try:
+            yield _read_line(content, number)
+        except KronError as error:
+            report.error(error, number)
+
+
+def _read_line(content: str, number: int) -> Draft:
+    line = parse_line(content, rest=Rest.SETTINGS)
+    entries: dict[str, object] = {"schedule": content[: line.rest_position].strip()}
+    name = None
+    for key, value in read_settings(line.rest, line.rest_position):
+        if key == "name":
+            name = value
+        elif key in KEYS and KEYS[key].entries:
+            _add_entry(entries.setdefault(key, {}), key, value)
+        elif KEYS[key].repeatable:
+            found = entries.setdefault(key, [])
+            assert isinstance(found, list)
+            found.append(value)
+        else:
+            entries[key] = _value(key, value)
+    if name is None:
+        parse(line.expression)  # it may have swallowed the name; then its own error is the one that helps
+        fix = "add name=… after the schedule"
+        raise InvalidDefinitionError(field="name", found="nothing", reason="is required", fix=fix)
+    return Draft(name, number, entries)
+
+
+def _add_entry(table: object, key: str, value: str) -> None:
+    assert isinstance(table, dict)
+    name, equals, text = value.partition("=")
+    if not equals:
+        fix = f"write {key}=NAME=value"
+        raise InvalidDefinitionError(field=key, found=value, reason="needs a name and a value", fix=fix)
+    if name in table:
+        raise InvalidDefinitionError(field=f"{key}.{name}", found=text, reason="is said twice", fix="keep one of them")
+    table[name] = text
+
+
+def _value(key: str, text: str) -> object:
+    """Return a value as TOML would have it, where a text alone would not do."""
+    if key == "shell":
+        return _BOOLS.get(text, text)
+    if key == "retries" and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return text

@@ -1,0 +1,105 @@
+"""read_sources(sources, surroundings) -> JobSet: the jobs of all files of a host, and everything that is wrong."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kron.errors import shown
+from kron.rules.files.build import Builder, Memory
+from kron.rules.files.crontab import read_crontab
+from kron.rules.files.draft import Draft, Report
+from kron.rules.files.host_job import HostJob
+from kron.rules.files.kron_file import read_kron
+from kron.rules.files.settings import Settings, SettingsReader
+from kron.rules.files.source import Format, Source, Surroundings
+from kron.rules.files.toml_file import TomlFile, read_toml
+from kron.rules.finding import Finding
+
+LARGEST = 16 * 1024 * 1024  # characters: a hundred thousand jobs; more is not a job file
+
+
+@dataclass(frozen=True, slots=True)
+class JobSet:
+    """The jobs of a host in the order of its files, how the daemon is set up, and what was found on the way."""
+
+    jobs: tuple[HostJob, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    findings: tuple[Finding, ...] = ()
+
+
+def read_sources(sources: Iterable[Source], surroundings: Surroundings) -> JobSet:
+    """Return the jobs of all sources. Errors of one hide no others; only what is free of them becomes a job."""
+    settings, memory = SettingsReader(), Memory()
+    opened = [_open(source, settings) for source in sources]
+    zone = settings.settings().timezone  # it holds for all files, so all of them are opened first
+    jobs: list[HostJob] = []
+    identities: dict[str, HostJob] = {}
+    for source, report, toml in opened:
+        builder = Builder(source.path, report, surroundings, zone, memory)
+        if toml is not None and toml.defaults is not None:
+            builder.set_defaults(toml.defaults)
+        drafts = _drafts(source, report, surroundings) if toml is None else iter(toml.jobs)
+        for draft in _unique(drafts, report):
+            job = builder.build(draft)
+            if job is not None and _is_new(job, identities, draft, report):
+                jobs.append(job)
+            if report.full:
+                break
+    return JobSet(
+        tuple(jobs), settings.settings(), _sorted(finding for _, report, _ in opened for finding in report.findings)
+    )
+
+
+def read_drafts(source: Source, surroundings: Surroundings) -> tuple[list[Draft], list[Finding]]:
+    """Return what a crontab says, line by line, as keys; for writing it in another form."""
+    report = Report(source.file)
+    return list(_unique(_drafts(source, report, surroundings), report)), report.findings
+
+
+def _open(source: Source, settings: SettingsReader) -> tuple[Source, Report, TomlFile | None]:
+    report = Report(source.file)
+    text = source.text.removeprefix("\ufeff")  # the mark that some editors begin a file with
+    if len(text) > LARGEST:
+        report.add("error", "file", f"is larger than {LARGEST} characters", "split it", 1)
+        text = ""
+    if source.format is not Format.TOML:
+        return Source(source.file, source.path, source.format, text), report, None
+    toml = read_toml(text, report)
+    if toml.krond is not None:
+        settings.read(toml.krond, report)
+    return source, report, toml
+
+
+def _drafts(source: Source, report: Report, surroundings: Surroundings) -> Iterator[Draft]:
+    return _READERS[source.format](source.text, report, surroundings)
+
+
+_READERS: dict[Format, Callable[[str, Report, Surroundings], Iterator[Draft]]] = {
+    Format.LINES: lambda text, report, _: read_kron(text, report),
+    Format.CRONTAB: lambda text, report, here: read_crontab(text, report, timezone=here.timezone, system=False),
+    Format.SYSTEM_CRONTAB: lambda text, report, here: read_crontab(text, report, timezone=here.timezone, system=True),
+}
+
+
+def _unique(drafts: Iterator[Draft], report: Report) -> Iterator[Draft]:
+    """Yield the drafts; a name that another one of the file has is reported."""
+    first_line: dict[str, int] = {}
+    for draft in drafts:
+        earlier = first_line.setdefault(draft.name, draft.line)
+        if earlier != draft.line:
+            message = f"{shown(draft.name)!r} is already the name of line {earlier}"
+            report.add("error", "name", message, "names are unique in a file", draft.line)
+        yield draft
+
+
+def _is_new(job: HostJob, identities: dict[str, HostJob], draft: Draft, report: Report) -> bool:
+    earlier = identities.setdefault(job.identity, job)
+    if earlier is job:
+        return True
+    if earlier.name != job.name or earlier.file != job.file:  # else the name was reported already
+        message = f'is also that of {earlier.name} at {earlier.file}:{earlier.line}, found "{job.identity}"'
+        report.add("error", f"{draft.prefix}identity", message, "each job has its own", job.line_of("identity"))
+    return False
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: (finding.file, finding.line)))

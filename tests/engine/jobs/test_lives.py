@@ -1,0 +1,280 @@
+"""Jobs over the lives of their host: what a crash, a stop, an edit or a pause leaves, and what becomes of it."""
+
+import pytest
+
+from kron.engine.jobs.execution import Ending
+from kron.errors import JobActiveError
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
+
+# --- downtime ---------------------------------------------------------------------------------------------------------
+
+
+def test_after_downtime_the_latest_period_in_time_runs_and_the_others_are_closed() -> None:
+    async def story(world: World) -> None:
+        job = work(deadline="2h")
+        await world.begin(job)
+        await world.crash(down=5 * HOUR)
+        await world.begin(job)
+
+    assert lived(story).told == [
+        "16:59:00 a 02 14:00 missed: downtime x3",
+        "16:59:00 a 02 15:00 skipped: superseded",
+        "16:59:00 a 02 16:00 executed",
+    ]
+
+
+def test_downtime_gets_no_slack() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        await world.crash(down=MINUTE + SECOND)
+        await world.begin(work())
+
+    assert lived(story).told == ["12:00:01 a 02 12:00 missed: downtime"]
+
+
+def test_a_year_of_downtime_is_one_record() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *"))
+        await world.crash(down=365 * DAY)
+        await world.begin(work("* * * * *"))
+
+    world = lived(story)
+    assert [each.number for each in world.ledger.closed] == [365 * 24 * 60 - 1]
+
+
+def test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work())
+        await world.clock.advance(MINUTE)
+        await world.crash(down=MINUTE)
+        await world.begin(work())
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed", "12:01:00 a 02 12:00 unknown"]
+
+
+def test_a_run_that_survived_is_active_and_its_time_counts_from_its_start() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        job = work("0 * * * *", timeout=90 * MINUTE)
+        await world.begin(job)
+        await world.clock.advance(MINUTE)
+        running = dict(world.runner.running)
+        await world.crash(down=10 * MINUTE)
+        world.runner.running = {name: (run, world.book) for name, (run, _) in running.items()}
+        await world.begin(job, alive=["life1-1"])
+        await world.clock.advance(2 * HOUR)
+
+    assert lived(story).told == [
+        "12:00:00 a 02 12:00 executed",
+        "13:00:00 a 02 13:00 skipped: active",
+        "13:30:00 a 02 12:00 timeout",
+        "14:00:00 a 02 14:00 executed",
+    ]
+
+
+def test_a_retry_is_not_forgotten_by_a_crash() -> None:
+    async def story(world: World) -> None:
+        world.runner.codes = [1, 0]
+        job = work(retries=1, retry_delay=10 * MINUTE)
+        await world.begin(job)
+        await world.clock.advance(MINUTE)
+        await world.crash(down=5 * MINUTE)
+        await world.begin(job)
+        await world.clock.advance(10 * MINUTE)
+
+    assert lived(story).told[2:] == ["12:10:00 a 02 12:00 attempt 2"]
+
+
+def test_a_stop_leaves_nothing_to_explain() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        await world.clock.advance(MINUTE)
+        await world.stop()
+        await world.begin(work())
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed", "13:00:00 a 02 13:00 executed"]
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_runs_nothing_and_owns_what_is_chosen_after_it() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 * * * *", deadline="1h"))
+        await world.clock.advance(30 * MINUTE)
+        declared = await world.declare(work("15,45 * * * *", deadline="1h"))
+        assert declared.changed == ["a"]
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == [
+        "12:00:00 a 02 12:00 executed",
+        "12:45:00 a 02 12:45 executed",
+        "13:15:00 a 02 13:15 executed",
+    ]
+
+
+def test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 12 * * *"))
+        await world.clock.advance(2 * MINUTE)
+        await world.declare(work("0 12 * * * @win(after,3h)"))
+        await world.clock.advance(5 * HOUR)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed"]
+
+
+def test_a_window_that_had_begun_is_skipped_by_an_edit_that_takes_it_away() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 12 * * * @win(after,3h)"))
+        await world.clock.advance(2 * MINUTE)
+        await world.declare(work("0 18 * * *"))
+
+    assert lived(story).told == ["12:01:00 a 02 12:00 skipped: definition changed"]
+
+
+def test_an_edit_of_the_command_alone_changes_no_decision() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 12 * * * @win(after,3h)"))
+        await world.clock.advance(2 * MINUTE)
+        declared = await world.declare(work("0 12 * * * @win(after,3h)", command="other"))
+        assert declared.changed == ["a"]
+        await world.clock.advance(4 * HOUR)
+
+    told = lived(story).told
+    assert len(told) == 1
+    assert told[0].endswith("executed")
+
+
+def test_a_removed_job_leaves_its_run_to_finish() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(), work(name="b"))
+        await world.clock.advance(MINUTE)
+        declared = await world.declare(work(name="b"))
+        assert declared.removed == ["a"]
+        world.runner.end("life1-1", Ending(exit_code=3))
+        await world.clock.advance(MINUTE)
+
+    assert "12:00:00 a 02 12:00 failed" in lived(story).told
+
+
+def test_a_job_that_comes_back_does_not_own_what_came_while_it_was_gone() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(deadline="5h"))
+        await world.declare()
+        await world.clock.advance(3 * HOUR)
+        declared = await world.declare(work(deadline="5h"))
+        assert declared.added == ["a"]
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == []
+
+
+def test_an_edit_while_the_host_was_down_is_an_edit_at_its_start() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 * * * *", deadline="90m"))
+        await world.crash(down=3 * HOUR + 2 * MINUTE)
+        await world.begin(work("30 * * * *", deadline="90m"))
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == [
+        "15:01:00 a 02 13:00 missed: downtime x2",
+        "15:01:00 a 02 15:00 skipped: definition changed x2",
+        "15:30:00 a 02 15:30 executed",
+    ]
+
+
+# --- pauses, triggers, boots ------------------------------------------------------------------------------------------
+
+
+def test_a_suspended_job_handles_nothing_and_is_judged_by_its_deadline_when_it_goes_on() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(deadline="90m"))
+        await world.suspend("a")
+        await world.clock.advance(4 * HOUR)
+        assert world.told == []
+        await world.resume("a")
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == [
+        "15:59:00 a 02 14:00 missed: deadline x3",
+        "15:59:00 a 02 15:00 executed",
+    ]
+
+
+def test_a_suspension_may_end_by_itself_and_survives_a_crash() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        await world.suspend("a", until=NOON + 90 * MINUTE)
+        await world.crash(down=MINUTE)
+        await world.begin(work())
+        await world.clock.advance(2 * HOUR)
+
+    assert lived(story).told == [
+        "13:30:00 a 02 13:00 missed: deadline x2",
+        "14:00:00 a 02 14:00 executed",
+    ]
+
+
+def test_a_file_that_suspends_no_more_lets_deadlines_decide() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(deadline="90m", suspend=True))
+        await world.clock.advance(2 * HOUR)
+        await world.declare(work(deadline="90m"))
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == ["13:59:00 a 02 12:00 missed: deadline", "13:59:00 a 02 13:00 executed"]
+
+
+def test_a_triggered_run_belongs_to_no_period_and_moves_none() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        assert await world.trigger("a") == "life1-1"
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == ["11:59:00 a trigger", "12:00:00 a 02 12:00 executed"]
+
+
+def test_a_triggered_run_is_an_execution_like_any_other() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work())
+        await world.trigger("a")
+        await world.clock.advance(MINUTE)
+        with pytest.raises(JobActiveError):
+            await world.trigger("a")
+
+    assert lived(story).told == ["11:59:00 a trigger", "12:00:00 a 02 12:00 skipped: active"]
+
+
+def test_a_suspended_job_can_be_triggered() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(suspend=True))
+        await world.trigger("a")
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["11:59:00 a trigger"]
+
+
+def test_a_job_of_the_boot_runs_once_for_each_boot() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("@reboot"))
+        await world.crash(down=HOUR)
+        await world.begin(work("@reboot"))
+        world._host["boot"] = "another"
+        await world.crash(down=HOUR)
+        await world.begin(work("@reboot"))
+
+    assert lived(story).told == ["11:59:00 a boot", "13:59:00 a boot"]
+
+
+def test_a_new_file_is_no_boot() -> None:
+    async def story(world: World) -> None:
+        await world.begin()
+        await world.declare(work("@reboot"))
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == []

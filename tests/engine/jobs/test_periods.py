@@ -1,0 +1,227 @@
+"""Periods of a host that is alive: each is handled once, at its chosen second, by its policy."""
+
+import asyncio
+
+from kron.engine.jobs.execution import Ending
+from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
+
+
+def test_a_job_runs_at_its_chosen_second() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        await world.clock.advance(2 * HOUR)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed", "13:00:00 a 02 13:00 executed"]
+
+
+def test_a_new_job_does_not_miss_the_past() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 11 * * *"))
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == []
+
+
+def test_a_start_is_recorded_before_it_happens() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work())
+        world.ledger.failures = 1
+        await world.clock.advance(MINUTE)
+        assert world.runner.running == {}
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == ["12:00:01 a 02 12:00 executed"]
+
+
+def test_windows_that_overlap_are_handled_in_the_order_of_chosen_times() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * * @win(after,30m)", concurrency="allow"))
+        await world.clock.advance(2 * HOUR)
+
+    world = lived(story)
+    executed = list(world.ledger.runs.values())
+    assert 115 <= len(executed) <= 125
+    assert [each.chosen for each in executed] == [each.started for each in executed]
+    assert len({each.nominal for each in executed}) == len(executed)
+    assert [each.nominal for each in executed] != sorted(each.nominal for each in executed if each.nominal)
+
+
+def test_forbid_skips_what_comes_while_a_run_is_active() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 90 * MINUTE
+        await world.begin(work())
+        await world.clock.advance(3 * HOUR)
+
+    assert lived(story).told == [
+        "12:00:00 a 02 12:00 executed",
+        "13:00:00 a 02 13:00 skipped: active",
+        "14:00:00 a 02 14:00 executed",
+    ]
+
+
+def test_allow_lets_them_run_side_by_side() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(concurrency="allow"))
+        await world.clock.advance(3 * HOUR)
+        assert len(world.runner.running) == 3
+
+    lived(story)
+
+
+def test_replace_ends_the_run_and_begins_when_it_is_gone() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts, world.runner.heeds = None, False
+        await world.begin(work(concurrency="replace"))
+        await world.clock.advance(HOUR + MINUTE)
+        assert world.runner.terminated == ["life1-1"]
+        world.runner.end("life1-1", Ending(signal="SIGKILL"))
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == [
+        "12:00:00 a 02 12:00 executed",
+        "13:00:00 a 02 12:00 replaced",
+        "13:00:00 a 02 13:00 executed",
+    ]
+
+
+def test_what_waits_to_replace_gives_way_to_what_comes_after_it() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts, world.runner.heeds = None, False
+        await world.begin(work("* * * * *", concurrency="replace"))
+        await world.clock.advance(3 * MINUTE + SECOND)
+        world.runner.end("life1-1", Ending(signal="SIGKILL"))
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == [
+        "12:00:00 a 02 12:00 executed",
+        "12:02:00 a 02 12:01 skipped: superseded",
+        "12:02:01 a 02 12:00 replaced",
+        "12:02:01 a 02 12:02 executed",
+    ]
+
+
+def test_a_late_host_has_its_slack_and_no_more() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *"))
+        world.clock.freeze(80 * SECOND)
+        await world.clock.advance(SECOND)
+        world.clock.freeze(100 * SECOND)
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == [
+        "12:00:20 a 02 12:00 executed",
+        "12:02:01 a 02 12:01 missed: deadline",
+        "12:02:01 a 02 12:02 executed",
+    ]
+
+
+def test_several_that_come_in_one_step_of_a_live_host_are_each_judged() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
+        world.clock.freeze(200 * SECOND)
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == [f"12:02:20 a 02 12:0{minute} executed" for minute in range(3)]
+
+
+def test_a_period_without_a_possible_second_is_unschedulable_when_its_window_begins() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 * * * * @win(after,30m) @avoid(hours=12)"))
+        await world.clock.advance(HOUR)
+
+    told = lived(story).told
+    assert told == ["12:00:00 a 02 12:00 unschedulable: no candidate accepted within MaxAttempts"]
+
+
+def test_no_more_run_at_once_than_the_host_allows_and_waiting_makes_nobody_late() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 10 * MINUTE
+        await world.begin(*(work(name=name) for name in "abc"))
+        await world.clock.advance(25 * MINUTE)
+
+    world = lived(story, most_active=1)
+    assert world.told == [
+        "12:00:00 a 02 12:00 executed",
+        "12:10:00 b 02 12:00 executed",
+        "12:20:00 c 02 12:00 executed",
+    ]
+
+
+def test_a_run_that_lasts_too_long_is_ended() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(timeout=5 * MINUTE))
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told[:2] == ["12:00:00 a 02 12:00 executed", "12:05:00 a 02 12:00 timeout"]
+
+
+def test_what_fails_is_tried_again_and_is_active_until_it_is_over() -> None:
+    async def story(world: World) -> None:
+        world.runner.codes = [1, 1, 0]
+        await world.begin(work("* * * * *", retries=2, retry_delay=90 * SECOND))
+        await world.clock.advance(5 * MINUTE)
+
+    assert lived(story).told == [
+        "12:00:00 a 02 12:00 executed",
+        "12:00:00 a 02 12:00 failed",
+        "12:01:00 a 02 12:01 skipped: active",
+        "12:01:30 a 02 12:00 attempt 2",
+        "12:01:30 a 02 12:00 failed",
+        "12:02:00 a 02 12:02 skipped: active",
+        "12:03:00 a 02 12:03 skipped: active",
+        "12:03:00 a 02 12:00 attempt 3",
+        "12:04:00 a 02 12:04 executed",
+    ]
+
+
+def test_a_ledger_that_fails_holds_everything_up_and_loses_nothing() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *", deadline="5m"), work("0 * * * *", "b", deadline="5m"))
+        world.ledger.failures = 4
+        await world.clock.advance(2 * MINUTE)
+
+    world = lived(story)
+    assert [told for told in world.told if "12:00 " in told] == [
+        "12:00:15 a 02 12:00 executed",
+        "12:00:15 b 02 12:00 executed",
+    ]
+
+
+def test_a_clock_that_is_set_back_handles_nothing_again() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        await world.clock.advance(2 * MINUTE)
+        world.clock.jump(-30 * MINUTE)
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed"]
+
+
+def test_a_clock_that_is_set_forward_is_time_without_a_host() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(deadline="2h"), work("0 12 * * *", "b"))
+        world.clock.jump(4 * HOUR)
+        world.book.wake.set()
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told == [
+        "15:59:00 a 02 13:00 missed: deadline x2",
+        "15:59:00 a 02 14:00 skipped: superseded",
+        "15:59:00 b 02 12:00 missed: deadline",
+        "15:59:00 a 02 15:00 executed",
+    ]
+
+
+def test_nothing_is_started_while_the_host_drains() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 5 * MINUTE
+        await world.begin(work("* * * * *", concurrency="allow"))
+        await world.clock.advance(MINUTE)
+        stopping = asyncio.ensure_future(world.stop())
+        await world.clock.advance(10 * MINUTE)
+        await stopping
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed"]

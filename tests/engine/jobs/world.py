@@ -1,0 +1,238 @@
+"""A host in a test: a virtual clock, a ledger that remembers, a runner that runs what it is told."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from kron.adapters.virtual_clock import VirtualClock
+from kron.decision.decision import Decision
+from kron.decision.timing import Timing
+from kron.engine.emitter import Emitter
+from kron.engine.engine import Engine
+from kron.engine.jobs.book import Host, JobBook
+from kron.engine.jobs.changes import Return, Suspension, Trigger
+from kron.engine.jobs.declaring import Declaration, Declared, in_question
+from kron.engine.jobs.execution import Chronicle, Ending, Execution, Listener
+from kron.engine.jobs.store import JobBatch, JobStored, Retry, Unfinished
+from kron.errors import LedgerWriteError
+from kron.instant import Instant
+from kron.rules.event import Event
+from kron.rules.handled import Handled
+from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
+from kron.rules.policy import Policy
+from kron.rules.work import Work
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> Work:
+    """Return a job that is written like a schedule line."""
+    policy: dict[str, object] = {key: more.pop(key) for key in ("concurrency", "deadline", "suspend") if key in more}
+    timing = None if line == "@reboot" else Timing.parse(line, identity=name)
+    made = Policy.from_dict(policy)
+    fields = {
+        "timing": None if timing is None else timing.to_dict(),
+        "policy": made.to_dict(),
+        "command": more.pop("command", ""),
+    }
+    return Work(name, name, timing, made, json.dumps(fields), **more)
+
+
+class Ledger:
+    """Remembers as long as the world exists; refuses what must not be remembered twice."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, JobRecord] = {}
+        self.definitions: dict[str, str] = {}
+        self.closed: list[PeriodRecord] = []
+        self.runs: dict[str, Attempt] = {}
+        self.processes: dict[str, Process] = {}
+        self.ends: dict[str, End] = {}
+        self.failures = 0
+
+    async def open(self) -> None: ...
+
+    async def load(self) -> JobStored:
+        unfinished = [
+            Unfinished(run, self.processes.get(name)) for name, run in self.runs.items() if name not in self.ends
+        ]
+        tried = {(run.identity, run.nominal, run.attempt) for run in self.runs.values()}
+        retries = [
+            Retry(run, end.retry_at)
+            for name, run in self.runs.items()
+            if (end := self.ends.get(name)) is not None
+            and end.retry_at is not None
+            and (run.identity, run.nominal, run.attempt + 1) not in tried
+        ]
+        return JobStored(dict(self.jobs), dict(self.definitions), unfinished=unfinished, retries=retries)
+
+    async def append(self, batch: JobBatch) -> None:
+        await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        if self.failures:
+            self.failures -= 1
+            raise LedgerWriteError(path="test", reason="no space")
+        for record in batch.closed:
+            assert not any(self._is_handled(record.identity, at) for at in (record.first, record.last)), record
+        for attempt in batch.begun:
+            if attempt.nominal is not None and attempt.attempt == 1:
+                assert not self._is_handled(attempt.identity, attempt.nominal), attempt
+        self.definitions |= batch.definitions
+        self.jobs |= {record.identity: record for record in batch.jobs}
+        self.closed += batch.closed
+        self.runs |= {attempt.run_id: attempt for attempt in batch.begun}
+        self.processes |= {process.run_id: process for process in batch.processes}
+        self.ends |= {end.run_id: end for end in batch.ended}
+        for run_id in batch.given_up:
+            self.ends[run_id] = self.ends[run_id]._replace(retry_at=None)
+
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+        return {
+            identity: frozenset(last for _, last in self._spans(identity) if last > at)
+            for identity, at in since.items()
+        }
+
+    def _spans(self, identity: str) -> list[tuple[Instant, Instant]]:
+        closed = [(each.first, each.last) for each in self.closed if each.identity == identity]
+        runs = [each.nominal for each in self.runs.values() if each.identity == identity and each.nominal is not None]
+        return closed + [(nominal, nominal) for nominal in runs]
+
+    def _is_handled(self, identity: str, nominal: Instant) -> bool:
+        return Handled(tuple(self._spans(identity))).has(nominal)
+
+    async def close(self) -> None: ...
+
+
+class Runner:
+    """Runs go on until the test ends them, or as long as `lasts` says."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self.running: dict[str, tuple[Execution, Listener]] = {}
+        self.terminated: list[str] = []
+        self.lasts: timedelta | None = timedelta()
+        self.heeds = True  # SIGTERM
+        self.codes: list[int] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+        for execution in executions:
+            self.running[execution.run_id] = (execution, listener)
+            listener.on_process(execution.run_id, 1000 + len(self.running), 7)
+            if self.lasts is not None:
+                task = asyncio.ensure_future(self._run(execution.run_id, self.lasts))
+                self._tasks.add(task)
+
+    async def _run(self, run_id: str, lasts: timedelta) -> None:
+        await self._clock.sleep(lasts)
+        self.end(run_id, Ending(exit_code=self.codes.pop(0) if self.codes else 0))
+
+    def end(self, run_id: str, ending: Ending = Ending(exit_code=0)) -> None:  # noqa: B008  # a value
+        if run_id in self.running:
+            execution, listener = self.running.pop(run_id)
+            listener.on_end(execution.run_id, ending)
+
+    def terminate(self, execution: Execution) -> None:
+        self.terminated.append(execution.run_id)
+        if self.heeds:
+            self.end(execution.run_id, Ending(signal="SIGTERM"))
+
+    def abandon(self) -> None:
+        self.running.clear()
+
+
+class World:
+    """A host and its lives; `told` says what happened, in order."""
+
+    def __init__(self, start: Instant = NOON - MINUTE, **host: Any) -> None:
+        self.clock = VirtualClock(start)
+        self.ledger = Ledger()
+        self.runner = Runner(self.clock)
+        self.told: list[str] = []
+        self.listeners: list[Chronicle] = []
+        self.events: list[Event] = []
+        self._host, self._lives = host, 0
+        self._born()
+
+    def _born(self) -> None:
+        self._lives += 1
+        given = {"boot": "boot", **self._host}
+        self.book = JobBook(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
+        self.engine = Engine(self.clock, self.ledger, Emitter(self.events.append), self.book)
+
+    async def begin(self, *works: Work, alive: Sequence[str] = ()) -> Declared:
+        await self.engine.open()
+        declared = await self.declare(*works)
+        await self.engine.change(partial(Return, self.book, alive))
+        self.engine.arm()
+        await self.clock.advance(timedelta())
+        return declared
+
+    async def declare(self, *works: Work) -> Declared:
+        return await self.engine.change_after(
+            lambda now: self.ledger.handled(in_question(self.book, works, now)),
+            lambda handled, now: Declaration(self.book, works, now, handled),
+        )
+
+    async def crash(self, down: timedelta = timedelta()) -> None:
+        await self.engine.abandon()
+        await self.clock.advance(down)
+        self._born()
+
+    async def stop(self) -> None:
+        await self.engine.drain()
+        self._born()
+
+    async def suspend(self, *names: str, until: Instant | None = None) -> None:
+        await self.engine.change(lambda now: Suspension(self.book, names, now, suspended=True, until=until))
+
+    async def resume(self, *names: str) -> None:
+        await self.engine.change(lambda now: Suspension(self.book, names, now, suspended=False))
+
+    async def trigger(self, name: str) -> str:
+        return await self.engine.change(partial(Trigger, self.book, name))
+
+    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
+        for listener in self.listeners:
+            listener.on_closed(work, record, last)
+        many = "" if record.number == 1 else f" x{record.number}"
+        assert last.nominal_time == record.last
+        self._tell(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+        for listener in self.listeners:
+            listener.on_begun(execution, decision)
+        attempt = execution.attempt
+        what = (
+            "executed"
+            if decision is not None
+            else attempt.kind.value
+            if attempt.nominal is None
+            else f"attempt {attempt.attempt}"
+        )
+        self._tell(attempt.identity, attempt.nominal, what)
+
+    def on_ended(self, execution: Execution, end: End) -> None:
+        for listener in self.listeners:
+            listener.on_ended(execution, end)
+        if end.result.value != "succeeded":
+            self._tell(execution.attempt.identity, execution.attempt.nominal, end.result.value)
+
+    def _tell(self, name: str, nominal: Instant | None, what: str) -> None:
+        period = f" {nominal:%d %H:%M}" if nominal is not None else ""
+        self.told.append(f"{self.clock.now():%H:%M:%S} {name}{period} {what}")
+
+
+def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) -> World:
+    """Return the world after a story."""
+
+    async def live() -> World:
+        world = World(**keywords)
+        await story(world)
+        await world.engine.abandon()
+        return world
+
+    return asyncio.run(live())

@@ -1,0 +1,210 @@
+"""krond check: what this host would say to its job files, and how it exits."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.krond.runner import krond
+
+GOOD = 'deadline = "10m"\ncommand = "/bin/true"\nschedule = "0 9 * * *"\n'
+
+
+def write(folder: Path, keys: str, name: str = "jobs.toml") -> str:
+    file = folder / name
+    file.write_text(f"[jobs.x]\n{keys}", "utf-8")
+    return str(file)
+
+
+def check(folder: Path, keys: str, *options: str) -> list[str]:
+    """Return what is said, without the name of the file."""
+    file = write(folder, keys)
+    return [line.removeprefix(f"{file}:") for line in krond("check", "--config", file, *options).err.splitlines()]
+
+
+def test_a_good_file_is_silent(tmp_path: Path) -> None:
+    answer = krond("check", "--config", write(tmp_path, GOOD))
+
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+def test_errors_are_the_answer_no(tmp_path: Path) -> None:
+    answer = krond("check", "--config", write(tmp_path, 'schedule = "61 * * * *"\ncommand = "true"\n'))
+
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.endswith("jobs.toml:2: error: minute: value 61 is outside 0-59\n")
+
+
+def test_warnings_are_allowed_unless_strict(tmp_path: Path) -> None:
+    file = write(tmp_path, GOOD.replace("10m", "0s"))
+
+    assert krond("check", "--config", file).code == 0
+    assert krond("check", "--config", file, "--strict").code == 1
+
+
+def test_a_deadline_of_zero_is_warned_about_at_its_line(tmp_path: Path) -> None:
+    (line,) = check(tmp_path, GOOD.replace("10m", "0s"))
+
+    assert line.startswith("2: warning: jobs.x.deadline: is 0s: a restart at the chosen second loses that run; ")
+
+
+def test_a_windowed_job_that_every_host_runs_at_the_same_second_is_warned_about(tmp_path: Path) -> None:
+    (line,) = check(tmp_path, f'{GOOD}window = "after,1h"\n')
+
+    assert line.startswith("1: warning: jobs.x.salt: nothing in it differs from host to host")
+
+
+@pytest.mark.parametrize("key", ['salt = "{host}"', 'salt = "{machine}"', 'identity = "{host}/x"'])
+def test_a_job_that_names_the_host_is_not(tmp_path: Path, key: str) -> None:
+    if "machine" in key and not Path("/etc/machine-id").exists():
+        pytest.skip("this system has no machine id")
+
+    assert check(tmp_path, f'{GOOD}window = "after,1h"\n{key}\n') == []
+
+
+def test_json_is_one_array_of_findings(tmp_path: Path) -> None:
+    file = write(tmp_path, 'umask = "9"\n' + GOOD)
+
+    answer = krond("check", "--config", file, "--json")
+
+    assert (answer.code, answer.err) == (1, "")
+    assert answer.json == [
+        {
+            "file": file,
+            "line": 2,
+            "field": "jobs.x.umask",
+            "level": "error",
+            "message": 'must be a text of octal digits up to 777, found "9"',
+            "fix": 'write umask = "022"',
+        }
+    ]
+
+
+def test_a_notice_is_no_error_even_if_strict(tmp_path: Path) -> None:
+    file = tmp_path / "a.crontab"
+    file.write_text("MAILTO=ann\n0 9 * * * @policy(deadline=1m) true\n", "utf-8")
+
+    answer = krond("check", "--config", str(file), "--strict")
+
+    assert answer.code == 0
+    assert "notice: MAILTO" in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--config", "no-such-file.toml"),
+        ("--config", "examples/krond.toml", "--config", "examples/jobs.kron", "--format", "toml"),
+        ("--config", "examples", "--format", "toml"),
+        ("--config", "README.md"),
+        ("--config", "examples/krond.toml", "--format", "yaml"),
+    ],
+    ids=str,
+)
+def test_wrong_usage_and_what_cannot_be_read_exit_with_2(arguments: tuple[str, ...]) -> None:
+    answer = krond("check", "--no-permissions", *arguments)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err
+
+
+def test_a_file_that_is_not_utf_8_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_bytes(b'a = "\xff"')
+
+    answer = krond("check", "--config", str(file))
+
+    assert answer.code == 2
+    assert answer.err == f"{file}:1: error: file: is not UTF-8 at byte 5; save it as UTF-8\n"
+
+
+def test_errors_of_other_files_are_told_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
+    file = write(tmp_path, 'umask = "9"\n' + GOOD)
+
+    answer = krond("check", "--config", str(tmp_path / "gone.toml"), "--config", file)
+
+    assert answer.code == 2
+    assert [line.split(": ")[2] for line in answer.err.splitlines()] == ["file", "jobs.x.umask"]
+
+
+def test_the_shipped_example_is_clean() -> None:
+    answer = krond("check", "--no-permissions", "--strict", "--config", "examples/krond.toml")
+
+    assert (answer.code, answer.err) == (0, "")
+
+
+# --- what this host has -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["user", "group"])
+def test_somebody_who_does_not_exist_is_an_error_here_and_a_warning_elsewhere(tmp_path: Path, key: str) -> None:
+    keys = f'{key} = "no-such-one"\n{GOOD}'
+    message = f'jobs.x.{key}: this {key} does not exist, found "no-such-one"; name one of this host'
+
+    assert check(tmp_path, keys) == [f"2: error: {message}"]
+    assert check(tmp_path, keys, "--elsewhere") == [f"2: warning: {message}"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        'command = "no-such-program --all"',
+        'command = "/no/such/program"',
+        'command = "./here"\ncwd = "/"',
+        'command = "true"\nenv = {PATH = "/nowhere"}',
+        'command = "true"\nshell = "/bin/no-such-shell"',
+        'command = "/etc"',
+    ],
+)
+def test_a_program_that_is_not_found_is_a_warning(tmp_path: Path, keys: str) -> None:
+    (line,) = check(tmp_path, f'schedule = "0 9 * * *"\ndeadline = "1m"\n{keys}\n')
+
+    assert line.startswith("4: warning: jobs.x.command: is not found on this host, found ")
+
+
+def test_a_program_is_looked_for_in_the_jobs_own_path(tmp_path: Path) -> None:
+    program = tmp_path / "mine"
+    program.write_text("#!/bin/sh\n", "utf-8")
+    program.chmod(0o755)
+
+    assert check(tmp_path, f'{GOOD.replace("/bin/true", "mine")}env = {{PATH = "/nowhere:{tmp_path}"}}\n') == []
+    assert check(tmp_path, f'{GOOD.replace("/bin/true", "./mine")}cwd = "{tmp_path}"\n') == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_user_that_this_process_may_not_become_is_an_error(tmp_path: Path) -> None:
+    file = write(tmp_path, f'user = "root"\ngroup = "root"\n{GOOD}')
+    program = (
+        "import os, sys;"
+        "from kron.hosts.krond.host_checks import check_host; from kron.rules.files.reading import read_sources;"
+        "from kron.rules.files.source import Source, Format, Surroundings;"
+        "jobs = read_sources([Source('f', '/f', Format.TOML, sys.stdin.read())], Surroundings()).jobs;"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
+        "print([(f.field, f.message) for f in check_host(jobs)])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=Path(file).read_text("utf-8"), capture_output=True, text=True, check=True
+    )
+
+    assert "may not become this user" in done.stdout
+    assert "may not have this group" in done.stdout
+
+
+# --- performance and hostile files ------------------------------------------------------------------------------------
+
+
+def test_a_file_with_thousands_of_jobs_is_checked_as_a_process_without_a_traceback(tmp_path: Path) -> None:
+    tables = (f'[jobs.j{n}]\nschedule = "{n % 60} {n % 24} * * *"\ncommand = "true"\n' for n in range(3000))
+    file = tmp_path / "big.toml"
+    file.write_text("".join(tables), "utf-8")
+    command = [sys.executable, "-c", "from kron.hosts.krond.main import main; main()", "check", "--json"]
+
+    done = subprocess.run([*command, "--config", str(file)], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads(done.stdout)) == 3000  # of deadlines

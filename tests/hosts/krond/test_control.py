@@ -1,0 +1,139 @@
+"""Control: a running krond answers its owner and root, on a socket that nobody else can reach."""
+
+import asyncio
+import os
+import socket
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kron.errors import ControlError, JobActiveError
+from kron.hosts.krond.control import Client, Control, address_of
+
+
+async def echo(asked: Mapping[str, Any]) -> object:
+    return asked.get("word")
+
+
+async def refuse(_: Mapping[str, Any]) -> object:
+    raise JobActiveError(identity="job")
+
+
+HANDLERS = {"echo": echo, "refuse": refuse}
+
+
+def asked(path: Path, *requests: Mapping[str, Any]) -> list[object]:
+    """Return the answers of a server to requests on one connection."""
+
+    async def live() -> list[object]:
+        control = Control(path, HANDLERS, lambda _: None)
+        await control.open()
+        try:
+            return await asyncio.to_thread(ask)
+        finally:
+            await control.close()
+
+    def ask() -> list[object]:
+        client = Client(path)
+        answers: list[object] = []
+        for request in requests:
+            try:
+                answers.append(client.ask(**request))
+            except ControlError as error:
+                answers.append((error.message, error.exit_code))
+        client.close()
+        return answers
+
+    return asyncio.run(live())
+
+
+def test_a_command_is_answered(tmp_path: Path) -> None:
+    assert asked(tmp_path / "control.sock", {"command": "echo", "word": "grüß"}) == ["grüß"]
+
+
+def test_what_a_command_refuses_is_said_with_the_exit_code(tmp_path: Path) -> None:
+    found = asked(tmp_path / "control.sock", {"command": "refuse"}, {"command": "echo", "word": 1})
+
+    assert found == [("job is active, and its concurrency is forbid", 1), 1]
+
+
+def test_an_unknown_command_is_refused_and_the_connection_goes_on(tmp_path: Path) -> None:
+    found = asked(tmp_path / "control.sock", {"command": "dance"}, {"command": "echo", "word": 2})
+
+    assert found == [("that is no request of this krond", 2), 2]
+
+
+def test_a_path_too_long_for_an_address_works(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 20) / ("longer" * 20)
+    folder.mkdir(parents=True)
+
+    assert asked(folder / "control.sock", {"command": "echo", "word": 3}) == [3]
+
+
+def test_without_a_krond_one_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(ControlError, match="no krond runs"):
+        Client(tmp_path / "control.sock")
+
+
+def test_the_socket_is_for_its_owner_alone_and_goes_with_the_daemon(tmp_path: Path) -> None:
+    path = tmp_path / "control.sock"
+    path.write_text("left from a crash")
+
+    async def live() -> int:
+        control = Control(path, HANDLERS, lambda _: None)
+        await control.open()
+        mode = stat.S_IMODE(path.stat().st_mode)
+        await control.close()
+        return mode
+
+    assert asyncio.run(live()) == 0o600
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("sent", [b"\n", b"[]\n", b'"echo"\n', b"\xff\n", b"{" * 5000 + b"\n"])
+def test_nonsense_is_no_request(tmp_path: Path, sent: bytes) -> None:
+    path = tmp_path / "control.sock"
+
+    async def live() -> bytes:
+        control = Control(path, HANDLERS, lambda _: None)
+        await control.open()
+        try:
+            return await asyncio.to_thread(send)
+        finally:
+            await control.close()
+
+    def send() -> bytes:
+        with socket.socket(socket.AF_UNIX) as client, address_of(path) as address:
+            client.connect(address)
+            client.sendall(sent)
+            return client.recv(1000)
+
+    assert b"that is no request" in asyncio.run(live())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
+    path, refused = tmp_path / "control.sock", list[int]()
+
+    async def live() -> int:
+        control = Control(path, HANDLERS, refused.append)
+        await control.open()
+        path.chmod(0o666)  # as if the directory's rights had failed, too
+        for folder in [tmp_path, *tmp_path.parents]:
+            if folder.stat().st_uid == os.geteuid() and len(folder.parts) > 2:
+                folder.chmod(0o755)
+        stranger = await asyncio.create_subprocess_exec(
+            "python3", "-c",
+            "import os, socket, sys\nos.setuid(65534)\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
+            "sys.exit(len(s.recv(100)))",
+            str(path),
+        )  # fmt: skip
+        code = await stranger.wait()
+        await control.close()
+        return code
+
+    assert asyncio.run(live()) == 0
+    assert refused == [65534]

@@ -1,0 +1,127 @@
+"""Which files a host reads: by name, by directory, each once."""
+
+from pathlib import Path
+
+import pytest
+
+from kron.hosts.krond.job_files import Loaded, form_of, load_jobs
+from kron.rules.files.source import Format, Surroundings
+
+HERE = Surroundings("web1", "m", "Europe/Paris")
+TOML = '[jobs.a]\nschedule = "@daily"\ncommand = "true"\n'
+LINE = "@daily name=b command=true\n"
+CRONTAB = "@daily true\n"
+SYSTEM = "@daily root true\n"
+
+
+def load(*configs: Path | str, form: Format | None = None) -> Loaded:
+    return load_jobs([str(config) for config in configs], form=form, permissions=False, here=HERE)
+
+
+def files(loaded: Loaded) -> list[str]:
+    assert not loaded.unreadable
+    return [Path(job.file).name for job in loaded.job_set.jobs]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory with a file of each form, and others that are none."""
+    (tmp_path / "cron.d").mkdir()
+    (tmp_path / "sub.toml").mkdir()
+    contents = {
+        "z.toml": TOML,
+        "a.kron": LINE,
+        "m.crontab": CRONTAB,
+        "cron.d/mine": SYSTEM,
+        "cron.d/mine.bak": "garbage",
+        "notes.txt": "garbage",
+        ".hidden.toml": "garbage",
+        "z.toml~": "garbage",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/etc/krond.toml", Format.TOML),
+        ("jobs.kron", Format.LINES),
+        ("ann.crontab", Format.CRONTAB),
+        ("/etc/crontab", Format.SYSTEM_CRONTAB),
+        ("/etc/../etc/crontab", Format.SYSTEM_CRONTAB),
+        ("/srv/cron.d/backup", Format.SYSTEM_CRONTAB),
+        ("/srv/cron.d/backup.toml", Format.TOML),
+        ("/srv/cron.d/backup.bak", None),
+        ("/srv/crontab", None),
+        ("jobs.txt", None),
+        ("toml", None),
+    ],
+)
+def test_the_form_follows_from_the_name(path: str, form: Format | None) -> None:
+    assert form_of(path) is form
+
+
+def test_a_directory_means_its_files_of_known_endings_and_its_cron_d(folder: Path) -> None:
+    assert files(load(folder)) == ["a.kron", "m.crontab", "z.toml", "mine"]
+
+
+def test_a_name_that_cron_would_ignore_is_ignored_with_a_notice(folder: Path) -> None:
+    (finding,) = load(folder).findings
+
+    assert (finding.level, Path(finding.file).name) == ("notice", "mine.bak")
+
+
+def test_a_directory_named_cron_d_may_be_given_itself(folder: Path) -> None:
+    assert files(load(folder / "cron.d")) == ["mine"]
+
+
+def test_several_may_be_given_and_each_file_counts_once(folder: Path) -> None:
+    assert files(load(folder / "z.toml", folder / "a.kron", folder / "cron.d" / ".." / "z.toml")) == [
+        "z.toml",
+        "a.kron",
+    ]
+
+
+def test_the_form_of_a_single_file_may_be_said(folder: Path) -> None:
+    file = folder / "notes.txt"
+    file.write_text(SYSTEM, "utf-8")
+
+    (job,) = load(file, form=Format.SYSTEM_CRONTAB).job_set.jobs
+    assert job.command.user == "root"
+
+
+def test_the_identity_has_the_absolute_normalised_path_and_keeps_links(folder: Path) -> None:
+    (folder / "link").symlink_to(folder / "cron.d")
+
+    (job,) = load(folder / "link" / "." / ".." / "z.toml").job_set.jobs
+
+    assert job.identity == f"{folder}/z.toml:a"
+    assert job.file == str(folder / "link" / ".." / "z.toml")
+
+
+def test_the_same_file_by_two_names_has_two_identities(folder: Path) -> None:
+    (folder / "link").symlink_to(folder)
+
+    loaded = load(folder / "link" / "z.toml", folder / "z.toml")
+
+    assert [job.identity for job in loaded.job_set.jobs] == [f"{folder}/link/z.toml:a", f"{folder}/z.toml:a"]
+
+
+@pytest.mark.parametrize("name", ["gone.toml", "notes.txt", "a\0.toml", "x" * 300 + ".toml"])
+def test_what_cannot_be_read_is_said_and_not_ok(folder: Path, name: str) -> None:
+    loaded = load(f"{folder}/{name}")
+
+    assert loaded.unreadable
+    assert not loaded.ok
+    assert [finding.field for finding in loaded.findings] == ["file"]
+
+
+def test_a_file_beyond_the_bound_is_refused(folder: Path) -> None:
+    with (folder / "z.toml").open("ab") as file:
+        file.truncate(17 * 1024 * 1024)
+
+    (finding,) = load(folder / "z.toml").findings
+
+    assert finding.message.startswith("is larger than")

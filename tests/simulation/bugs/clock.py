@@ -1,0 +1,35 @@
+"""Bugs of a clock that is set, forwards or back."""
+
+from tests.simulation.bugs.mutant import Mutant
+
+CLOCKED = (
+    Mutant(
+        "a start by a clock that was set back forgets what was served",
+        "rules/plan.py",
+        "attempt = now if last is None or now > last else last",
+        "attempt = now",
+        ("S1",),
+    ),
+    Mutant(
+        "a start by a clock that was set back forgets what was served, in the older model",
+        "rules/plan.py",
+        "attempt = now if last is None or now > last else last ",
+        "attempt = now ",
+        ("P3",),
+        "polling",
+    ),
+    Mutant(
+        "nobody notices that the clock leapt",
+        "engine/watch.py",
+        "leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0",
+        "leap = 0.0",
+        ("L1",),
+    ),
+    Mutant(
+        "a leap of the clock hides that the loop stood still, too",
+        "engine/watch.py",
+        "jumped + max(0.0, late)",
+        "jumped",
+        ("L1",),
+    ),
+)
