@@ -69,12 +69,15 @@ _RANGES = """SELECT identity, first, nominal, number, text
 
 def check_ledger(path: str | PathLike[str]) -> list[Finding]:
     """Return what is wrong with a ledger, nothing if it is sound; also while a daemon has it."""
+    found: list[Finding] = []
     try:
         with open_to_read(Path(path)) as connection:
             connection.execute("BEGIN")  # of one moment
-            found = [*_file_findings(connection)] or [*_row_findings(connection)]
-    except LedgerUnusableError as error:
-        found = [_wrong("file", str(error.details["reason"]))]
+            found += _file_findings(connection)
+            if not found:
+                found += _row_findings(connection)
+    except LedgerUnusableError as error:  # found out last, and not instead of the rest
+        found.append(_wrong("file", str(error.details["reason"])))
     return [replace(finding, file=str(path)) for finding in found]
 
 

@@ -48,6 +48,9 @@ JOBS = Schema(
     application_id=0x4B726E64,  # "Krnd"
     version=1,
     statements=(_DEFINITION, _JOB, _VERSION, _ENTRY, *(f"CREATE {index}" for index in _INDICES.values())),
-    parts={**dict.fromkeys(("definition", "job", "version", "entry"), "table"), **dict.fromkeys(_INDICES, "index")},
+    parts={
+        **dict.fromkeys(("definition", "job", "version", "entry"), "a table"),
+        **dict.fromkeys(_INDICES, "an index"),
+    },
     private=True,
 )

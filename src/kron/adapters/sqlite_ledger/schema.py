@@ -21,7 +21,7 @@ class Schema:
     application_id: int  # in the header of every file of this kind
     version: int
     statements: Sequence[str]  # that make it
-    parts: Mapping[str, str]  # names of what must be there, and what they are: a table, an index, a trigger
+    parts: Mapping[str, str]  # names of what must be there, and what they are: `a table`, `an index`
     migrations: Mapping[int, Sequence[str]] = field(default_factory=dict)  # statements from a version to the next
     private: bool = False  # nobody else may read the file, and a link in its place is refused
 
@@ -137,7 +137,7 @@ def _check(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
 def missing_parts(schema: Schema, connection: sqlite3.Connection) -> list[str]:
     """Return what should be there and is not."""
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
-    return [f"a {kind} is missing: {name}" for name, kind in schema.parts.items() if name not in found]
+    return [f"{kind} is missing: {name}" for name, kind in schema.parts.items() if name not in found]
 
 
 def _open(path: Path, schema: Schema) -> sqlite3.Connection:

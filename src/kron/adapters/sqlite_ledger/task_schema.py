@@ -12,4 +12,4 @@ _RUN = """CREATE TABLE run (
     result TEXT NOT NULL, error TEXT
 )"""
 
-TASKS = Schema(0x4B726F6E, 1, (_TASK, _RUN), {"task": "table", "run": "table"})  # "Kron"
+TASKS = Schema(0x4B726F6E, 1, (_TASK, _RUN), {"task": "a table", "run": "a table"})  # "Kron"

@@ -1,0 +1,302 @@
+"""The file of a ledger of jobs: who may read it, what is refused in its place, what leaves it in time, its copy."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kron.adapters.sqlite_ledger.backup import back_up
+from kron.adapters.sqlite_ledger.job_check import check_ledger
+from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
+from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
+from kron.adapters.sqlite_ledger.ledger import SqliteLedger
+from kron.engine.jobs.store import JobBatch, JobStored
+from kron.errors import LedgerInUseError, LedgerUnusableError, LedgerWriteError
+from kron.rules.job_record import End, Process, Result
+from kron.testing.job_samples import (
+    DECLARED,
+    DEFINITION,
+    FAILED,
+    JOB,
+    KEY,
+    MINUTE,
+    NOON,
+    NOW,
+    OTHER,
+    OTHER_KEY,
+    RUN,
+    TRIGGERED,
+    attempt_at,
+    closed_from,
+)
+from tests.crash.damage import execute, fingerprint, overwrite
+
+DAY = timedelta(days=1)
+EVERYTHING = JobBatch(
+    {KEY: DEFINITION, OTHER_KEY: OTHER},
+    [JOB, JOB._replace(identity="other", definition=OTHER_KEY)],
+    [closed_from(3, 4), closed_from(9, 1)],
+    [RUN, TRIGGERED, *(attempt_at(minute, f"run at {minute}") for minute in range(20, 200))],
+    [Process("run 1", 1, 2)],
+    [FAILED],
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+def remember(path: Path, *batches: JobBatch, retention: timedelta | None = None) -> JobStored:
+    """Open the ledger, append, load, and close it."""
+
+    async def live() -> JobStored:
+        ledger = SqliteJobLedger(path, retention=retention)
+        await ledger.open()
+        try:
+            for batch in batches:
+                await ledger.append(batch)
+            return await ledger.load()
+        finally:
+            await ledger.close()
+
+    return asyncio.run(live())
+
+
+def run_ids(path: Path) -> list[object]:
+    return [row["run_id"] or row["period_id"] for row in JobHistory(path).rows(Wanted(limit=None))]
+
+
+# --- permissions ------------------------------------------------------------------------------------------------------
+
+
+def test_all_files_are_for_their_owner_alone(path: Path) -> None:
+    async def modes() -> dict[str, int]:
+        before = os.umask(0)
+        try:
+            ledger = SqliteJobLedger(path)
+            await ledger.open()
+            await ledger.append(DECLARED)
+            found = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+            await ledger.close()
+        finally:
+            os.umask(before)
+        return found
+
+    found = asyncio.run(modes())
+
+    assert found == dict.fromkeys(("ledger.db", "ledger.db-shm", "ledger.db-wal", "ledger.db.lock"), 0o600)
+
+
+def test_a_link_in_its_place_is_refused(path: Path, tmp_path: Path) -> None:
+    remember(tmp_path / "elsewhere", DECLARED)
+    path.symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(LedgerUnusableError, match="it is a link"):
+        remember(path)
+
+
+def test_a_link_in_place_of_the_lock_is_refused(path: Path, tmp_path: Path) -> None:
+    path.with_name("ledger.db.lock").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(LedgerUnusableError, match="lock"):
+        remember(path)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_the_lock_may_lie_elsewhere(path: Path) -> None:
+    async def two() -> None:
+        first, second = (SqliteJobLedger(path, lock=path.with_name("lock")) for _ in range(2))
+        await first.open()
+        with pytest.raises(LedgerInUseError):
+            await second.open()
+        await first.close()
+
+    asyncio.run(two())
+
+    assert {each.name for each in path.parent.iterdir()} == {"ledger.db", "lock"}
+
+
+# --- what is no ledger of jobs ----------------------------------------------------------------------------------------
+
+
+def test_the_ledger_of_the_library_is_another_kind_and_the_other_way_round(path: Path) -> None:
+    async def library(ledger: SqliteLedger) -> None:
+        await ledger.open()
+        await ledger.close()
+
+    asyncio.run(library(SqliteLedger(path)))
+    remember(path.with_name("jobs.db"), DECLARED)
+
+    with pytest.raises(LedgerUnusableError, match="a ledger of the library"):
+        remember(path)
+    with pytest.raises(LedgerUnusableError, match="the ledger of a daemon"):
+        asyncio.run(library(SqliteLedger(path.with_name("jobs.db"))))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a text": lambda path: path.write_text("jobs\n" * 100),
+    "a page": lambda path: overwrite(path, 4096),
+    "a cut": lambda path: os.truncate(path, 4096 * 3 + 100),
+    "a version": lambda path: execute(path, "PRAGMA user_version=2"),
+    "a table": lambda path: execute(path, "DROP TABLE entry"),
+    "an index": lambda path: execute(path, "DROP INDEX entry_period"),
+    "a column": lambda path: execute(path, "ALTER TABLE job DROP COLUMN suspended_until"),
+    "an instant of a job": lambda path: execute(path, "UPDATE job SET served = '2026-03-01T12:00:00Z'"),
+    "an instant that never was": lambda path: execute(path, "UPDATE job SET served = '2026-02-30T12:00:00.000000Z'"),
+    "an instant of a run": lambda path: execute(path, "UPDATE entry SET at = 7 WHERE run_id = 'run 2'"),
+    "a kind": lambda path: execute(path, "UPDATE entry SET kind = 'whim' WHERE run_id = 'run 2'"),
+    "a name": lambda path: execute(path, "UPDATE job SET name = x'00ff'"),
+    "a flag": lambda path: execute(path, "UPDATE job SET suspended = 2"),
+    "a process": lambda path: execute(path, "UPDATE entry SET pid = 'x' WHERE run_id = 'run 2'"),
+    "a definition": lambda path: execute(path, "UPDATE definition SET text = 'x'"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_what_is_damaged_is_refused_and_left_as_it_is(path: Path, damage: Callable[[Path], object]) -> None:
+    remember(path, EVERYTHING)
+    damage(path)
+    before = fingerprint(path)
+
+    with pytest.raises(LedgerUnusableError) as caught:
+        remember(path)
+
+    assert str(path) in str(caught.value)
+    assert fingerprint(path) == before
+
+
+def test_what_was_appended_is_there_after_a_crash(path: Path, tmp_path: Path) -> None:
+    """The files as a dead process leaves them: nobody has closed anything."""
+    left = tmp_path / "left"
+    left.mkdir()
+
+    async def live() -> JobStored:
+        ledger = SqliteJobLedger(path)
+        await ledger.open()
+        await ledger.append(EVERYTHING)
+        stored = await ledger.load()
+        for name in ("ledger.db", "ledger.db-wal"):
+            shutil.copy(path.with_name(name), left / name)
+        await ledger.close()
+        return stored
+
+    stored = asyncio.run(live())
+
+    assert remember(left / "ledger.db") == stored
+    assert check_ledger(left / "ledger.db") == []
+
+
+# --- what leaves it in time -------------------------------------------------------------------------------------------
+
+
+def end(run_id: str) -> End:
+    return End(run_id, NOW, Result.SUCCEEDED, 0)
+
+
+def test_what_is_older_than_the_retention_leaves_with_its_definition(path: Path) -> None:
+    old = [attempt_at(1, "old")._replace(definition=OTHER_KEY), TRIGGERED]
+    batch = JobBatch({KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB], [closed_from(3, 4)], old)
+    later = JobBatch(jobs=[JOB._replace(served=NOON + 30 * DAY)], begun=[attempt_at(60 * 24 * 30, "new")])
+    remember(path, batch, JobBatch(ended=[end("old"), end("run 2")]))
+
+    remember(path, later, retention=7 * DAY)
+
+    assert run_ids(path) == ["new"]
+    assert JobHistory(path).definition(OTHER_KEY) is None
+    assert JobHistory(path).definition(KEY) == DEFINITION
+    assert check_ledger(path) == []
+
+
+def test_what_correctness_needs_stays_however_old(path: Path) -> None:
+    """A run without an end, one to be tried again, an execution that goes on, a period ahead of what is served."""
+    begun = [attempt_at(0, "goes on"), attempt_at(1, "is tried again"), attempt_at(2, "first"), TRIGGERED]
+    retry = End("is tried again", NOW, Result.FAILED, 1, retry_at=NOW)
+    other = JOB._replace(identity="other")  # never served since
+    ahead = attempt_at(5, "ahead")._replace(identity="other")
+    remember(
+        path,
+        JobBatch({KEY: DEFINITION}, [JOB, other], begun=[*begun, ahead]),
+        JobBatch(begun=[attempt_at(2, "second", 2)], ended=[end("first"), end("ahead"), end("run 2"), retry]),
+    )
+
+    later = JobBatch(jobs=[JOB._replace(served=NOON + 30 * DAY)], begun=[attempt_at(60 * 24 * 30, "new")])
+    stored = remember(path, later, retention=DAY)
+
+    assert run_ids(path) == ["goes on", "is tried again", "first", "second", "ahead", "new"]
+    assert [each.attempt.run_id for each in stored.unfinished] == ["goes on", "second", "new"]
+    assert stored.handled["other"] == {NOON + 5 * MINUTE}
+
+
+def test_a_range_of_which_a_part_is_not_old_stays(path: Path) -> None:
+    span = 60 * 24 * 10
+    closed = closed_from(0, span)._replace(at=NOON + 10 * DAY)
+    served = JOB._replace(served=NOON + 30 * DAY)
+    begun = [attempt_at(60 * 24 * 12, "new")]
+
+    remember(path, JobBatch({KEY: DEFINITION}, [served], [closed], begun), retention=5 * DAY)
+
+    assert run_ids(path) == ["2026-03-11T11:59:00Z", "new"]
+
+
+def test_without_a_retention_everything_stays(path: Path) -> None:
+    later = JobBatch(jobs=[JOB._replace(served=NOON + 3000 * DAY)], begun=[attempt_at(60 * 24 * 2000, "new")])
+    remember(path, DECLARED, JobBatch(begun=[RUN], ended=[end("run 1")]), later)
+
+    assert run_ids(path) == ["run 1", "new"]
+
+
+# --- a copy -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_copy_is_a_ledger_with_the_same_in_it(path: Path, tmp_path: Path) -> None:
+    stored = remember(path, EVERYTHING)
+
+    back_up(path, tmp_path / "copy.db")
+
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.iterdir() if "copy" in each.name] == ["copy.db"]
+    assert remember(tmp_path / "copy.db") == stored
+
+
+def test_a_copy_is_made_while_somebody_writes(path: Path, tmp_path: Path) -> None:
+    async def live() -> None:
+        ledger = SqliteJobLedger(path)
+        await ledger.open()
+        await ledger.append(EVERYTHING)
+        await asyncio.to_thread(back_up, path, tmp_path / "copy.db")
+        await ledger.append(JobBatch(begun=[attempt_at(300, "later")]))
+        await ledger.close()
+
+    asyncio.run(live())
+
+    assert check_ledger(tmp_path / "copy.db") == []
+    assert [*run_ids(tmp_path / "copy.db"), "later"] == run_ids(path)
+
+
+def test_a_copy_overwrites_nothing(path: Path, tmp_path: Path) -> None:
+    remember(path, DECLARED)
+    (tmp_path / "copy.db").write_text("mine")
+
+    with pytest.raises(LedgerWriteError):
+        back_up(path, tmp_path / "copy.db")
+    with pytest.raises(LedgerWriteError):
+        back_up(path, path)
+
+    assert (tmp_path / "copy.db").read_text() == "mine"
+
+
+def test_no_copy_is_made_of_what_is_no_ledger(path: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE theirs (id)")
+
+    with pytest.raises(LedgerUnusableError):
+        back_up(path, tmp_path / "copy.db")
+
+    assert not (tmp_path / "copy.db").exists()
