@@ -83,6 +83,7 @@ def test_status_and_jobs_say_what_is_there(krond: Krond) -> None:
     status, jobs = krond.json("status"), krond.json("jobs")
 
     assert (status["ready"], status["draining"], status["jobs"]) == (True, False, 4)
+    assert status["monitor"] == {"on": True, "violations": 0}
     assert [run["run_id"] for run in status["active"]] == [run_id]
     assert {job["name"]: job["active"] for job in jobs} == {"hello": 0, "fails": 0, "long": 1, "nothing": 0}
 
