@@ -145,7 +145,14 @@ async def gone(pid: int) -> None:
 
 def spawners() -> list[int]:
     """Return the spawners that are children of this process."""
-    return [pid for pid in children() if b"spawner" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in children() if b"spawner" in _command_line(pid)]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # it has gone meanwhile
+        return b""
 
 
 def zombies() -> list[int]:
