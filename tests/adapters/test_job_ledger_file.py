@@ -39,13 +39,11 @@ from tests.crash.damage import execute, fingerprint, overwrite
 
 DAY = timedelta(days=1)
 EVERYTHING = JobBatch(
-    {KEY: DEFINITION, OTHER_KEY: OTHER},
-    [JOB, JOB._replace(identity="other", definition=OTHER_KEY)],
+    {KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB, JOB._replace(identity="other", definition=OTHER_KEY)],
     [closed_from(3, 4), closed_from(9, 1)],
     [RUN, TRIGGERED, *(attempt_at(minute, f"run at {minute}") for minute in range(20, 200))],
-    [Process("run 1", 1, 2)],
-    [FAILED],
-)
+    [Process("run 1", 1, 2)], [FAILED],
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """Coming: every period once, in the order in which they have to be handled."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.decision.decide import decide
@@ -27,6 +28,7 @@ LINES = (
 )
 
 
+@lru_cache
 def timing(line: str) -> Timing:
     return Timing.parse(line, identity="test/job")
 
@@ -52,6 +54,7 @@ def by_brute_force(line: str, since: Instant, until: Instant) -> list[Decision]:
     )
 
 
+@settings(max_examples=40)
 @given(
     line=st.sampled_from(LINES),
     since=st.integers(-10_000, 10_000).map(lambda seconds: NOON + timedelta(seconds=seconds)),

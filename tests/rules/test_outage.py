@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.decision.timing import Timing
@@ -27,6 +27,7 @@ def policy(deadline: timedelta) -> Policy:
     return replace(Policy(), deadline=deadline)
 
 
+@settings(max_examples=40)
 @given(
     line=st.sampled_from(LINES),
     since=st.integers(-10_000, 10_000).map(lambda seconds: NOON + timedelta(seconds=seconds)),

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.decision.timing import Timing
@@ -63,6 +63,7 @@ def test_what_came_while_nobody_was_there_is_missed_or_skipped_but_never_run() -
     ]
 
 
+@settings(max_examples=40)
 @given(
     lines=st.tuples(st.sampled_from(LINES), st.sampled_from(LINES)),
     minutes=st.tuples(st.integers(0, 300), st.integers(0, 300)),

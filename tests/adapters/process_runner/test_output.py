@@ -69,6 +69,7 @@ def test_a_silent_execution_leaves_no_file_of_its_own(tmp_path: Path) -> None:
             await settled(world, run_id)
 
             assert [path.name for path in world.output_folder.iterdir() if path.is_file()] == ["journal"]
+            await until(lambda: world.output(run_id).is_final)
             assert world.output(run_id).text() == b""
 
     within_time(body())
@@ -221,5 +222,6 @@ def test_the_journal_forgets_what_is_over(tmp_path: Path) -> None:
             await until(lambda: world.output(run_id).text() == b"here\n")
 
             assert " over " not in world.runner.files.journal.read_text("ascii")
+            assert world.output("over").is_final
 
     within_time(body())

@@ -55,3 +55,26 @@ def test_an_id_of_any_characters_is_a_name(tmp_path: Path) -> None:
             assert world.output(run_id).text() == b"hello\n"
 
     within_time(body())
+
+
+def test_output_is_whole_at_any_moment_around_the_end(tmp_path: Path) -> None:
+    """The live files are emptied as soon as the final one is there: whoever reads just then must not notice."""
+
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            for _ in range(30):
+                run_id = world.start("echo", "hello")
+                await world.ended(run_id)
+                said = {world.output(run_id).text()}
+
+                def is_final(run_id: str = run_id, said: set[bytes] = said) -> bool:
+                    output = world.output(run_id)
+                    said.add(output.text())
+                    return output.is_final
+
+                while not is_final():
+                    pass
+
+                assert said == {b"hello\n"}
+
+    within_time(body())

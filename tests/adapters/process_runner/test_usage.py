@@ -1,6 +1,8 @@
 """Who has a file open is known before it is used again, or taken for complete."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,24 @@ def test_it_has_another_name(file: Path) -> None:
 
 def test_it_has_gone(tmp_path: Path) -> None:
     assert usage(tmp_path / "nowhere") is Usage.READ
+
+
+def test_asking_while_others_open_the_file_does_not_end_us(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, threading\n"
+        "from kron.adapters.process_runner.usage import usage\n"
+        "def open_it():\n"
+        "    for _ in range(20_000):\n"
+        "        try: os.close(os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK))\n"
+        "        except BlockingIOError: print('refused')\n"
+        "thread = threading.Thread(target=open_it)\n"
+        "thread.start()\n"
+        "while thread.is_alive(): usage(sys.argv[1])\n"
+    )
+    (tmp_path / "file").touch()
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "file")], capture_output=True, text=True, check=True
+    )
+
+    assert "refused" in done.stdout

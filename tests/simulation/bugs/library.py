@@ -60,7 +60,7 @@ INITIALISED = (
         "a cron expression that is none means every minute",
         "rules/reader.py",
         "raise CronExpressionInvalidError(expression=text, field=error.field, reason=error.reason) from error",
-        'return Occurrences(self._schedule("* * * * *"))',
+        'return self._schedule("* * * * *")',
         ("S6",),
     ),
     Mutant(

@@ -153,19 +153,21 @@ class Collector:
 
     def _finish(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
+        free: list[str] = []
         for run_id in run_ids:
             if run_id not in self._live and self._was_silent(run_id):
+                free += [file.name for file in self._slots.release(run_id)]
                 continue
             self._lingering.add(run_id)
             with suppress(OSError):
-                if self._output(run_id).finish(now):
+                cleared = self._output(run_id).finish(now)
+                if cleared is not None:
+                    free += cleared
                     del self._live[run_id]
                     self._lingering.discard(run_id)
+        self._slots.free(free)
 
     def _was_silent(self, run_id: str) -> bool:
-        """Whether an execution wrote nothing, and nobody can any more: as most do. Its files are free again then."""
+        """Whether an execution wrote nothing, and nobody can any more: as most do."""
         live = self._slots.files.live
-        if all(usage(f"{live}/{file.name}") is Usage.EMPTY for file in self._slots.of_run.get(run_id, ())):
-            self._slots.give_back(run_id)
-            return True
-        return False
+        return all(usage(f"{live}/{file.name}") is Usage.EMPTY for file in self._slots.of_run.get(run_id, ()))

@@ -59,13 +59,13 @@ class LiveOutput:
         for stream in self._passed_on:
             self._pass_on(stream, ended=False)
 
-    def finish(self, now: int) -> bool:
-        """Make the output final, unless somebody can still write; whether that was done."""
+    def finish(self, now: int) -> list[str] | None:
+        """Make the output final, and return the files that are free then; None if somebody can still write."""
         paths = {stream: self._folder / file.name for stream, file in self._kept.items()}
         everything = [*paths.values(), *(self._folder / file.name for file in self._passed_on.values())]
         self.grow(now)  # also what grandchildren write while nobody but them has the files
         if any(usage(path) is Usage.WRITTEN for path in everything):
-            return False
+            return None
         self.grow(now)  # what came before the last of them closed it
         for stream in self._passed_on:
             self._pass_on(stream, ended=True)
@@ -75,20 +75,18 @@ class LiveOutput:
             if not self._log.exists():
                 write_final(self._log, pieces_of(self._capture, paths))
         self._index.unlink(missing_ok=True)
-        for file in self._slots.release(self._run_id):
-            self._clear(file.name)
-        return True
+        return [file.name for file in self._slots.release(self._run_id) if self._clear(file.name)]
 
-    def _clear(self, name: str) -> None:
-        """Let a file be used again, if nobody at all has it open, and under no other name."""
+    def _clear(self, name: str) -> bool:
+        """Empty a file; whether it may be used again: if nobody at all has it open, and under no other name."""
         path = self._folder / name
         found = usage(path)
         if found is Usage.FREE:
             os.truncate(path, 0)
-        if found in (Usage.FREE, Usage.EMPTY):
-            self._slots.keep(name)
-        else:
+        elif found is not Usage.EMPTY:
             path.unlink(missing_ok=True)
+            return False
+        return True
 
     def _remember(self, news: Sequence[Segment]) -> None:
         if self._is_behind:

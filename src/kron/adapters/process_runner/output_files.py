@@ -1,7 +1,7 @@
 """OutputFiles: where the output of executions lies, for those who write it and those who read it.
 
 FOLDER/live/UID-GID-N   what a process writes, as it writes it; used again when its execution is over
-FOLDER/journal          a line for each use of a live file: `NAME RUN LIMIT STREAM`, the last of a name counts
+FOLDER/journal          a line for each use of a live file, `NAME RUN LIMIT STREAM`, and `NAME` when it is over
 FOLDER/index/RUN        when which part of it arrived, and what was dropped
 FOLDER/RUN.log          both in one, when nobody can write any more
 """
@@ -54,12 +54,14 @@ class OutputFiles:
         return self.index / _quoted(run_id)
 
     def read_journal(self) -> dict[str, LiveFile]:
-        """Return whose each live file is, or was last. A line that a crash cut off does not count."""
+        """Return whose each live file is. A line that a crash cut off does not count."""
         found: dict[str, LiveFile] = {}
         with suppress(FileNotFoundError):
             for line in self.journal.read_text("ascii", "replace").split("\n")[:-1]:
+                name, *use = line.split(" ")
+                found.pop(name, None)
                 with suppress(ValueError):
-                    name, run, limit, stream = line.split(" ")
+                    run, limit, stream = use
                     found[name] = LiveFile(name, unquote(run), None if limit == _SYSLOG else int(limit), stream)
         return found
 
@@ -67,14 +69,14 @@ class OutputFiles:
         """Return the live files of an execution; none if they are used by others already, or were never needed."""
         return [file for file in self.read_journal().values() if file.run_id == run_id]
 
-    def write_journal(self, files: Iterable[LiveFile], *, anew: bool = False) -> int:
-        """Add uses of live files, or write all of it anew; return its size. A reader sees all of it or nothing."""
+    def write_journal(self, lines: Iterable[str], *, anew: bool = False) -> int:
+        """Add lines, or write all of it anew; return its size. A reader sees all of it or nothing."""
         path = self.journal.with_name("journal.new") if anew else self.journal
         if anew:
             path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            data = "".join(map(LiveFile.line, files)).encode()
+            data = "".join(lines).encode()
             written = os.write(descriptor, data)
             if written < len(data):  # a full disk: half a line must not become part of the next one
                 os.ftruncate(descriptor, os.fstat(descriptor).st_size - written)

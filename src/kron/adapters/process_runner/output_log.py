@@ -14,6 +14,7 @@ from kron.adapters.process_runner.output_files import STREAMS, LiveFile, OutputF
 
 _TRIES = 5  # the live files may be made into the final one while they are read
 _LENGTH = 8  # bytes of the length at the end of a final file
+_OPENINGS, _MOMENT = 50, 0.001  # tries, and seconds between them
 _BLOCK = 1 << 20  # bytes read at once
 _FLUSH = 1000  # milliseconds after which a living host would have noticed what is there
 
@@ -45,7 +46,8 @@ class OutputLog:
             with suppress(FileNotFoundError):
                 if live:
                     output = self._read_live(live, all_there_is=all_there_is)
-                    if self._files.live_files(self._run_id) == live:  # else they were somebody else's by then
+                    # Else they were emptied meanwhile, or even somebody else's: the final form came before that.
+                    if not self._files.log(self._run_id).exists() and self._files.live_files(self._run_id) == live:
                         return output
             if not live and not self._files.log(self._run_id).exists():
                 break
@@ -96,8 +98,15 @@ def _piece(segment: Segment, descriptors: dict[str, int]) -> Iterable[Piece]:
 
 
 def open_live(path: Path) -> int:
-    """Open a live file to read. Its user may have a lease on it: that is an error at once, not a wait."""
-    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    """Open a live file to read. A lease on it is the host's, for a moment, or its user's: an error then, not a wait."""
+    for left in reversed(range(_OPENINGS)):
+        try:
+            return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except BlockingIOError:
+            if not left:
+                raise
+            time.sleep(_MOMENT)
+    raise AssertionError
 
 
 # --- the final form: the bytes, then JSON that says which pieces they are, then its length ----------------------------

@@ -43,7 +43,7 @@ class Slots:
                 self._number = max(self._number, int(name.rpartition("-")[2]))
             if name in known:
                 self._hold(known[name])
-            else:  # made just before a crash: its start did not happen
+            else:  # spare, or made just before a crash, so that its start did not happen
                 (self.files.live / name).unlink()
 
     def open(self, start: Start, owner: Owner) -> tuple[Request, list[int]]:
@@ -76,15 +76,14 @@ class Slots:
 
     def record(self, starts: Sequence[Start]) -> None:
         """Write down which files some starts have, before they happen: readers and later hosts rely on it."""
-        new = [file for start in starts for file in self.of_run.get(start.run_id, ())]
+        new = [file.line() for start in starts for file in self.of_run.get(start.run_id, ())]
         if new and self.files.write_journal(new) > self._longest_journal:
-            size = self.files.write_journal(list(self.holders.values()), anew=True)
+            size = self.files.write_journal([file.line() for file in list(self.holders.values())], anew=True)
             self._longest_journal = max(_LONGEST_JOURNAL, 2 * size)
 
     def give_back(self, run_id: str) -> None:
         """Take back the files of a start that did not happen: nobody has written to them."""
-        for file in self.release(run_id):
-            self.keep(file.name)
+        self.free([file.name for file in self.release(run_id)])
 
     def release(self, run_id: str) -> Sequence[LiveFile]:
         """Forget an execution; return the files that it had, to be kept or removed."""
@@ -94,14 +93,18 @@ class Slots:
                 self.holders.pop(file.name, None)
         return released
 
-    def keep(self, name: str) -> None:
-        """Let the next start of the same user have an empty file that nobody has open."""
-        uid, gid, _ = name.split("-")
-        spare = self._spare[int(uid), int(gid)]
-        if len(spare) < _MOST_SPARE:
-            spare.append(name)
-        else:
-            (self.files.live / name).unlink(missing_ok=True)
+    def free(self, names: Sequence[str]) -> None:
+        """Let the next starts of the same user have empty files that nobody has open."""
+        if names:
+            with suppress(OSError):  # a full disk; a reader thinks then that its execution goes on, until it is used
+                self.files.write_journal(f"{name}\n" for name in names)
+        for name in names:  # only now: the line of the next use must come later
+            uid, gid, _ = name.split("-")
+            spare = self._spare[int(uid), int(gid)]
+            if len(spare) < _MOST_SPARE:
+                spare.append(name)
+            else:
+                (self.files.live / name).unlink(missing_ok=True)
 
     def _hold(self, file: LiveFile) -> None:
         with self._lock:

@@ -103,9 +103,9 @@ class SpawnerProcess:
 
     def close(self) -> None:
         """Hang up. It goes on reaping its children until none is left."""
-        self._loop.remove_reader(self._socket)
-        self._loop.remove_writer(self._socket)
-        if self._socket.fileno() >= 0:
+        if self._socket.fileno() >= 0:  # else it was hung up on already
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
             self._socket.close()
             os.close(self._counter)
         if not self.ready.done():

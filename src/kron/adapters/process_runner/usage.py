@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import signal
 from enum import Enum
 
 
@@ -15,6 +16,7 @@ class Usage(Enum):
     WRITTEN = "somebody can write to it"
 
 
+_HARMLESS = signal.SIGURG  # ignored unless somebody asks for it; the usual one would end this process
 _LEASES = {fcntl.F_WRLCK: Usage.FREE, fcntl.F_RDLCK: Usage.READ}
 
 
@@ -25,6 +27,8 @@ def usage(path: str | os.PathLike[str]) -> Usage:
     except OSError as error:
         return Usage.WRITTEN if error.errno == errno.EWOULDBLOCK else Usage.READ  # its user has a lease; it has gone
     try:
+        # Whoever opens the file while the lease lasts makes the kernel send a signal to us: one that does nothing.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, _HARMLESS)
         for kind, found in _LEASES.items():
             try:
                 fcntl.fcntl(descriptor, fcntl.F_SETLEASE, kind)

@@ -24,7 +24,7 @@ class JobBatch(NamedTuple):
     ended: Sequence[End] = ()
     """Runs that have ended."""
     given_up: Sequence[str] = ()
-    """Names of runs that have ended, and are not tried again after all."""
+    """Names of runs that have ended, and are not tried again after all; one that is not known is nobody."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to write."""

@@ -6,6 +6,7 @@ from kron._version import __version__
 from kron.hosts.console import Commands, heed_terminal
 from kron.hosts.krond.asking import jobs, next_, reload, resume, status, stop, suspend, trigger
 from kron.hosts.krond.check import check
+from kron.hosts.krond.looking import history, ledger, logs
 from kron.hosts.krond.run import run
 
 
@@ -20,5 +21,5 @@ def krond(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (run, check, status, jobs, next_, suspend, resume, trigger, reload, stop):
+for _command in (run, check, status, jobs, next_, history, logs, suspend, resume, trigger, reload, stop, ledger):
     krond.add_command(_command)

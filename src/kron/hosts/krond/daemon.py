@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
@@ -12,7 +13,7 @@ from kron.adapters.system_clock import SystemClock
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine
 from kron.engine.jobs.book import Host, JobBook
-from kron.engine.jobs.changes import Return
+from kron.engine.jobs.changes import Return, Suspension
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle
 from kron.engine.jobs.store import JobBatch, JobStored
@@ -20,7 +21,9 @@ from kron.engine.ports import Sink
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
+from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
+from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
@@ -36,15 +39,22 @@ class Surface:
     draining: bool = False
     failed_reload: list[dict[str, object]] | None = None
     listen: str = "off"
-    monitor: dict[str, object] = field(default_factory=lambda: {"on": False, "violations": 0})
     jobs: dict[str, HostJob] = field(default_factory=dict)
+
+
+class Watching(NamedTuple):
+    """Who records what happens, and who judges it."""
+
+    recorder: JobRecorder
+    monitor: Monitor
 
 
 class Daemon:
     """Composition only: it builds the ports, hands them over, and passes on what signals and people ask for."""
 
-    def __init__(self, state: State, settings: Settings, sink: Sink, chronicle: Chronicle) -> None:
+    def __init__(self, state: State, settings: Settings, sink: Sink, chronicle: Chronicle, watching: Watching) -> None:
         self.state, self.settings = state, settings
+        self.recorder, self.monitor = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self.ledger = SqliteJobLedger(state.ledger, retention=settings.retention)
@@ -84,7 +94,18 @@ class Daemon:
             lambda handled, now: Declaration(self.book, works, now, handled),
         )
         self.surface.jobs = {job.identity: job for job in jobs}
+        self.recorder.on_declared()
         return declared
+
+    async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
+        """Hold jobs, until an instant or until somebody resumes them."""
+        await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=True, until=until))
+        self.recorder.on_suspended(identities, suspended=True)
+
+    async def resume(self, identities: Sequence[str]) -> None:
+        """Let jobs go on."""
+        await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=False))
+        self.recorder.on_suspended(identities, suspended=False)
 
     async def wait(self) -> None:
         """Return when somebody has asked to stop, and nothing runs any more."""
@@ -96,7 +117,10 @@ class Daemon:
         alarm = None
         if limit is not None:
             alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
+        self.recorder.on_stop()
         failure = await self.engine.drain()
+        self.recorder.on_stopped()
+        self.monitor.flush()
         if alarm is not None:
             alarm.cancel()
         await self.processes.close()

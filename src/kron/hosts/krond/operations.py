@@ -10,7 +10,7 @@ from typing import Any
 from kron._version import __version__
 from kron.cron.zone import load_zone
 from kron.decision.decision import Decision
-from kron.engine.jobs.changes import Suspension, Trigger
+from kron.engine.jobs.changes import Trigger
 from kron.engine.jobs.job import Job
 from kron.errors import ControlError, InvalidDurationError
 from kron.hosts.krond.chronicle import Chronicler
@@ -74,7 +74,7 @@ class Operations:
             "jobs": len(daemon.book.jobs),
             "active": active,
             "failed_reload": surface.failed_reload,
-            "monitor": surface.monitor,
+            "monitor": {"on": True, "violations": daemon.monitor.violations},
         }
 
     async def _jobs(self, _: Mapping[str, Any]) -> object:
@@ -116,14 +116,12 @@ class Operations:
     async def _suspend(self, asked: Mapping[str, Any]) -> object:
         identities = [self._find(name) for name in asked["jobs"]]
         until = self._until(asked["until"], identities[0]) if asked.get("until") else None
-        records = await self._daemon.engine.change(
-            lambda now: Suspension(self._daemon.book, identities, now, suspended=True, until=until)
-        )
-        return {"identities": [record.identity for record in records], "until": until and format_instant(until)}
+        await self._daemon.suspend(identities, until)
+        return {"identities": identities, "until": until and format_instant(until)}
 
     async def _resume(self, asked: Mapping[str, Any]) -> object:
         identities = [self._find(name) for name in asked["jobs"]]
-        await self._daemon.engine.change(lambda now: Suspension(self._daemon.book, identities, now, suspended=False))
+        await self._daemon.resume(identities)
         for identity in identities:
             job = self._daemon.surface.jobs[identity]
             if job.policy.suspend:

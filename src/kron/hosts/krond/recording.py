@@ -80,7 +80,7 @@ class JobRecorder:
             windowEnd=format_instant(decision.window_end),
             chosen=None if chosen is None else format_instant(chosen),
             seedHash=decision.seed_hash,
-            definition=work.key,
+            definition=work.key if work.timing is None else work.timing.to_line(),
         )
 
     def _put(self, event: str, **fields: object) -> None:

@@ -18,14 +18,17 @@ from kron.hosts.console import print_findings
 from kron.hosts.krond.check import CONFIG, FORMAT, in_order, read_form
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Control
-from kron.hosts.krond.daemon import Daemon
+from kron.hosts.krond.daemon import Daemon, Watching
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import Loaded, load_jobs
 from kron.hosts.krond.operations import Operations
+from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
+from kron.hosts.monitor import Monitor
 from kron.instant import format_instant
 from kron.rules.files.source import Format
 from kron.rules.finding import Finding
+from kron.theory.trace import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,10 @@ async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     settings = loaded.job_set.settings
     state = State(options.state or (Path(settings.state) if settings.state else default_state()))
     state.take()
-    chronicler = Chronicler(sink)
-    daemon = Daemon(state, settings, sink, chronicler)
+    monitor = Monitor(Header("kron"), sink)
+    recorder = JobRecorder(system_now, monitor.take)
+    chronicler = Chronicler(sink, [recorder])
+    daemon = Daemon(state, settings, sink, chronicler, Watching(recorder, monitor))
     reloading = asyncio.Lock()
 
     async def reload() -> dict[str, object]:

@@ -1,0 +1,169 @@
+"""krond history | logs | ledger: what the state directory tells, also while no krond runs."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from kron.adapters.process_runner.output import Output
+from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.sqlite_ledger.backup import back_up
+from kron.adapters.sqlite_ledger.job_check import check_ledger
+from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
+from kron.adapters.system_clock import system_now
+from kron.cron.zone import UTC_ZONE
+from kron.errors import InvalidDurationError, UnknownJobError
+from kron.hosts.console import end_with_findings, print_table
+from kron.hosts.krond.asking import JSON, STATE, print_json
+from kron.hosts.krond.names import find_identity
+from kron.hosts.krond.state import State, default_state
+from kron.hosts.moments import read_moment
+from kron.instant import Instant, parse_duration
+from kron.rules.history_row import HistoryRow
+from kron.rules.verdict import Outcome
+
+_PAUSE = 0.2  # seconds between two looks at a run's output
+
+
+def opened(state: Path | None) -> State:
+    """Return the state directory that a command speaks of."""
+    return State((state or default_state()).absolute())
+
+
+def identity_of(history: JobHistory, job: str) -> str:
+    """Return the identity of a job by its name or its identity; those that are defined go before those that were."""
+    records = history.jobs()
+    declared = [(record.name, record.identity) for record in records if record.declared]
+    try:
+        return find_identity(job, declared)
+    except UnknownJobError as error:
+        if error.details["identities"]:
+            raise
+        return find_identity(job, [(record.name, record.identity) for record in records])
+
+
+def _moment(text: str | None) -> Instant | None:
+    """Return a moment; a duration is that long ago."""
+    if text is None:
+        return None
+    try:
+        return system_now() - parse_duration(text)
+    except InvalidDurationError:
+        return read_moment(text, UTC_ZONE, system_now())
+
+
+@click.command()
+@click.argument("job", required=False)
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The newest N rows.")
+@click.option("--since", metavar="T", help="From this moment on, or so long ago.")
+@click.option("--until", metavar="T", help="Before this moment.")
+@click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
+@click.option("--executions", is_flag=True, help="One row for all attempts of a period.")
+@STATE
+@JSON
+def history(
+    job: str | None, *, limit: int, since: str | None, until: str | None, outcome: str | None, executions: bool,
+    state: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Show what became of the periods and runs of a JOB, or of all jobs, the oldest first."""
+    ledger = JobHistory(opened(state).ledger)
+    wanted = Wanted(
+        identity=None if job is None else identity_of(ledger, job),
+        since=_moment(since),
+        until=_moment(until),
+        outcome=None if outcome is None else Outcome(outcome),
+        limit=limit,
+        executions=executions,
+    )
+    rows = ledger.rows(wanted)
+    if as_json:
+        print_json(rows)
+    else:
+        heads = ("chosen", "job", "outcome", "result", "late", "took", "run")
+        print_table(heads, [_line(row) for row in rows], empty="nothing is recorded")
+
+
+def _line(row: HistoryRow) -> tuple[str, ...]:
+    many = f" x{row['count']}" if "count" in row else ""
+    why = f": {row['reason']}" if row["reason"] else ""
+    result = row["state"] if row["result"] is None else row["result"]
+    code = f" ({row['signal'] or row['exit_code']})" if row["result"] == "failed" else ""
+    return (
+        str(row["chosen_time"] or row["started_at"] or row["nominal_time"]),
+        str(row["name"]),
+        f"{row['outcome']}{why}{many}" if row["kind"] in ("period", "range") else str(row["kind"]),
+        f"{result or ''}{code}",
+        "" if not row["lateness"] else f"{row['lateness']} s",
+        "" if row["duration"] is None else f"{row['duration']} s",
+        str(row["run_id"] or ""),
+    )
+
+
+@click.command()
+@click.argument("run", metavar="RUN|JOB")
+@click.option("--stream", type=click.Choice(["stdout", "stderr"]), help="One of the two alone.")
+@click.option("--timestamps", is_flag=True, help="Time and stream before each line.")
+@click.option("--follow", is_flag=True, help="Go on until the run has ended.")
+@STATE
+@JSON
+def logs(
+    run: str, *, stream: Literal["stdout", "stderr"] | None, timestamps: bool, follow: bool, state: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print the captured output of a RUN, or of the newest run of a JOB, unchanged."""
+    place = opened(state)
+    log = OutputLog(place.output, _run_id(JobHistory(place.ledger), run))
+    if as_json:
+        found = log.read()
+        print_json((found if stream is None else found.of(stream)).as_json())
+        return
+    while True:
+        output = log.follow() if follow else log.read()
+        _print_output(output if stream is None else output.of(stream), timestamps=timestamps)
+        if output.is_final or not follow:
+            return
+        time.sleep(_PAUSE)
+
+
+def _run_id(history: JobHistory, run: str) -> str:
+    row = history.run(run) or history.newest_run(identity_of(history, run))
+    if row is None:
+        raise UnknownJobError(job=run)
+    return str(row["run_id"])
+
+
+def _print_output(output: Output, *, timestamps: bool) -> None:
+    stdout = sys.stdout.buffer
+    if timestamps:
+        for line in output.lines():
+            stdout.write(bytes(line))
+    else:
+        stdout.write(output.text())
+    stdout.flush()
+
+
+@click.group()
+def ledger() -> None:
+    """Look after the ledger."""
+
+
+@ledger.command("check")
+@STATE
+@JSON
+def check_(*, state: Path | None, as_json: bool) -> None:
+    """Check the ledger, also while krond runs. Exit 1 if something is wrong with it."""
+    findings = check_ledger(opened(state).ledger)
+    if not findings and not as_json:
+        click.echo("the ledger is sound")
+    end_with_findings(findings, strict=False, as_json=as_json)
+
+
+@ledger.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@STATE
+def backup(file: Path, *, state: Path | None) -> None:
+    """Copy the ledger to a new FILE, also while krond runs."""
+    back_up(opened(state).ledger, file)
+    click.echo(f"copied to {file}")

@@ -1,0 +1,72 @@
+"""A real krond in a test: a process with a state directory of its own, and the commands that speak to it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+KROND = (sys.executable, "-c", "from kron.hosts.krond.main import main; main()")
+
+
+class Krond:
+    """A krond that runs the jobs of a file."""
+
+    def __init__(self, folder: Path, jobs: str) -> None:
+        self.file, self.state = folder / "krond.toml", folder / "state"
+        self.write(jobs)
+        self.events: list[dict[str, Any]] = []
+        self.process: subprocess.Popen[str] | None = None
+
+    def write(self, jobs: str) -> None:
+        """Write the job file anew."""
+        self.file.write_text(jobs, "utf-8")
+        self.file.chmod(0o644)
+
+    def start(self) -> "Krond":
+        """Start it, and return when it says that it is ready."""
+        command = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json"]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.wait_for("KrondReady")
+        return self
+
+    def wait_for(self, event: str) -> dict[str, Any]:
+        """Return the next event of a name."""
+        assert self.process is not None
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if line.startswith("{"):
+                self.events.append(json.loads(line))
+                if self.events[-1]["event"] == event:
+                    return self.events[-1]
+        raise AssertionError(f"krond is gone: {[each['event'] for each in self.events]}")
+
+    def kill(self) -> None:
+        """End it without a word."""
+        assert self.process is not None
+        self.process.kill()
+        self.end()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self.process is not None
+        os.kill(self.process.pid, number)
+
+    def end(self) -> int:
+        """Return how it ended, when it has."""
+        assert self.process is not None
+        assert self.process.stderr is not None
+        code = self.process.wait()
+        self.process.stderr.close()  # it may have no end yet: whoever looks after a child that goes on has it, too
+        return code
+
+    def ask(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command that speaks to it, or to its state directory."""
+        command = [*KROND, *words, "--state", str(self.state)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def json(self, *words: str) -> Any:
+        """Return what a command answers as JSON."""
+        return json.loads(self.ask(*words, "--json").stdout)

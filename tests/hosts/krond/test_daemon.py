@@ -1,0 +1,179 @@
+"""krond as its users meet it: a process, real children, and what its commands say."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.krond.daemon import Krond
+
+NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
+JOBS = f"""
+[jobs.hello]
+{NEVER}
+command = "echo hello; echo $KRON_JOB $KRON_ATTEMPT >&2; pwd"
+shell = true
+cwd = "/"
+[jobs.fails]
+{NEVER}
+command = ["false"]
+[jobs.long]
+{NEVER}
+command = ["sleep", "1000"]
+[jobs.nothing]
+{NEVER}
+command = ["/does/not/exist"]
+"""
+
+
+@pytest.fixture
+def krond(tmp_path: Path) -> Iterator[Krond]:
+    daemon = Krond(tmp_path, JOBS).start()
+    yield daemon
+    daemon.ask("stop", "--now")
+    daemon.end()
+
+
+def test_a_triggered_run_is_recorded_with_its_output(krond: Krond) -> None:
+    found = krond.ask("trigger", "hello", "--wait")
+
+    run_id = found.stdout.strip()
+    assert found.returncode == 0
+    (row,) = krond.json("history")
+    assert (row["kind"], row["run_id"], row["result"], row["exit_code"]) == ("trigger", run_id, "succeeded", 0)
+    assert krond.ask("logs", run_id, "--stream", "stdout").stdout == "hello\n/\n"
+    assert krond.ask("logs", "hello", "--stream", "stderr").stdout == "hello 1\n"
+
+
+@pytest.mark.parametrize(
+    ("job", "result", "code"), [("fails", "failed", 1), ("nothing", "not started", None)], ids=["fails", "is missing"]
+)
+def test_what_does_not_succeed_says_so_and_exits_with_1(krond: Krond, job: str, result: str, code: int | None) -> None:
+    found = krond.ask("trigger", job, "--wait")
+
+    assert found.returncode == 1
+    (row,) = krond.json("history", job)
+    assert (row["result"], row["exit_code"]) == (result, code)
+
+
+def test_a_second_run_of_a_job_that_forbids_it_is_refused_and_not_recorded(krond: Krond) -> None:
+    krond.ask("trigger", "long")
+    krond.wait_for("RunStarted")
+
+    found = krond.ask("trigger", "long")
+
+    assert found.returncode == 1
+    assert "is active" in found.stderr
+    assert len(krond.json("history")) == 1
+
+
+def test_an_unknown_job_is_wrong_usage(krond: Krond) -> None:
+    found = krond.ask("trigger", "nobody")
+
+    assert found.returncode == 2
+    assert found.stderr == "krond: error: nobody is not a job\n"
+
+
+def test_status_and_jobs_say_what_is_there(krond: Krond) -> None:
+    run_id = krond.ask("trigger", "long").stdout.strip()
+    krond.wait_for("RunStarted")
+
+    status, jobs = krond.json("status"), krond.json("jobs")
+
+    assert (status["ready"], status["draining"], status["jobs"]) == (True, False, 4)
+    assert status["monitor"] == {"on": True, "violations": 0}
+    assert [run["run_id"] for run in status["active"]] == [run_id]
+    assert {job["name"]: job["active"] for job in jobs} == {"hello": 0, "fails": 0, "long": 1, "nothing": 0}
+
+
+def test_what_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown(krond: Krond) -> None:
+    krond.ask("trigger", "long")
+    krond.wait_for("RunStarted")
+    pid = krond.json("status")["active"][0]["pid"]
+    krond.kill()
+    os.kill(pid, 0)
+
+    krond.start()
+
+    assert [run["pid"] for run in krond.json("status")["active"]] == [pid]
+    os.kill(pid, signal.SIGKILL)
+    krond.wait_for("RunEnded")
+    (row,) = krond.json("history")
+    assert (row["outcome"], row["result"], row["exit_code"], row["signal"]) == ("executed", "unknown", None, None)
+
+
+def test_a_first_sigterm_waits_for_what_runs_and_a_second_ends_it(krond: Krond) -> None:
+    krond.ask("trigger", "long")
+    krond.wait_for("RunStarted")
+
+    krond.signal(signal.SIGTERM)
+    krond.wait_for("KrondDraining")
+    assert krond.ask("trigger", "hello").returncode == 1
+    krond.signal(signal.SIGTERM)
+
+    assert krond.end() == 0
+    assert [row["result"] for row in krond.json("history")] == ["stopped"]
+
+
+def test_a_reload_with_errors_leaves_everything_as_it_was(krond: Krond) -> None:
+    krond.write(f'[jobs.hello]\n{NEVER}\ncommand = "true"\n[jobs.bad]\nschedule = "61 * * * *"\ncommand = "true"\n')
+
+    found = krond.ask("reload")
+
+    assert found.returncode == 1
+    assert f"{krond.file}:5: error: minute: value 61 is outside 0-59" in found.stderr
+    assert krond.json("status")["failed_reload"] is not None
+    assert len(krond.json("jobs")) == 4
+
+
+def test_a_reload_says_what_became_of_the_jobs(krond: Krond) -> None:
+    krond.write(JOBS.replace('["false"]', '["true"]').replace("[jobs.nothing]", "[jobs.new]"))
+
+    found = krond.json("reload")
+
+    names = {word: [each.rpartition(":")[2] for each in found[word]] for word in ("added", "changed", "removed")}
+    assert names == {"added": ["new"], "changed": ["fails"], "removed": ["nothing"]}
+    assert len(found["unchanged"]) == 2
+
+
+def test_a_suspension_outlives_a_restart_and_is_lifted_by_resume(krond: Krond) -> None:
+    krond.ask("suspend", "hello", "fails")
+    krond.kill()
+    krond.start()
+    assert [job["name"] for job in krond.json("jobs") if job["suspended"]] == ["hello", "fails"]
+
+    found = krond.ask("resume", "hello")
+
+    assert found.returncode == 0
+    assert [job["name"] for job in krond.json("jobs") if job["suspended"]] == ["fails"]
+
+
+def test_two_kronds_cannot_share_a_state_directory(krond: Krond) -> None:
+    found = krond.ask("run", "--config", str(krond.file))
+
+    assert found.returncode == 1
+    assert "is in use by process" in found.stderr
+
+
+def test_without_a_krond_its_history_can_be_read_and_the_rest_says_that_none_runs(krond: Krond) -> None:
+    krond.ask("trigger", "hello", "--wait")
+    krond.ask("stop")
+    assert krond.end() == 0
+
+    assert len(krond.json("history")) == 1
+    assert krond.ask("logs", "hello", "--stream", "stdout").stdout == "hello\n/\n"
+    assert krond.ask("ledger", "check").returncode == 0
+    found = krond.ask("status")
+    assert (found.returncode, "no krond runs" in found.stderr) == (1, True)
+
+
+def test_invalid_job_files_start_nothing(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, '[jobs.bad]\nschedule = "* * * *"\ncommand = "true"\n')
+
+    found = krond.ask("run", "--config", str(krond.file))
+
+    assert found.returncode == 2
+    assert f"{krond.file}:2: error:" in found.stderr
+    assert not krond.state.exists()
