@@ -14,6 +14,7 @@ from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.errors import LedgerError
 from kron.rules.job_record import Attempt, End, Kind, PeriodRecord, Process, Result
 from kron.rules.verdict import Outcome
+from kron.rules.work import definition_key
 from kron.testing import JOB_LEDGER_SUITE, MemoryJobLedger
 from kron.testing.job_samples import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, Check
 
@@ -33,6 +34,8 @@ def test_sqlite(check: Check, tmp_path: Path) -> None:
 # --- any sequence of batches: what one takes the other takes, and both remember the same ------------------------------
 
 SHORT_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # hundreds of files that no power cut needs to spare
+SPARSE = '{"timing": {"schedule": "*/3 * * * *"}, "policy": {}}'
+SPARSE_KEY = definition_key(SPARSE)
 MINUTES = st.integers(0, 12).map(lambda minute: NOON + minute * MINUTE)
 IDENTITIES = st.sampled_from(["a", "b"])
 RUN_IDS = st.sampled_from([f"run {number}" for number in range(8)])
@@ -47,7 +50,8 @@ ENDS = st.builds(
 def attempts(draw: st.DrawFn) -> Attempt:
     identity, run_id = draw(IDENTITIES), draw(RUN_IDS)
     if draw(st.integers(0, 4)) == 0:
-        return Attempt(run_id, identity, Kind.TRIGGER, None, None, 1, NOW, KEY, "boot")
+        kind, number = draw(st.sampled_from([Kind.TRIGGER, Kind.BOOT])), draw(st.sampled_from([1, 1, 2, 3]))
+        return Attempt(run_id, identity, kind, None, None, number, NOW, KEY, "boot")
     number = draw(st.sampled_from([1, 1, 1, 2, 3]))
     return Attempt(run_id, identity, Kind.PERIOD, draw(MINUTES), draw(MINUTES), number, NOW, KEY, "boot")
 
@@ -56,18 +60,19 @@ def attempts(draw: st.DrawFn) -> Attempt:
 def closings(draw: st.DrawFn) -> PeriodRecord:
     first, number = draw(MINUTES), draw(st.sampled_from([1, 1, 2, 4]))
     last = first + (number - 1) * MINUTE
-    effective = draw(MINUTES)
-    return PeriodRecord(draw(IDENTITIES), first, last, number, None, effective, Outcome.MISSED, "", "", KEY, NOW)
+    key = draw(st.sampled_from([KEY, KEY, SPARSE_KEY]))
+    return PeriodRecord(draw(IDENTITIES), first, last, number, None, draw(MINUTES), Outcome.MISSED, "", "", key, NOW)
 
 
 BATCHES = st.builds(
     JobBatch,
-    st.just({KEY: DEFINITION, OTHER_KEY: OTHER}),
+    st.just({KEY: DEFINITION, OTHER_KEY: OTHER, SPARSE_KEY: SPARSE}),
     st.lists(JOBS, max_size=2),
     st.lists(closings(), max_size=3),
     st.lists(attempts(), max_size=3),
     st.lists(PROCESSES, max_size=1),
     st.lists(ENDS, max_size=1),
+    st.lists(RUN_IDS, max_size=1),
 )
 
 

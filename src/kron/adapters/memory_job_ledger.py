@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from kron.engine.jobs.store import JobBatch, JobStored, Retry, Unfinished
 from kron.errors import LedgerConflictError, LedgerInUseError, LedgerWriteError
 from kron.instant import Instant, format_instant
-from kron.rules.inside import nominals_inside
+from kron.rules.inside import Span, nominals_inside
 from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
 
 _PLACE = "in memory"
@@ -115,12 +115,12 @@ class MemoryJobLedger:
             nominals.setdefault(identity, set()).update(inside)
         return {identity: frozenset(each) for identity, each in nominals.items() if each}
 
-    def _occupant(self, identity: str, first: Instant, last: Instant) -> PeriodRecord | Attempt | None:
-        """Return what has one of the periods already: outcomes do not overlap, so only one can be the nearest."""
-        outcomes = self._outcomes(identity)
-        place = bisect_left(outcomes, first, key=lambda each: each.last)
-        if place < len(outcomes) and outcomes[place].first <= last:
-            return outcomes[place].record
+    def _occupant(self, identity: str, first: Instant, last: Instant, key: str) -> PeriodRecord | Attempt | None:
+        """Return what has one of the periods already."""
+        outcomes, span = self._outcomes(identity), Span(first, last, self.definitions[key])
+        for each in outcomes[bisect_left(outcomes, first, key=lambda each: each.last) :]:
+            if span.meets(identity, Span(each.first, each.last, self.definitions[each.record.definition])):
+                return each.record
         return None
 
     # --- what is new --------------------------------------------------------------------------------------------------
@@ -140,13 +140,13 @@ class MemoryJobLedger:
             self._set(self.processes, process.run_id, process)
         for end in batch.ended:
             self._end(end)
-        for run_id in self.ends.keys() & set(batch.given_up):
-            self._set(self.ends, run_id, self.ends[run_id]._replace(retry_at=None))
+        for run_id in batch.given_up:
+            self._give_up(run_id)
 
     def _close(self, record: PeriodRecord) -> None:
         self._need(self.jobs, record.identity, "job")
         self._need(self.definitions, record.definition, "definition")
-        occupant = self._occupant(record.identity, record.first, record.last)
+        occupant = self._occupant(record.identity, record.first, record.last, record.definition)
         if occupant is None:
             self._add(record.identity, _Outcome(record.last, record.first, record.effective, record))
         elif occupant != record:
@@ -160,6 +160,8 @@ class MemoryJobLedger:
             if self.attempts[run_id] != attempt:
                 raise _conflict(identity, nominal, f"run {run_id} is another one already")
             return
+        if nominal is None and number > 1:
+            self._repeat(attempt)
         if nominal is not None:
             self._try(attempt, nominal)
             if number == 1:
@@ -169,13 +171,26 @@ class MemoryJobLedger:
     def _try(self, attempt: Attempt, nominal: Instant) -> None:
         key = (attempt.identity, nominal, attempt.attempt)
         if attempt.attempt == 1:
-            if self._occupant(attempt.identity, nominal, nominal) is not None:
+            if self._occupant(attempt.identity, nominal, nominal, attempt.definition) is not None:
                 raise _conflict(attempt.identity, nominal, "it has an outcome already")
         elif (attempt.identity, nominal, 1) not in self._tries:
             raise _conflict(attempt.identity, nominal, "it is tried again without a first attempt")
         elif key in self._tries:
             raise _conflict(attempt.identity, nominal, "that attempt has begun already")
         self._set(self._tries, key, attempt.run_id)
+
+    def _repeat(self, attempt: Attempt) -> None:
+        """Let an execution without a period wait no more: which of several makes no difference."""
+        for before in self.attempts.values():
+            found = self.ends.get(before.run_id)
+            same = (before.identity, before.kind, before.nominal, before.attempt + 1)
+            if same == (attempt.identity, attempt.kind, None, attempt.attempt) and found and found.retry_at:
+                self._give_up(before.run_id)
+                return
+
+    def _give_up(self, run_id: str) -> None:
+        if run_id in self.ends:
+            self._set(self.ends, run_id, self.ends[run_id]._replace(retry_at=None))
 
     def _end(self, end: End) -> None:
         self._need(self.attempts, end.run_id, "run")

@@ -1,6 +1,7 @@
 """Nominal times around an instant and inside of a record: what people mean by a time, what a range stands for."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError, KronError
@@ -22,6 +23,29 @@ def timing_of(identity: str, definition: str) -> Timing:
 def nominals_inside(identity: str, definition: str, first: Instant, last: Instant) -> Iterator[Instant]:
     """Return the nominal times of a definition from the first to the last."""
     return timing_of(identity, definition).schedule.between(first - MICROSECOND, last)
+
+
+class Span(NamedTuple):
+    """The periods that a record speaks of: one, or all that its definition names from the first to the last."""
+
+    first: Instant  # nominal times
+    last: Instant
+    definition: str  # its text
+
+    def meets(self, identity: str, other: "Span") -> bool:
+        """Whether both speak of some period. What another definition names between the ends is none of a span's."""
+        first, last = max(self.first, other.first), min(self.last, other.last)
+        if first > last:
+            return False
+        if self.definition == other.definition and self.first < self.last and other.first < other.last:
+            return True  # an end of one lies in the other; no need to count
+        return not self._between(identity, first, last).isdisjoint(other._between(identity, first, last))
+
+    def _between(self, identity: str, first: Instant, last: Instant) -> set[Instant]:
+        ends = {nominal for nominal in (self.first, self.last) if first <= nominal <= last}
+        if self.first == self.last:
+            return ends
+        return ends.union(nominals_inside(identity, self.definition, first, last))
 
 
 def touches(timing: Timing, nominal: Instant, at: Instant) -> bool:

@@ -82,7 +82,7 @@ class End(NamedTuple):
 class PeriodRecord(NamedTuple):
     """The outcome of a period that was not executed, or of neighbouring ones with the same outcome and reason.
 
-    Neighbours follow each other by nominal time: no other period of the definition lies between the first and the last.
+    Neighbours follow each other by nominal time: they are all periods of the definition from the first to the last.
     """
 
     identity: str

@@ -33,13 +33,18 @@ class Gap(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """One or more neighbouring periods that are over without an execution."""
+    """One or more neighbouring periods that are over without an execution.
+
+    Neighbours follow each other by nominal time, so that all that lies between the first and the last is of them, even
+    if windows overlap and effective times come in another order.
+    """
 
     first: Decision
     last: Decision
     number: int
     outcome: Outcome
     reason: str
+    reached: Instant  # no effective time of them is later
 
 
 class Outage(NamedTuple):
@@ -57,35 +62,44 @@ def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Hand
     ancient = _ancient(timing, policy, gap, now, handled)
     for decision in _one_by_one(timing, gap, handled, ancient):
         if decision.chosen_time is None:
-            closings.append(_closing(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
+            closings.append(close(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
         elif SECOND * lateness(decision.chosen_time, now) > policy.deadline:  # downtime gets no slack
-            closings.append(_closing(decision, Outcome.MISSED, gap.reason.value))
+            closings.append(close(decision, Outcome.MISSED, gap.reason.value))
         else:
             eligible.append(decision)
     if ancient is not None:
-        closings.append(Closing(*ancient, Outcome.MISSED, gap.reason.value))
-    closings += [_closing(decision, Outcome.SKIPPED, Reason.SUPERSEDED.value) for decision in eligible[:-1]]
+        closings.append(Closing(*ancient, Outcome.MISSED, gap.reason.value, ancient.last.window_end))
+    closings += [close(decision, Outcome.SKIPPED, Reason.SUPERSEDED.value) for decision in eligible[:-1]]
+    schedule = timing.schedule
     if not eligible:
-        return Outage(join(closings), None, [])
+        return Outage(join(schedule, closings), None, [])
     latest = eligible[-1]
     before = [each for each in closings if _order(each.first) < _order(latest)]
-    return Outage(join(before), latest, join(each for each in closings if each not in before))
+    return Outage(join(schedule, before), latest, join(schedule, (each for each in closings if each not in before)))
 
 
-def join(closings: Iterable[Closing]) -> list[Closing]:
+def join(schedule: Schedule, closings: Iterable[Closing]) -> list[Closing]:
     """Return the closings in the order of time, neighbours with the same outcome and reason as one."""
     joined: list[Closing] = []
-    for closing in sorted(closings, key=lambda each: _order(each.first)):
+    for closing in sorted(closings, key=lambda each: each.first.nominal_time):
         before = joined[-1] if joined else None
-        if before is not None and before[3:] == closing[3:]:
-            joined[-1] = before._replace(last=closing.last, number=before.number + closing.number)
+        if before is not None and _are_neighbours(schedule, before, closing):
+            number, reached = before.number + closing.number, max(before.reached, closing.reached)
+            joined[-1] = before._replace(last=closing.last, number=number, reached=reached)
         else:
             joined.append(closing)
-    return joined
+    return sorted(joined, key=lambda each: (each.reached, each.last.nominal_time))
 
 
-def _closing(decision: Decision, outcome: Outcome, reason: str) -> Closing:
-    return Closing(decision, decision, 1, outcome, reason)
+def _are_neighbours(schedule: Schedule, before: Closing, after: Closing) -> bool:
+    if (before.outcome, before.reason) != (after.outcome, after.reason):
+        return False
+    return schedule.next(before.last.nominal_time) == after.first.nominal_time
+
+
+def close(decision: Decision, outcome: Outcome, reason: str) -> Closing:
+    """Return the closing of one period."""
+    return Closing(decision, decision, 1, outcome, reason, effective(decision))
 
 
 class _Ancient(NamedTuple):

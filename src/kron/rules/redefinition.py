@@ -9,7 +9,7 @@ from kron.decision.timing import Timing
 from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.coming import effective
 from kron.rules.handled import NONE, Handled
-from kron.rules.outage import Closing, Gap, join, outage
+from kron.rules.outage import Closing, Gap, close, join, outage
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason
 
@@ -32,7 +32,7 @@ def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled:
     first, last = gap.until - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first
     begun = (decide(old, nominal) for nominal in old.schedule.between(first, last) if not kept.has(nominal))
     open_ones += [decision for decision in begun if effective(decision) > gap.until]
-    return join(closings + [Closing(each, each, 1, Outcome.SKIPPED, _CHANGED) for each in open_ones])
+    return join(old.schedule, closings + [close(each, Outcome.SKIPPED, _CHANGED) for each in open_ones])
 
 
 def _owned(old: Timing, new: Timing | None, at: Instant) -> set[Instant]:

@@ -88,14 +88,27 @@ async def an_execution_waits_for_its_next_attempt_until_that_begins(make: Make) 
     assert (begun.unfinished, begun.retries) == ([Unfinished(again, None)], [])
 
 
-async def a_next_attempt_can_be_taken_back(make: Make) -> None:
-    """Of a run with a period or without one, by recording its end again."""
+async def an_execution_without_a_period_waits_for_its_next_attempt_until_that_begins(make: Make) -> None:
+    """Of several that wait one is left."""
+    other = TRIGGERED._replace(run_id="run 3")
+    ends = [FAILED._replace(run_id=run.run_id) for run in (TRIGGERED, other)]
+    again = TRIGGERED._replace(run_id="run 4", attempt=2)
+
+    waiting = await reopened(make, DECLARED, JobBatch(begun=[TRIGGERED, other], ended=ends))
+    begun = await reopened(make, JobBatch(begun=[again]))
+
+    assert [retry.attempt for retry in waiting.retries] == [TRIGGERED, other]
+    assert len(begun.retries) == 1
+
+
+async def a_next_attempt_can_be_given_up(make: Make) -> None:
+    """Of a run with a period or without one; of one that does not wait it changes nothing."""
     ends = [FAILED, FAILED._replace(run_id="run 2")]
-    given_up = [end._replace(retry_at=None) for end in ends]
+    given_up = JobBatch(given_up=["run 1", "run 2", "unknown"])
 
-    stored = await reopened(make, DECLARED, JobBatch(begun=[RUN, TRIGGERED], ended=ends), JobBatch(ended=given_up))
+    stored = await reopened(make, DECLARED, JobBatch(begun=[RUN, TRIGGERED], ended=ends), given_up, given_up)
 
-    assert stored.retries == []
+    assert (stored.retries, stored.unfinished) == ([], [])
 
 
 # --- what is handled --------------------------------------------------------------------------------------------------
@@ -201,7 +214,8 @@ JOB_LEDGER_SUITE: tuple[Check, ...] = (
     a_run_without_an_end_is_unfinished,
     a_run_that_has_ended_is_finished,
     an_execution_waits_for_its_next_attempt_until_that_begins,
-    a_next_attempt_can_be_taken_back,
+    an_execution_without_a_period_waits_for_its_next_attempt_until_that_begins,
+    a_next_attempt_can_be_given_up,
     what_lies_after_the_served_time_is_handled,
     every_period_inside_a_range_is_handled,
     serving_more_leaves_less_to_be_told_and_serving_less_more,

@@ -95,6 +95,18 @@ async def ranges_and_periods_of_one_batch_do_not_overlap(make: Make) -> None:
         await ledger.append(JobBatch(closed=[closed_from(7, 4), closed_from(1, 5)], begun=[run]))
 
 
+async def what_another_definition_names_between_the_ends_of_a_range_is_free(make: Make) -> None:
+    """A range stands for the periods of its own definition; those of others may come before it and after it."""
+    hours = closed_from(0, 1)._replace(first=NOON, last=NOON + 180 * MINUTE, number=4, definition=OTHER_KEY)
+    between = closed_from(121, 59)
+    async with opened(make, DECLARED, JobBatch({OTHER_KEY: OTHER}, begun=[attempt_at(30, "before")])) as ledger:
+        await ledger.append(JobBatch(closed=[hours]))
+        await ledger.append(JobBatch(begun=[attempt_at(90, "after")], closed=[between]))
+        for minute in (0, 60, 120, 180):
+            assert isinstance(await _refusal(ledger, JobBatch(begun=[attempt_at(minute, "x")])), LedgerConflictError)
+        assert isinstance(await _refusal(ledger, JobBatch(closed=[closed_from(50, 20)])), LedgerConflictError)
+
+
 async def a_second_start_of_an_attempt_is_refused(make: Make) -> None:
     """And so is a further attempt of what was never begun."""
     again = attempt_at(0, "run 3", 2)
@@ -160,6 +172,7 @@ REFUSALS: tuple[Check, ...] = (
     an_outcome_inside_a_range_is_refused,
     a_range_over_an_outcome_is_refused,
     ranges_and_periods_of_one_batch_do_not_overlap,
+    what_another_definition_names_between_the_ends_of_a_range_is_free,
     a_second_start_of_an_attempt_is_refused,
     another_run_with_the_same_name_is_refused,
     a_second_end_is_refused,

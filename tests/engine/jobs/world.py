@@ -16,7 +16,7 @@ from kron.engine.jobs.book import Host, JobBook
 from kron.engine.jobs.changes import Return, Suspension, Trigger
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle, Ending, Execution, Listener
-from kron.engine.jobs.store import JobBatch, JobStored, Retry, Unfinished
+from kron.engine.jobs.store import JobBatch, JobLedger, JobStored, Retry, Unfinished
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.event import Event
@@ -147,9 +147,10 @@ class Runner:
 class World:
     """A host and its lives; `told` says what happened, in order."""
 
-    def __init__(self, start: Instant = NOON - MINUTE, **host: Any) -> None:
+    def __init__(self, start: Instant = NOON - MINUTE, store: JobLedger | None = None, **host: Any) -> None:
         self.clock = VirtualClock(start)
         self.ledger = Ledger()
+        self.store: JobLedger = self.ledger if store is None else store
         self.runner = Runner(self.clock)
         self.told: list[str] = []
         self.listeners: list[Chronicle] = []
@@ -161,7 +162,7 @@ class World:
         self._lives += 1
         given = {"boot": "boot", **self._host}
         self.book = JobBook(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
-        self.engine = Engine(self.clock, self.ledger, Emitter(self.events.append), self.book)
+        self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book)
 
     async def begin(self, *works: Work, alive: Sequence[str] = ()) -> Declared:
         await self.engine.open()
@@ -173,7 +174,7 @@ class World:
 
     async def declare(self, *works: Work) -> Declared:
         return await self.engine.change_after(
-            lambda now: self.ledger.handled(in_question(self.book, works, now)),
+            lambda now: self.store.handled(in_question(self.book, works, now)),
             lambda handled, now: Declaration(self.book, works, now, handled),
         )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from kron.adapters.sqlite_ledger.job_cells import ENTRY
 from kron.adapters.sqlite_ledger.job_history import open_to_read
 from kron.adapters.sqlite_ledger.job_load import load_jobs
 from kron.adapters.sqlite_ledger.job_schema import JOBS
@@ -14,7 +15,7 @@ from kron.adapters.sqlite_ledger.stamp import moment
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.instant import Instant, format_instant
 from kron.rules.finding import Finding
-from kron.rules.inside import nominals_inside
+from kron.rules.inside import Span, nominals_inside
 from kron.rules.job_record import Kind, Result
 from kron.rules.verdict import Outcome
 from kron.rules.work import definition_key
@@ -37,11 +38,6 @@ _OUTCOMES, _RESULTS = (_words(*(each.value for each in kind)) for kind in (Outco
 _ENTRIES = "SELECT identity, coalesce(nominal, at) FROM entry JOIN job ON job.id = entry.job WHERE"
 # What must not be there: a question that has no answer in a sound ledger, and what an answer means.
 _INVARIANTS = {
-    """SELECT identity, nominal FROM (
-        SELECT job, nominal, coalesce(first, nominal) AS begin,
-            lag(nominal) OVER (PARTITION BY job ORDER BY nominal) AS before
-        FROM entry WHERE nominal IS NOT NULL AND attempt = 1
-    ) JOIN job ON job.id = job WHERE begin <= before""": "the period has two outcomes",
     f"{_ENTRIES} (outcome = 'executed') <> (run_id IS NOT NULL)": "executed and a run are not there together",
     f"""{_ENTRIES} attempt > 1 AND nominal IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM entry AS start WHERE start.nominal = entry.nominal AND start.job = entry.job
@@ -62,9 +58,12 @@ _INVARIANTS = {
         "an instant cannot be read"
     ),
 }
-_RANGES = """SELECT identity, first, nominal, number, text
-    FROM entry JOIN job ON job.id = entry.job JOIN definition ON definition.id = entry.definition
-    WHERE number BETWEEN 2 AND ?"""
+_RANGES = f"SELECT identity, first, nominal, number, text FROM {ENTRY} WHERE number BETWEEN 2 AND ?"
+# Pairs of which the first is a range; two that are not are kept apart by their index.
+_PAIRS = f"""SELECT identity, entry.first, entry.nominal, definition.text, other.first, other.nominal, theirs.text
+    FROM {ENTRY} CROSS JOIN entry AS other JOIN definition AS theirs ON theirs.id = other.definition
+    WHERE entry.number > 1 AND other.job = entry.job AND other.attempt = 1 AND other.id <> entry.id
+    AND other.nominal BETWEEN entry.first AND entry.nominal"""
 
 
 def check_ledger(path: str | PathLike[str]) -> list[Finding]:
@@ -103,8 +102,16 @@ def _row_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
         if definition_key(text) != key:
             yield _wrong("definition", f"{key} is not the key of its text")
     load_jobs(connection)
+    for identity, first, last, text, *other in connection.execute(_PAIRS):
+        one, another = _span(first, last, text), _span(*other)
+        if one.meets(identity, another):
+            yield _wrong("entry", f"{identity}, {format_instant(another.last)}: the period has two outcomes")
     for identity, first, last, number, text in connection.execute(_RANGES, (_COUNTED,)):
         yield from _range_findings(identity, moment(first), moment(last), number, text)
+
+
+def _span(first: str | None, last: str, text: str) -> Span:
+    return Span(moment(first or last), moment(last), text)
 
 
 def _range_findings(identity: str, first: Instant, last: Instant, number: int, text: str) -> Iterator[Finding]:

@@ -38,13 +38,11 @@ _SELECT = f"SELECT effective, entry.id, name, {_ATTEMPTS}, {ATTEMPT}, {END}, {CL
 _NEWEST = "ORDER BY effective DESC, entry.id DESC LIMIT :limit"
 _JOB = "(SELECT id FROM job WHERE identity = :identity)"
 _VERSIONS = f"SELECT id, text FROM definition WHERE id IN (SELECT definition FROM version WHERE job = {_JOB})"
-# Those that end in the span, and the range that reaches into it from beyond.
+# Those that end in the span, and ranges that reach into it from beyond.
 _SPAN = f"""{_SELECT} WHERE entry.id IN (
     SELECT id FROM entry WHERE nominal BETWEEN :first AND :last AND job = {_JOB}
     UNION ALL
-    SELECT id FROM (
-        SELECT id, first FROM entry WHERE job = {_JOB} AND nominal > :last AND number > 1 ORDER BY nominal LIMIT 1
-    ) WHERE first <= :last
+    SELECT id FROM entry WHERE job = {_JOB} AND nominal > :last AND number > 1 AND first <= :last
 ) AND entry.definition = :definition ORDER BY nominal, attempt"""
 
 

@@ -40,6 +40,9 @@ _PUT_ENDS = (
     + ", ".join(f"{column} = new.column{number}" for number, column in enumerate(_END[1:], 2))
     + f" FROM (VALUES {ROWS}) AS new WHERE run_id = new.column1 AND ended IS NULL"
 )
+_REPEAT = """UPDATE entry SET retry_at = NULL WHERE id = (
+    SELECT min(id) FROM entry WHERE retry_at IS NOT NULL AND job = ? AND kind = ? AND nominal IS NULL AND attempt = ?
+)"""  # of several executions that wait it makes no difference which: none of them has a period
 _EXECUTED, _RANGE = Outcome.EXECUTED.value, "range"
 
 
@@ -87,6 +90,8 @@ def put_begun(connection: sqlite3.Connection, attempts: Iterable[Attempt], numbe
     values: list[object] = []
     for run_id, identity, kind, nominal, chosen, attempt, started, key, boot in attempts:
         known = numbers.job(identity)
+        if nominal is None and attempt > 1:
+            connection.execute(_REPEAT, (known.number, kind.value, attempt - 1))
         effective = stamp(chosen or nominal or started)
         is_ahead = nominal is not None and attempt == 1 and effective > known.served
         values += (known.number, kind.value, stamp_or_none(nominal), 1, attempt, stamp_or_none(chosen), effective)

@@ -5,6 +5,7 @@ finds out what it is; it is taken after the first was rolled back.
 """
 
 import sqlite3
+from collections.abc import Iterable
 
 from kron.adapters.sqlite_ledger.job_cells import ATTEMPT, CLOSED, END, ENTRY, attempt_of, closed_of, end_of
 from kron.adapters.sqlite_ledger.job_numbers import NEVER, Numbers
@@ -16,18 +17,18 @@ from kron.adapters.sqlite_ledger.job_rows import (
     put_jobs,
     put_processes,
 )
-from kron.adapters.sqlite_ledger.stamp import stamp, stamp_or_none
+from kron.adapters.sqlite_ledger.stamp import moment, stamp, stamp_or_none
 from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerConflictError, LedgerWriteError
 from kron.instant import Instant, format_instant
+from kron.rules.inside import Span
 from kron.rules.job_record import Attempt, End, PeriodRecord, Process
 from kron.rules.verdict import Outcome
 
-_INSIDE = "SELECT id FROM entry WHERE nominal BETWEEN ? AND ? AND job = ? AND attempt = 1 LIMIT 1"
-# Ranges do not overlap: of those that end later the first alone can reach back.
-_ACROSS = """SELECT id FROM (
-    SELECT id, first FROM entry WHERE job = ? AND nominal > ? AND number > 1 ORDER BY nominal LIMIT 1
-) WHERE first <= ?"""
+_SPAN = "SELECT entry.id, first, nominal, text FROM entry JOIN definition ON definition.id = entry.definition"
+_INSIDE = f"{_SPAN} WHERE nominal BETWEEN ? AND ? AND job = ? AND attempt = 1"
+_ACROSS = f"{_SPAN} WHERE job = ? AND nominal > ? AND number > 1 AND first <= ?"
+_TEXT = "SELECT text FROM definition WHERE key = ?"
 _FIRST_ATTEMPT = "SELECT outcome FROM entry WHERE nominal = ? AND job = ? AND attempt = 1"
 _SAME_ATTEMPT = "SELECT id FROM entry WHERE nominal = ? AND job = ? AND attempt = ?"
 _RETRY = "UPDATE entry SET retry_at = ? WHERE run_id = ?"
@@ -51,7 +52,7 @@ class JobWriting:
         for record in batch.closed:
             if record.number > 1:  # before single periods, which then meet them
                 if record.identity in with_ranges or not self._is_new(record.identity, record.first):
-                    self._expect(self._occupant(record.identity, record.first, record.last) is None)
+                    self._expect(self._occupant(record.identity, self._span(record)) is None)
                 put_closed(connection, [record], numbers)
                 with_ranges.add(record.identity)
         singles = [record for record in batch.closed if record.number == 1]
@@ -59,7 +60,7 @@ class JobWriting:
         outcomes += [(each.identity, each.nominal) for each in batch.begun if each.nominal and each.attempt == 1]
         for identity, nominal in outcomes:  # of each other the index lets only one in
             if identity in with_ranges or not self._is_new(identity, nominal):
-                self._expect(self._range_across(identity, nominal) is None)
+                self._expect(self._range_with(identity, Span(nominal, nominal, "")) is None)
         self._expect(all(self._has_begun(each) for each in batch.begun))
         put_closed(connection, singles, numbers)
         put_begun(connection, batch.begun, numbers)
@@ -101,7 +102,7 @@ class JobWriting:
         self._connection.executemany(_RETRY, [(None, run_id) for run_id in batch.given_up])
 
     def _close(self, record: PeriodRecord) -> None:
-        occupant = self._occupant(record.identity, record.first, record.last)
+        occupant = self._occupant(record.identity, self._span(record))
         if occupant is None:
             put_closed(self._connection, [record], self._numbers)
             return
@@ -126,7 +127,7 @@ class JobWriting:
 
     def _is_taken(self, attempt: Attempt, nominal: Instant) -> bool:
         if attempt.attempt == 1:
-            return self._occupant(attempt.identity, nominal, nominal) is not None
+            return self._occupant(attempt.identity, Span(nominal, nominal, "")) is not None
         key = (stamp(nominal), self._numbers.job(attempt.identity).number, attempt.attempt)
         return self._connection.execute(_SAME_ATTEMPT, key).fetchone() is not None
 
@@ -147,17 +148,28 @@ class JobWriting:
 
     # --- what is there ------------------------------------------------------------------------------------------------
 
-    def _occupant(self, identity: str, first: Instant, last: Instant) -> int | None:
-        """Return the entry that has one of the periods already."""
-        job = self._numbers.job(identity).number
-        found = self._connection.execute(_INSIDE, (stamp(first), stamp(last), job)).fetchone()
-        return self._range_across(identity, last) if found is None else int(found[0])
+    def _span(self, record: PeriodRecord) -> Span:
+        row = self._connection.execute(_TEXT, (record.definition,)).fetchone()
+        return Span(record.first, record.last, "" if row is None else str(row[0]))
 
-    def _range_across(self, identity: str, nominal: Instant) -> int | None:
-        """Return the range that ends after a period and begins before it."""
-        text = stamp(nominal)
-        found = self._connection.execute(_ACROSS, (self._numbers.job(identity).number, text, text)).fetchone()
-        return None if found is None else int(found[0])
+    def _occupant(self, identity: str, span: Span) -> int | None:
+        """Return an entry that has one of the periods already."""
+        key = (stamp(span.first), stamp(span.last), self._numbers.job(identity).number)
+        found = self._meeting(identity, span, self._connection.execute(_INSIDE, key))
+        return self._range_with(identity, span) if found is None else found
+
+    def _range_with(self, identity: str, span: Span) -> int | None:
+        """Return a range that has one of the periods and ends later than all of them."""
+        last = stamp(span.last)
+        key = (self._numbers.job(identity).number, last, last)
+        return self._meeting(identity, span, self._connection.execute(_ACROSS, key))
+
+    @staticmethod
+    def _meeting(identity: str, span: Span, rows: Iterable[tuple[int, str | None, str, str]]) -> int | None:
+        for number, first, last, text in rows:
+            if span.meets(identity, Span(moment(first or last), moment(last), text)):
+                return number
+        return None
 
     def _has_begun(self, attempt: Attempt) -> bool:
         """Whether there is a first attempt, of a further one of a period."""

@@ -8,7 +8,6 @@ from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.job import Job
 from kron.engine.jobs.store import JobBatch
 from kron.instant import SECOND, Instant
-from kron.rules.coming import effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, PeriodRecord
 from kron.rules.outage import Gap
@@ -28,14 +27,24 @@ class Declared(NamedTuple):
 
 
 def in_question(book: JobBook, works: Sequence[Work], now: Instant) -> Mapping[str, Instant]:
-    """Return the jobs that change, each with an instant: whether a period after it is handled will be asked."""
-    return {
-        work.identity: now - SECOND * max(0, work.timing.terms.last) - SECOND
-        for work in works
-        if work.timing is not None
-        and (record := book.record(work.identity)) is not None
-        and record.definition != work.key
-    }
+    """Return jobs of which not all is known, each with an instant: whether a period after it is handled will be asked.
+
+    They are those that change, go, or come back, and after a start all of them: what another definition has handled,
+    now or in an earlier life, may come after what is served under the present one.
+    """
+    named = {work.identity: work for work in works}
+    asked: dict[str, Instant] = {}
+    for record in book.records():
+        work = named.get(record.identity)
+        if work is None and not record.declared:
+            continue
+        is_same = work is not None and work.key == record.definition
+        if is_same and record.identity in book.jobs:
+            continue
+        timings = [None if work is None else work.timing, None if is_same else book.work(record).timing]
+        longest = max((timing.terms.last for timing in timings if timing is not None), default=0)
+        asked[record.identity] = min(now, record.served) - SECOND * (max(0, longest) + 1)
+    return asked
 
 
 class Declaration:
@@ -70,22 +79,23 @@ class Declaration:
     def _declare(self, work: Work) -> Job:
         book, identity, now = self._book, work.identity, self._declared.at
         record, job = book.record(identity), book.jobs.get(identity)
+        handled = self._handled.get(identity, NONE)
         if record is None or not record.declared:
             self._declared.added.append(identity)
             boot = book.host.boot if book.is_armed else ""  # a new file is no boot of the machine
-            return self._remember(Job(work, JobRecord(identity, work.name, work.key, now, now, boot=boot)))
+            return self._remember(Job(work, JobRecord(identity, work.name, work.key, now, now, boot=boot), handled))
         if record.definition == work.key:
             self._declared.unchanged.append(identity)
-            return Job(work, record) if job is None else job
+            return Job(work, record, handled) if job is None else job
         self._declared.changed.append(identity)
         before = book.work(record)
         renewed = record._replace(name=work.name, definition=work.key)
         if before.timing == work.timing:
-            new = Job(work, renewed)
+            new = Job(work, renewed, handled)
             new.take_over(job, lifted_at=now if before.policy.suspend and not work.policy.suspend else None)
             return self._remember(new)
         self._close(before, record, work)
-        new = Job(work, renewed._replace(declared_at=now, served=now), self._handled.get(identity, NONE))
+        new = Job(work, renewed._replace(declared_at=now, served=now), handled)
         new.carry_on(job)
         return self._remember(new)
 
@@ -101,9 +111,11 @@ class Declaration:
         timing, now = None if after is None else after.timing, self._declared.at
         gap = Gap(record.served, now, Reason.DEADLINE if self._book.is_armed else Reason.DOWNTIME)
         handled = self._handled.get(record.identity, NONE)
-        for first, last, number, outcome, reason in redefine(before.timing, timing, before.policy, gap, handled):
+        for first, last, number, outcome, reason, reached in redefine(
+            before.timing, timing, before.policy, gap, handled
+        ):
             closed = PeriodRecord(
-                record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, effective(last),
+                record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached,
                 outcome, reason, "", record.definition, now,
             )  # fmt: skip
             self._closed.append((before, closed, last))

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
-from kron.decision.decision import Decision
 from kron.engine.jobs.job import Accepted, Job, Judged
 from kron.engine.jobs.store import Retry
 from kron.instant import Instant
 from kron.rules.coming import effective
 from kron.rules.job_record import Kind
-from kron.rules.outage import Closing, Gap, outage
+from kron.rules.outage import Closing, Gap, close, outage
 from kron.rules.policy import Concurrency
 from kron.rules.verdict import Close, Outcome, Reason, Run, judge
 
@@ -54,7 +53,7 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
             case Run(_, replaces):
                 replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), decision), replaces=replaces))
             case Close(outcome, reason):
-                job.queue += (_closing(decision, outcome, reason),)
+                job.queue += (close(decision, outcome, reason),)
     return replaced
 
 
@@ -79,7 +78,7 @@ def _judge_gap(job: Job, gap: Gap, moment: Moment) -> list[Replaced]:
     replaced: list[Replaced] = []
     if found.latest is not None:
         if job.is_active and policy.concurrency is Concurrency.FORBID:
-            job.queue += (_closing(found.latest, Outcome.SKIPPED, Reason.ACTIVE.value),)
+            job.queue += (close(found.latest, Outcome.SKIPPED, Reason.ACTIVE.value),)
         else:
             replaces = job.is_active and policy.concurrency is Concurrency.REPLACE
             replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), found.latest), replaces=replaces))
@@ -94,8 +93,4 @@ def _give_up(judged: Judged) -> Judged | None:
         return judged
     if judged.decision is None:
         return None  # somebody asked for it, and now for something else
-    return _closing(judged.decision, Outcome.SKIPPED, Reason.SUPERSEDED.value)
-
-
-def _closing(decision: Decision, outcome: Outcome, reason: str) -> Closing:
-    return Closing(decision, decision, 1, outcome, reason)
+    return close(judged.decision, Outcome.SKIPPED, Reason.SUPERSEDED.value)

@@ -127,10 +127,10 @@ class JobStep:
         self._begun.append((execution, decision))
 
     def _close(self, job: Job, closing: Closing) -> None:
-        first, last, number, outcome, reason = closing
-        self._serve(job, effective(last))
+        first, last, number, outcome, reason, reached = closing
+        self._serve(job, reached)
         record = PeriodRecord(
-            job.record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, effective(last),
+            job.record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached,
             outcome, reason, "", job.record.definition, self._now,
         )  # fmt: skip
         self._closed.append((job.work, record, last))

@@ -69,8 +69,8 @@ class JobLedger(Store[JobBatch, JobStored], Protocol):
     The same once more is no conflict: a period closed by an equal record, a run with an equal attempt under the same
     run id, an equal end.
 
-    Definitions are kept as long as a record refers to them. An execution of a period waits for its next attempt until
-    that begins; one without a period until its end is recorded again, without a next attempt.
+    Definitions are kept as long as a record refers to them. An execution waits for its next attempt until that begins,
+    or until it is given up.
     """
 
     async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant]]:
