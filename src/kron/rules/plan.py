@@ -12,6 +12,7 @@ from kron.rules.due import Due
 from kron.rules.obligation import Obligation, Why, look_again, obligation
 from kron.rules.record import TaskRecord
 
+_make = tuple.__new__  # what calling a named tuple does, in half the time
 _NEVER = datetime.max.replace(tzinfo=UTC)  # a retry after a delay that leaves the calendar
 
 
@@ -40,7 +41,8 @@ def plan(record: TaskRecord, due: Due, now: Instant, me: str) -> Plan:
     retries = count + 1 if owed.why is Why.RETRY else 0
     attempt = now if last is None or now > last else last  # by a clock that was set back, what was served stays served
     # One start serves every pending demand: it clears the retry and the marks of a cut-off run.
-    return Begin(owed, TaskRecord(name, cron, delay, first, attempt, success, failure, None, retries, now, me))
+    after = _make(TaskRecord, (name, cron, delay, first, attempt, success, failure, None, retries, now, me))
+    return Begin(owed, after)
 
 
 def settle(record: TaskRecord, ended: Instant, *, succeeded: bool, contract: Contract) -> TaskRecord:
@@ -49,7 +51,7 @@ def settle(record: TaskRecord, ended: Instant, *, succeeded: bool, contract: Con
     if contract.identifier_in_record is not Identifier.ALWAYS:
         owner = ""
     if succeeded:
-        return TaskRecord(name, cron, delay, first, attempt, ended, failure, None, 0, None, owner)
+        return _make(TaskRecord, (name, cron, delay, first, attempt, ended, failure, None, 0, None, owner))
     try:
         retry = ended + delay
     except OverflowError:
