@@ -35,6 +35,7 @@ _ATTEMPTS = """CASE WHEN nominal IS NULL THEN attempt ELSE (
     SELECT max(other.attempt) FROM entry AS other WHERE other.nominal = entry.nominal AND other.job = entry.job
 ) END"""
 _SELECT = f"SELECT effective, entry.id, name, {_ATTEMPTS}, {ATTEMPT}, {END}, {CLOSED} FROM {ENTRY}"
+_RANGES = _SELECT.replace("FROM entry JOIN", "FROM entry INDEXED BY entry_range JOIN")
 _NEWEST = "ORDER BY effective DESC, entry.id DESC LIMIT :limit"
 _JOB = "(SELECT id FROM job WHERE identity = :identity)"
 _VERSIONS = f"SELECT id, text FROM definition WHERE id IN (SELECT definition FROM version WHERE job = {_JOB})"
@@ -105,7 +106,7 @@ class JobHistory:
             found = connection.execute(f"{_SELECT} WHERE {conditions} AND {before} {_NEWEST}", parameters).fetchall()
             if wanted.until is not None:  # ranges that had begun
                 across = "number > 1 AND effective >= :until AND first < :until"
-                found += connection.execute(f"{_SELECT} WHERE {conditions} AND {across} {_NEWEST}", parameters)
+                found += connection.execute(f"{_RANGES} WHERE {conditions} AND {across} {_NEWEST}", parameters)
             found.sort(key=lambda row: row[:2])
             return [_history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
 

@@ -7,6 +7,8 @@ from kron.adapters.sqlite_ledger.stamp import stamp
 from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerWriteError
 
+_VERSIONS = """SELECT identity, key FROM version
+    JOIN job ON job.id = version.job JOIN definition ON definition.id = version.definition"""
 NEVER = ""  # before every stamp
 
 
@@ -26,12 +28,12 @@ class Numbers:
         rows = connection.execute("SELECT identity, id, served, newest FROM job")
         self._jobs = {identity: Known(*known) for identity, *known in rows}
         self._definitions: dict[str, int] = dict(connection.execute("SELECT key, id FROM definition").fetchall())
-        self._versions = set(connection.execute("SELECT job, definition FROM version").fetchall())
+        self._versions: set[tuple[str, str]] = set(connection.execute(_VERSIONS).fetchall())
         self._last_job = max((known.number for known in self._jobs.values()), default=0)
         self._last_definition = max(self._definitions.values(), default=0)
         self.changed_jobs: dict[str, Known] = {}
         self.new_definitions: dict[str, int] = {}
-        self.new_versions: set[tuple[int, int]] = set()
+        self.new_versions: set[tuple[str, str]] = set()  # identities and keys
 
     def take(self, batch: JobBatch) -> None:
         """Give numbers to what has none yet, and note how far each job is served and how far it has outcomes."""
@@ -46,16 +48,16 @@ class Numbers:
                 known = Known(following, NEVER, NEVER)
                 following += 1
             self.changed_jobs[record.identity] = Known(known.number, stamp(record.served), known.newest)
-        for closed in batch.closed:
-            self._reach(closed.identity, stamp(closed.last))
-        for attempt in batch.begun:
-            if attempt.nominal is not None:
-                self._reach(attempt.identity, stamp(attempt.nominal))
+        outcomes = [(each.identity, each.last) for each in batch.closed]
+        outcomes += [(each.identity, each.nominal) for each in batch.begun if each.nominal is not None]
+        for identity, nominal in outcomes:
+            known, text = self.job(identity), stamp(nominal)
+            if text > known.newest:
+                self.changed_jobs[identity] = Known(known.number, known.served, text)
         named = {(each.identity, each.definition) for each in batch.jobs}
         named |= {(each.identity, each.definition) for each in batch.closed}
         named |= {(each.identity, each.definition) for each in batch.begun}
-        versions = {(self.job(identity).number, self.definition(key)) for identity, key in named}
-        self.new_versions = versions - self._versions
+        self.new_versions = named - self._versions
 
     def commit(self) -> None:
         """Keep what the batch has brought."""
@@ -67,9 +69,10 @@ class Numbers:
 
     def forget(self, keys: set[str]) -> None:
         """Forget definitions that are not there any more."""
-        numbers = {self._definitions.pop(key) for key in keys}
-        if numbers:
-            self._versions = {version for version in self._versions if version[1] not in numbers}
+        for key in keys:
+            del self._definitions[key]
+        if keys:
+            self._versions = {version for version in self._versions if version[1] not in keys}
 
     def job(self, identity: str) -> Known:
         """Return what is known of a job; one that was never declared cannot have records."""
@@ -88,8 +91,3 @@ class Numbers:
         if number is None:
             raise LedgerWriteError(path=self._path, reason=f"there is no definition {key!r}")
         return number
-
-    def _reach(self, identity: str, nominal: str) -> None:
-        known = self.job(identity)
-        if nominal > known.newest:
-            self.changed_jobs[identity] = Known(known.number, known.served, nominal)

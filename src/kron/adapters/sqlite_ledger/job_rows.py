@@ -64,7 +64,8 @@ def put_jobs(connection: sqlite3.Connection, records: Iterable[JobRecord], numbe
         values += (known.number, identity, name, number, stamp(declared_at), stamp(served))
         values += (int(suspended), stamp_or_none(until), boot, int(declared), known.newest)
     execute_rows(connection, _PUT_JOBS, len(_JOB), values)
-    execute_rows(connection, _PUT_VERSIONS, 2, [number for version in numbers.new_versions for number in version])
+    versions = [(numbers.job(identity).number, numbers.definition(key)) for identity, key in numbers.new_versions]
+    execute_rows(connection, _PUT_VERSIONS, 2, [number for version in versions for number in version])
     moved = [known for identity, known in numbers.changed_jobs.items() if identity not in last]
     _put_reaches(connection, moved)
 
