@@ -44,6 +44,14 @@ class Reconciliation:
         self._t, self._clock = position.t, clock_of(position)
         fields: Mapping[str, Any] = position.fields
         match position.event:
+            case "RunStart":  # runs first: they are nearly all there is
+                name = fields["task"]
+                started = self._started.get(name, _LONG_AGO)
+                self._started[name] = max(started, self._clock)
+                self._running.add(name)
+                self._cut_off.discard(name)
+            case "RunSuccess" | "RunFailure":
+                self._running.discard(fields["task"])
             case "InitStart":
                 items = fields["registrations"]
                 self._calls[fields["call"]] = {item["name"]: (item["cron"], item["retryDelayMs"]) for item in items}
@@ -54,13 +62,6 @@ class Reconciliation:
                         self._started.setdefault(memory["task"], memory["lastStart"])
             case "InitFailure":
                 self._calls.pop(fields["call"], None)
-            case "RunStart":
-                started = self._started.get(position.task, _LONG_AGO)
-                self._started[position.task] = max(started, self._clock)
-                self._running.add(position.task)
-                self._cut_off.discard(position.task)
-            case "RunSuccess" | "RunFailure":
-                self._running.discard(position.task)
             case "Freeze" | "Thaw":
                 self._is_frozen = position.event == "Freeze"
             case "UnexpectedShutdown":

@@ -5,6 +5,7 @@ An end is told when its record is durable, so that is when it enters the trace, 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from kron.engine.ports import Run, Sink
@@ -264,6 +265,7 @@ def _remembered(record: TaskRecord) -> dict[str, object]:
     return found
 
 
+@lru_cache(maxsize=4)  # one instant is asked for several times in a row
 def _milliseconds(at: Instant) -> int:
     return (at - _EPOCH) // _MILLISECOND
 
