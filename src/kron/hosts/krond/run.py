@@ -38,21 +38,19 @@ class Options:
     configs: Sequence[str]
     form: Format | None
     state: Path | None
-    listen: str | None
 
 
 @click.command()
 @CONFIG
 @FORMAT
 @click.option("--state", type=click.Path(path_type=Path), help="The state directory, made if it is missing.")
-@click.option("--listen", metavar="HOST:PORT|unix:PATH|off", help="Where the page is served.")
 @click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
-def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, log: str | None) -> None:
+def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, log: str | None) -> None:
     """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
 
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
-    options = Options(configs, read_form(configs, form), state, listen)
+    options = Options(configs, read_form(configs, form), state)
     loaded, findings = _load(options)
     print_findings(findings)
     if not loaded.ok or any(finding.level == "error" for finding in findings):
@@ -68,7 +66,19 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
 
 def _load(options: Options) -> tuple[Loaded, list[Finding]]:
     loaded = load_jobs(options.configs, form=options.form)
-    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs)])
+    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs), *_not_done(loaded)])
+
+
+def _not_done(loaded: Loaded) -> list[Finding]:
+    """Return a warning for all that files may ask for and this krond does not do yet: nothing is left out silently."""
+    found = []
+    if loaded.job_set.settings.listen != "off":
+        found.append(Finding("warning", "krond.listen", "is not served yet", 'leave it out, or write listen = "off"'))
+    for job in loaded.job_set.jobs:
+        for part in ("on_failure", "on_recovery", "on_missed", "on_late", "ping"):
+            if getattr(job.hooks, part):
+                found.append(job.finding("warning", part, "is not called yet"))
+    return found
 
 
 async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
