@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from kron.hosts.reconciliation import Reconciliation
 from kron.theory.checker import Checker
 from kron.theory.trace import Header, Position
@@ -215,3 +217,22 @@ def test_what_waits_for_a_list_that_never_comes_is_told_at_the_end() -> None:
     life.put(HOUR, "End", closed=False)
 
     assert life.events == ["UnexpectedShutdown", "End"]
+
+
+@pytest.mark.parametrize("has_crashed", [False, True])
+@pytest.mark.parametrize("lost", [{}, {"lastStart": 2 * HOUR, "interrupted": True}])
+def test_runs_of_one_instant_are_taken_together_as_one_by_one(lost: dict[str, object], *, has_crashed: bool) -> None:
+    apart, together = Life(), Life()
+    for life in (apart, together):
+        if has_crashed:
+            life.crash(1)
+            life.put(2, "InitStart", call=1, registrations=[item()])
+    for t, event in ((DUE, "RunStart"), (DUE + 1, "RunSuccess"), (DUE + HOUR, "RunStart")):
+        for name in ("a", "b"):
+            apart.put(t, event, task=name)
+        together.telling.take_runs(t, event, ["a", "b"])
+    for life in (apart, together):
+        life.crash(3 * HOUR)
+        life.begins_again(3 * HOUR, **lost)
+
+    assert together.positions == apart.positions

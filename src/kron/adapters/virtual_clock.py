@@ -30,7 +30,7 @@ class VirtualClock:
         self._deadlines: _Alarms = []  # by the wall clock: a jump brings them closer or takes them away
         self._sleepers: _Alarms = []  # by elapsed time: a jump does not concern them
         self._order = count()
-        self._works = 0
+        self._work, self._works = _Work(self), 0
         self._resting: asyncio.Future[None] | None = None
 
     # --- the port -----------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ class VirtualClock:
 
     def working(self) -> AbstractContextManager[object]:
         """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
-        return _Work(self)
+        return self._work
 
     # --- for tests ----------------------------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ def _first(alarms: _Alarms) -> datetime | None:
 
 
 class _Work:
-    """A wait for something other than time."""
+    """The waits for something other than time."""
 
     __slots__ = ("_clock",)
 

@@ -5,9 +5,21 @@ callback, so that nobody's garbage has to wait for long.
 """
 
 import gc
+from collections.abc import Callable, Sized
+
+_FEW = 10  # of so few the collector hardly takes notice
 
 
-class collector_paused:  # noqa: N801  # used like a function; a class, because every step enters it several times
+def undisturbed(work: Callable[..., object], items: Sized, *more: object) -> None:
+    """Do something with items, with the collector held off if they are many."""
+    if len(items) < _FEW:
+        work(items, *more)
+    else:
+        with collector_paused():
+            work(items, *more)
+
+
+class collector_paused:  # noqa: N801  # used like a function
     """Hold the collector off as long as the block lasts, unless it is off already."""
 
     __slots__ = ("_was_enabled",)

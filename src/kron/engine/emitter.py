@@ -38,7 +38,7 @@ class Emitter:
 
     def takes(self, name: str) -> bool:
         """Whether an event of this name would be read by anybody."""
-        return name in self._needs or self.wants(EVENTS[name].level)
+        return self._wants is None or name in self._needs or self.wants(EVENTS[name].level)
 
     def emit(self, events: Iterable[Event]) -> None:
         """Hand the events over, in their order."""

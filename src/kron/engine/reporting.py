@@ -29,8 +29,6 @@ def tell_declaration(emitter: Emitter, made: Declaration, contract: Contract, ow
 
 def tell_ends(emitter: Emitter, step: Planned) -> None:
     """Tell of each run that ended, now that the ledger knows it."""
-    if not step.ended:
-        return
     completed, failed = emitter.takes("TaskRunCompleted"), emitter.takes("TaskRunFailed")
     if completed or failed:
         for run, retry in zip(step.ended, step.retries, strict=True):

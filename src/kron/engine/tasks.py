@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, Entry
-from kron.engine.collector import collector_paused
+from kron.engine.collector import collector_paused, undisturbed
 from kron.engine.declaration import Declaration, Declared, declare, place
 from kron.engine.emitter import Emitter
 from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
@@ -101,7 +101,8 @@ class TaskBook:
         """Return when the next step is due at the latest."""
         poll = self._contract.poll_interval if self._entries else None
         deadline = self._agenda.next_instant() if self._room(hushed=hushed) else None
-        for wait in (poll, self._timeouts.left(self._clock.monotonic())):
+        timeout = self._timeouts.left(self._clock.monotonic()) if self._timeouts.watched else None
+        for wait in (poll, timeout):
             if wait is not None:
                 latest = self._clock.now() + wait
                 deadline = latest if deadline is None or latest < deadline else deadline
@@ -139,13 +140,15 @@ class TaskBook:
         if polled:
             count = len(self._entries)
             self._emitter.tell("PollStarted", pollTime=format_instant(now), scheduledTaskCount=count)
-        self._terminate_overdue()
+        if self._timeouts.watched:
+            self._terminate_overdue()
         ended, self._ended = self._ended, []
         withdrawn, self._withdrawn = self._withdrawn, []
         planned = Planned(now, self._agenda, self._contract, self._me)
-        with collector_paused():
-            planned.settle(ended, self._entries)
-            planned.plan(self._agenda.take(now, self._room(hushed=hushed)))
+        if ended:
+            undisturbed(planned.settle, ended, self._entries)
+        if due := self._agenda.take(now, self._room(hushed=hushed)):
+            undisturbed(planned.plan, due)
         return TaskStep(self, planned, (ended, withdrawn), begun)
 
     def put_back(self, planned: Planned, ended: list[Run], withdrawn: list[TaskRecord]) -> None:
@@ -155,12 +158,12 @@ class TaskBook:
 
     def act(self, planned: Planned, *, hushed: bool) -> None:
         """Tell of the ends and begin the runs of a step."""
-        tell_ends(self._emitter, planned)
+        if planned.ended:
+            tell_ends(self._emitter, planned)
         if not planned.begun:
             return
         if not hushed:
-            with collector_paused():
-                self._start(planned)
+            undisturbed(self._start, planned.begun, planned)
         else:  # a stop came meanwhile: without this an orphan would be invented
             self._withdrawn += planned.withdraw()
             self.wake.set()
@@ -171,10 +174,10 @@ class TaskBook:
         duration = self._clock.monotonic() - begun
         self._emitter.tell("PollCompleted", pollTime=format_instant(planned.now), **counts, duration=duration)
 
-    def _start(self, planned: Planned) -> None:
+    def _start(self, begun: Sequence[TaskRecord], planned: Planned) -> None:
         now, monotonic = planned.now, self._clock.monotonic()
         telling, lag = self._emitter.takes("TaskRunStarted"), self._lag()
-        self._emitter.note_starts([record.name for record in planned.begun], now)
+        self._emitter.note_starts([record.name for record in begun], now)
         for entry, before, owed in planned.starts:
             name = before.name
             run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)

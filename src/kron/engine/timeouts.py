@@ -15,20 +15,18 @@ class Timeouts:
 
     def __init__(self, limit: timedelta | None) -> None:
         self._limit = limit
-        self._runs: deque[tuple[float, Run]] = deque()
+        self.watched: deque[tuple[float, Run]] = deque()  # runs, each with when its time is over
 
     def watch(self, run: Run) -> None:
         """Give a run its time."""
         if self._limit is not None:
-            self._runs.append((run.started_monotonic + self._limit / SECOND, run))
+            self.watched.append((run.started_monotonic + self._limit / SECOND, run))
 
     def overdue(self, monotonic: float) -> Iterator[Run]:
         """Yield the runs whose time is over, whether they have ended or not."""
-        while self._runs and self._runs[0][0] <= monotonic:
-            yield self._runs.popleft()[1]
+        while self.watched and self.watched[0][0] <= monotonic:
+            yield self.watched.popleft()[1]
 
-    def left(self, monotonic: float) -> timedelta | None:
+    def left(self, monotonic: float) -> timedelta:
         """Return how long it is until the next one, a day at most, as a limit may be longer than the calendar."""
-        if not self._runs:
-            return None
-        return SECOND * min(max(0.0, self._runs[0][0] - monotonic), _DAY / SECOND)
+        return SECOND * min(max(0.0, self.watched[0][0] - monotonic), _DAY / SECOND)

@@ -5,13 +5,14 @@ and the trace does not. So a crash is held back until the next life has opened t
 trace does not show has happened before the crash, and is written down before it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from kron.theory.trace import Position, clock_of
 
 _List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
 _LONG_AGO = -(1 << 62)
+_make = tuple.__new__  # what calling a named tuple does, in half the time
 
 
 class Reconciliation:
@@ -38,6 +39,23 @@ class Reconciliation:
             self._hand_on_held(position.fields.get("remembered") or ())
         elif position.event == "End":
             self.flush()
+
+    def take_runs(self, t: int, event: str, names: Sequence[str]) -> None:
+        """Take starts or successes of one instant, by a clock that nobody set: nearly all there ever is."""
+        if self._held:
+            for name in names:
+                self(Position(t, event, {"task": name}))
+            return
+        self._t = self._clock = t
+        is_start = event == "RunStart"
+        for name in names:
+            if is_start:
+                self._started[name] = max(t, self._started.get(name, t))
+                self._running.add(name)
+                self._cut_off.discard(name)
+            else:
+                self._running.discard(name)
+            self._take(_make(Position, (t, event, {"task": name})))
 
     def recall(self, position: Position) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""

@@ -59,10 +59,7 @@ class Recorder:
             "ClockJumped": self._on_pause,
         }
         self.needs = frozenset(self._makers)
-
-    def wants(self, _level: str) -> bool:
-        """Whether an event of this level is of use: only those it needs, by name."""
-        return False
+        self.wants = frozenset[str]().__contains__  # no level: only those it needs, by name
 
     def __call__(self, event: Event) -> None:
         """Take an event."""

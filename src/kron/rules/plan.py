@@ -42,7 +42,7 @@ def plan(record: TaskRecord, due: Due, now: Instant, me: str) -> Plan:
     attempt = now if last is None or now > last else last  # by a clock that was set back, what was served stays served
     # One start serves every pending demand: it clears the retry and the marks of a cut-off run.
     after = _make(TaskRecord, (name, cron, delay, first, attempt, success, failure, None, retries, now, me))
-    return Begin(owed, after)
+    return _make(Begin, (owed, after))
 
 
 def settle(record: TaskRecord, ended: Instant, *, succeeded: bool, contract: Contract) -> TaskRecord:

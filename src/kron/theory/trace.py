@@ -6,6 +6,7 @@ A position is one line: an instant in milliseconds since the epoch, the event, a
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from json.encoder import JSONEncoder, encode_basestring
 from typing import NamedTuple
 
 from kron.errors import InvalidTraceError
@@ -13,6 +14,7 @@ from kron.theory.alphabet import EVENTS
 
 VERSION = 1
 _SHARED = ("t", "event")
+_encoder = JSONEncoder(ensure_ascii=False)
 _NAMED = "named"
 _FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_999  # the calendar in milliseconds
 
@@ -78,7 +80,10 @@ def write_header(header: Header) -> str:
 
 def write_position(position: Position) -> str:
     """Return the line of an event."""
-    return _line({"t": position.t, "event": position.event, **position.fields})
+    t, event, fields = position
+    if len(fields) == 1 and isinstance(task := fields.get("task"), str):  # nearly all are of runs
+        return f'{{"t": {t}, "event": "{event}", "task": {encode_basestring(task)}}}'
+    return _line({"t": t, "event": event, **fields})
 
 
 def read_trace(lines: Iterable[str], contracts: Iterable[str]) -> tuple[Header, Iterator[Position]]:
@@ -125,7 +130,7 @@ def clock_of(position: Position) -> int:
 
 
 def _line(fields: Mapping[str, object]) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
+    return _encoder.encode(fields)
 
 
 def _object(number: int, text: str) -> dict[str, object]:

@@ -93,7 +93,7 @@ LOOPED = (
     Mutant(
         "a start is not told",
         "engine/tasks.py",
-        "self._emitter.note_starts([record.name for record in planned.begun], now)",
+        "self._emitter.note_starts([record.name for record in begun], now)",
         "pass",
         ("S4",),
     ),
@@ -117,8 +117,8 @@ STOPPED = (
     Mutant(
         "a start that is on its way to the disk does not heed a stop",
         "engine/tasks.py",
-        "        if not hushed:\n            with collector_paused():",
-        "        if planned.owed:\n            with collector_paused():",
+        "        if not hushed:\n            undisturbed(",
+        "        if planned.owed:\n            undisturbed(",
         ("S1",),
     ),
     Mutant(

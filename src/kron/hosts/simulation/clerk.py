@@ -99,7 +99,7 @@ def work() -> None:
     try:
         doing: _Work = pickle.loads(_read(source))  # of our own process
         while batch := _read(source):
-            doing.take([Position(*fields) for fields in marshal.loads(batch)])
+            doing.take([Position._make(fields) for fields in marshal.loads(batch)])
         found = doing.close()
     except KronError as error:
         found = error

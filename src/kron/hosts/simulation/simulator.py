@@ -88,7 +88,7 @@ class _Life:
         self._identities = {job.name: job.identity for job in scenario.jobs if job.identity}
         naming = NamedDues(scenario.contract, scenario.timezone, self._count, self._identities)
         self._put = Reconciliation(naming if scenario.header.names_dues else self._count)
-        self._recorder = Recorder(self._clock.now, self._put)
+        self._recorder = Recorder(self._clock.now, self._put, self._put.take_runs)
         self._scheduler = self._make_scheduler()
         self._summary = Summary()
 
