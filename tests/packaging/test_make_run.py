@@ -35,9 +35,9 @@ class MakeRun:
         said = []
         for line in self.process.stderr:
             said.append(line)
-            event = json.loads(line) if line.startswith("{") else {}
+            event: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
             if event.get("event") == name and fields.items() <= event.items():
-                return event  # type: ignore[no-any-return] # an object of JSON
+                return event
         raise AssertionError("".join(said))
 
     def ask(self, *words: str) -> Any:

@@ -23,7 +23,7 @@ class TextSink:
 
     def __call__(self, event: Event) -> None:
         """Write the event at once."""
-        left_out = _LEFT_OUT if _LEFT_OUT <= event.fields.keys() else ()
+        left_out = _LEFT_OUT if event.fields.keys() >= _LEFT_OUT else ()
         said = {key: value for key, value in event.fields.items() if key not in left_out and value not in (None, "")}
         fields = " ".join(f"{key}={_short(value)}" for key, value in said.items())
         mark = "! " if event.level == "WARNING" else "  "
