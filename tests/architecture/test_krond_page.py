@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "krond.md").read_text("utf-8")
 TEXT = PAGE + (ROOT / "README.md").read_text("utf-8")
 PLACES = (
-    r"^(?:\$ )?krond ([^`\n#&]+)",
+    r"^(?:\$ )?krond ([a-z][^`\n#&]+)",
     r"`krond ([^`]+)`",
     r"\$\(krond ([^)]+)\)",
 )  # a block, a sentence, a shell's line
