@@ -22,6 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 run: $(READY) ## run krond with the example jobs until Ctrl-C
+	@echo 'Ask it from another terminal: $(BIN)/krond jobs --state $(STATE), or history, logs, status. Ctrl-C ends it.' >&2
 	@exec $(BIN)/krond run --config examples/krond.toml --state $(STATE)
 
 next: $(READY) ## show the coming week of the example jobs
@@ -31,7 +32,7 @@ test: $(READY) lint ## lint, types, layers and all tests but the slow ones
 	@$(BIN)/python -m pytest -m "not slow"
 
 test-slow: $(READY) ## the long sweeps
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -rs -m slow
 
 lint: $(READY) ## ruff, mypy and the layer rules
 	@$(BIN)/ruff check --quiet .
