@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup run test test-slow lint format bench clean
+STATE := .krond
+
+.PHONY: help setup run next test test-slow lint format man bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,14 +21,18 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
-run: $(READY) ## show the coming week of the example jobs
+run: $(READY) ## run krond with the example jobs until Ctrl-C
+	@echo 'Ask it from another terminal: $(BIN)/krond jobs --state $(STATE), or history, logs, status. Ctrl-C ends it.' >&2
+	@exec $(BIN)/krond run --config examples/krond.toml --state $(STATE)
+
+next: $(READY) ## show the coming week of the example jobs
 	@$(BIN)/kron next --file examples/jobs.kron --for 7d
 
 test: $(READY) lint ## lint, types, layers and all tests but the slow ones
 	@$(BIN)/python -m pytest -m "not slow"
 
 test-slow: $(READY) ## the long sweeps
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -rs -m slow
 
 lint: $(READY) ## ruff, mypy and the layer rules
 	@$(BIN)/ruff check --quiet .
@@ -37,8 +43,11 @@ lint: $(READY) ## ruff, mypy and the layer rules
 format: $(READY) ## write the code in the common form
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
+man: $(READY) ## write the manual pages anew
+	@$(BIN)/python -m tests.packaging.manual
+
 bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(STATE) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

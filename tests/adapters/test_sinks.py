@@ -8,6 +8,7 @@ import pytest
 
 from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.adapters.logging_sink import LoggingSink
+from kron.adapters.text_sink import TextSink
 from kron.rules.event import event
 from tests.hosts.world import NOON
 
@@ -30,6 +31,32 @@ def test_an_event_is_one_line_of_json_whatever_a_name_holds() -> None:
     JsonLinesSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
 
     assert stream.getvalue().count("\n") == 1
+
+
+def test_a_line_for_people_tells_of_a_run_what_they_look_for() -> None:
+    stream = io.StringIO()
+    row = {
+        "kind": "period", "run_id": "7f-1", "identity": "/etc/krond/jobs.toml:backup", "name": "backup",
+        "period_id": "2026-03-01T11:00:00Z", "nominal_time": "2026-03-01T11:00:00Z",
+        "chosen_time": "2026-03-01T11:59:57Z", "outcome": "executed", "reason": None, "detail": None,
+        "started_at": "2026-03-01T11:59:57.004Z", "ended_at": "2026-03-01T12:00:00.104Z", "state": "completed",
+        "result": "failed", "exit_code": 1, "signal": None, "attempt": 1, "attempts": 1, "duration": 3.1, "lateness": 0,
+    }  # fmt: skip
+
+    TextSink(stream, lambda: NOON)(event("RunEnded", **row))
+
+    assert stream.getvalue() == (
+        "12:00:00Z   RunEnded run_id=7f-1 name=backup chosen_time=2026-03-01T11:59:57Z outcome=executed result=failed "
+        "exit_code=1 attempt=1 duration=3.1 lateness=0\n"
+    )
+
+
+def test_a_line_for_people_has_no_character_that_a_terminal_would_obey() -> None:
+    stream = io.StringIO()
+
+    TextSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
+
+    assert stream.getvalue() == '12:00:00Z   TaskPreserved taskName="two?lines ?[31m and red"\n'
 
 
 def test_a_log_line_has_no_character_that_a_terminal_would_obey(caplog: pytest.LogCaptureFixture) -> None:

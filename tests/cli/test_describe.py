@@ -1,11 +1,13 @@
 """kron describe, completion and the command itself."""
 
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
 import kron as package
-from tests.cli.runner import kron
+from tests.cli.runner import Answer, kron
+from tests.hosts.krond.runner import krond
 
 
 def test_a_line_is_told_in_plain_english() -> None:
@@ -40,11 +42,12 @@ def test_json_has_the_canonical_text() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_a_script_that_names_the_command(shell: str) -> None:
-    answer = kron("completion", shell)
+@pytest.mark.parametrize("command", [kron, krond])
+def test_completion_is_a_script_that_names_the_command(shell: str, command: Callable[..., Answer]) -> None:
+    answer = command("completion", shell)
 
     assert answer.code == 0
-    assert "_KRON_COMPLETE" in answer.out
+    assert f"_{command.__name__.upper()}_COMPLETE" in answer.out
 
 
 def test_the_script_for_bash_is_valid() -> None:

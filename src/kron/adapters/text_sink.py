@@ -6,6 +6,9 @@ from typing import TextIO
 from kron.instant import Instant
 from kron.rules.event import Event
 
+# Of a row of the history, what the line says anyway or what `krond history` is there for.
+_LEFT_OUT = {"kind", "identity", "period_id", "nominal_time", "started_at", "ended_at", "state", "attempts"}
+
 
 class TextSink:
     """Writes the time of day, the name and the fields that say something."""
@@ -20,7 +23,9 @@ class TextSink:
 
     def __call__(self, event: Event) -> None:
         """Write the event at once."""
-        fields = " ".join(f"{key}={_short(value)}" for key, value in event.fields.items() if value not in (None, ""))
+        left_out = _LEFT_OUT if event.fields.keys() >= _LEFT_OUT else ()
+        said = {key: value for key, value in event.fields.items() if key not in left_out and value not in (None, "")}
+        fields = " ".join(f"{key}={_short(value)}" for key, value in said.items())
         mark = "! " if event.level == "WARNING" else "  "
         self._stream.write(f"{self._now():%H:%M:%S}Z {mark}{event.name} {fields}".rstrip() + "\n")
         self._stream.flush()

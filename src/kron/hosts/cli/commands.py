@@ -3,7 +3,6 @@
 import click
 
 from kron._version import __version__
-from kron.hosts.cli.completion import completion
 from kron.hosts.cli.describe import describe
 from kron.hosts.cli.explain import explain
 from kron.hosts.cli.import_ import import_
@@ -12,6 +11,7 @@ from kron.hosts.cli.next import next_
 from kron.hosts.cli.run import run
 from kron.hosts.cli.simulate import simulate
 from kron.hosts.cli.verify import verify
+from kron.hosts.completion import completion_of
 from kron.hosts.console import Commands, heed_terminal
 
 
@@ -32,5 +32,5 @@ def kron(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (next_, explain, describe, lint, import_, run, simulate, verify, completion):
+for _command in (next_, explain, describe, lint, import_, run, simulate, verify, completion_of("kron")):
     kron.add_command(_command)

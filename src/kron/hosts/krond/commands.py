@@ -3,6 +3,7 @@
 import click
 
 from kron._version import __version__
+from kron.hosts.completion import completion_of
 from kron.hosts.console import Commands, heed_terminal
 from kron.hosts.krond.asking import jobs, next_, reload, resume, status, stop, suspend, trigger
 from kron.hosts.krond.check import check
@@ -23,3 +24,4 @@ def krond(context: click.Context) -> None:
 
 for _command in (run, check, status, jobs, next_, history, logs, suspend, resume, trigger, reload, stop, ledger):
     krond.add_command(_command)
+krond.add_command(completion_of("krond"))

@@ -11,6 +11,6 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise
-        sys.stderr.write("krond: the command line needs one more package: pip install 'kron-scheduler[cli]'\n")
+        sys.stderr.write("krond: the daemon needs a few more packages: pip install 'kron-scheduler[krond]'\n")
         sys.exit(2)
     run(krond, "krond")

@@ -83,7 +83,7 @@ def _not_done(loaded: Loaded) -> list[Finding]:
 
 async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     settings = loaded.job_set.settings
-    state = State(options.state or (Path(settings.state) if settings.state else default_state()))
+    state = State((options.state or (Path(settings.state) if settings.state else default_state())).absolute())
     state.take()
     monitor = Monitor(Header("kron"), sink)
     recorder = JobRecorder(system_now, monitor.take)

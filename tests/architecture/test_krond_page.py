@@ -1,0 +1,51 @@
+"""docs/krond.md and the README: every krond command that they show is one, and every word of a record is theirs."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from kron.hosts.krond.commands import krond
+from kron.rules.job_record import Result
+from kron.rules.verdict import Outcome
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "krond.md").read_text("utf-8")
+TEXT = PAGE + (ROOT / "README.md").read_text("utf-8")
+PLACES = (
+    r"^(?:\$ )?krond ([a-z][^`\n#&]+)",
+    r"`krond ([^`]+)`",
+    r"\$\(krond ([^)]+)\)",
+)  # a block, a sentence, a shell's line
+SHOWN = sorted({" ".join(text.split()) for place in PLACES for text in re.findall(place, TEXT, re.MULTILINE)})
+COMMANDS = [text for text in SHOWN if " " in text or text not in ("run", "check")]  # and not just their names
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_a_command_that_is_shown_is_understood(text: str) -> None:
+    group: click.Command = krond
+    words = shlex.split(text)
+    while isinstance(group, click.Group):
+        group = group.commands[words.pop(0)]
+
+    group.make_context(text, words)
+
+
+def test_every_command_is_shown() -> None:
+    shown = {text.split()[0] for text in COMMANDS}
+
+    assert set(krond.commands) - shown == set()
+
+
+def test_the_outcomes_are_those_of_the_code() -> None:
+    section = PAGE.partition("| outcome | reason |")[2].partition("\n\n")[0]
+
+    assert set(re.findall(r"^\| (\w+) \|", section, re.MULTILINE)) == {outcome.value for outcome in Outcome}
+
+
+def test_the_results_are_those_of_the_code() -> None:
+    sentence = PAGE.partition("Results of a run:")[2].partition("\n\n")[0]
+
+    assert set(re.findall(r"`([^`]+)`", sentence)) == {result.value for result in Result}

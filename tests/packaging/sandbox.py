@@ -1,0 +1,82 @@
+"""A krond as a container would have it: process 1, of a user without rights, on a root that nobody can write."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.hosts.krond.daemon import Krond
+
+NOBODY = 65534
+_MAIN = "from kron.hosts.krond.main import main; main()"
+_PACKAGES = ("kron", "click", "tzdata")
+_PREPARE = """
+if [ -n "$CLOSED" ]; then
+  mount --bind "$PREFIX" "$PYTHON"
+  mount -t tmpfs -o mode=755 none "$CLOSED"
+  mkdir -p "$PREFIX"
+  mount --bind "$PYTHON" "$PREFIX"
+fi
+while read -r _ target _; do mount -o remount,bind,ro "$target" 2>/dev/null || :; done < /proc/self/mounts
+mount --bind "$VOLUME" "$VOLUME"
+mount -o remount,bind,rw "$VOLUME"
+exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all -- "$@"
+"""
+
+
+def why_not() -> str:
+    """Return what this machine lacks for a sandbox; nothing if all is there."""
+    if os.geteuid() != 0:
+        return "only root makes namespaces and gives them up to somebody else"
+    for program in ("unshare", "setpriv", "mount"):
+        if shutil.which(program) is None:
+            return f"{program} is not installed"
+    done = subprocess.run(
+        ["unshare", "--pid", "--fork", "--mount", "--mount-proc", "true"], capture_output=True, text=True, check=False
+    )
+    return done.stderr.strip()
+
+
+def closed(path: Path) -> str:
+    """Return the first directory on the way to a path that only its owner may enter; nothing if there is none."""
+    on_the_way = [*reversed(path.parents), path]
+    return next((str(folder) for folder in on_the_way if not folder.stat().st_mode & 0o001), "")
+
+
+class Sandbox(Krond):
+    """What `Krond` can do, inside. The commands ask from outside, through the volume."""
+
+    def __init__(self, jobs: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kron-sandbox-"))
+        self.folder.chmod(0o755)
+        super().__init__(self.folder, jobs)
+        self.volume = self.folder / "volume"
+        self.volume.mkdir(mode=0o755)
+        os.chown(self.volume, NOBODY, NOBODY)
+        self.state = self.volume / "state"
+        (self.folder / "python").mkdir()
+        for name in _PACKAGES:  # where these tests have them, and Python itself, nobody else may be able to look
+            spec = importlib.util.find_spec(name)
+            assert spec is not None
+            assert spec.origin is not None
+            shutil.copytree(Path(spec.origin).parent, self.folder / "site" / name)
+
+    def start(self) -> "Sandbox":
+        """Start it, and return when it says that it is ready."""
+        words = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-euc", _PREPARE, "sh"]
+        words += [os.path.realpath(sys.executable), "-c", _MAIN, "run", "--config", str(self.file), "--log", "json"]
+        environment = {
+            "PATH": os.environ["PATH"], "PYTHONPATH": str(self.folder / "site"), "VOLUME": str(self.volume),
+            "KROND_STATE": str(self.state), "PREFIX": sys.base_prefix, "PYTHON": str(self.folder / "python"),
+            "CLOSED": closed(Path(sys.base_prefix)),
+        }  # fmt: skip
+        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment, cwd="/")
+        self.wait_for("KrondReady")
+        return self
+
+    def remove(self) -> None:
+        """Leave nothing behind."""
+        shutil.rmtree(self.folder)
