@@ -52,7 +52,6 @@ WRONG = {
     "a range of one": ("UPDATE entry SET number = 1 WHERE kind = 'range'", "the range is none"),
     "a period that is none": ("UPDATE entry SET nominal = NULL WHERE run_id = 'run 1'", "does not fit"),
     "an end without a result": ("UPDATE entry SET result = NULL WHERE run_id = 'run 1'", "an end and a result"),
-    "a period that is not marked": ("UPDATE entry SET ahead = 0", "to come"),
     "a job that does not know": ("UPDATE job SET newest = ''", "to come"),
     "another word": ("UPDATE entry SET result = 'perhaps' WHERE run_id = 'run 1'", "no Kron writes"),
     "another form": ("UPDATE entry SET at = '2026-03-01T12:00:00Z' WHERE run_id = 'run 1'", "an instant"),

@@ -17,7 +17,7 @@ from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
 from kron.engine.jobs.store import JobBatch, JobStored
-from kron.errors import LedgerInUseError, LedgerUnusableError, LedgerWriteError
+from kron.errors import LedgerUnusableError, LedgerWriteError
 from kron.rules.job_record import End, Process, Result
 from kron.testing.job_samples import (
     DECLARED,
@@ -25,7 +25,6 @@ from kron.testing.job_samples import (
     FAILED,
     JOB,
     KEY,
-    MINUTE,
     NOON,
     NOW,
     OTHER,
@@ -92,6 +91,17 @@ def test_all_files_are_for_their_owner_alone(path: Path) -> None:
     assert found == dict.fromkeys(("ledger.db", "ledger.db-shm", "ledger.db-wal", "ledger.db.lock"), 0o600)
 
 
+def test_a_ledger_that_is_its_owners_anyway_leaves_no_lock_beside_it(path: Path) -> None:
+    async def live() -> list[str]:
+        ledger = SqliteJobLedger(path, is_ours=True)
+        await ledger.open()
+        await ledger.append(DECLARED)
+        await ledger.close()
+        return [each.name for each in path.parent.iterdir()]
+
+    assert asyncio.run(live()) == ["ledger.db"]
+
+
 def test_a_link_in_its_place_is_refused(path: Path, tmp_path: Path) -> None:
     remember(tmp_path / "elsewhere", DECLARED)
     path.symlink_to(tmp_path / "elsewhere")
@@ -106,19 +116,6 @@ def test_a_link_in_place_of_the_lock_is_refused(path: Path, tmp_path: Path) -> N
     with pytest.raises(LedgerUnusableError, match="lock"):
         remember(path)
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_the_lock_may_lie_elsewhere(path: Path) -> None:
-    async def two() -> None:
-        first, second = (SqliteJobLedger(path, lock=path.with_name("lock")) for _ in range(2))
-        await first.open()
-        with pytest.raises(LedgerInUseError):
-            await second.open()
-        await first.close()
-
-    asyncio.run(two())
-
-    assert {each.name for each in path.parent.iterdir()} == {"ledger.db", "lock"}
 
 
 # --- what is no ledger of jobs ----------------------------------------------------------------------------------------
@@ -229,7 +226,6 @@ def test_what_correctness_needs_stays_however_old(path: Path) -> None:
 
     assert run_ids(path) == ["goes on", "is tried again", "first", "second", "ahead", "new"]
     assert [each.attempt.run_id for each in stored.unfinished] == ["goes on", "second", "new"]
-    assert stored.handled["other"] == {NOON + 5 * MINUTE}
 
 
 def test_a_range_of_which_a_part_is_not_old_stays(path: Path) -> None:

@@ -21,7 +21,6 @@ class _Outcome(NamedTuple):
 
     last: Instant  # nominal times
     first: Instant
-    effective: Instant
     record: PeriodRecord | Attempt
 
 
@@ -50,13 +49,9 @@ class MemoryJobLedger:
     async def load(self) -> JobStored:
         """Return what is remembered."""
         attempts, jobs = self.attempts.values(), self.jobs.values()
-        ahead = (
-            (job.identity, each) for job in jobs for each in self._outcomes(job.identity) if each.effective > job.served
-        )
         return JobStored(
             jobs=dict(self.jobs),
             definitions={job.definition: self.definitions[job.definition] for job in jobs},
-            handled=self._nominals(ahead, {}),
             unfinished=[self._unfinished(each) for each in attempts if each.run_id not in self.ends],
             retries=[retry for each in attempts if (retry := self._retry(each)) is not None],
         )
@@ -107,7 +102,7 @@ class MemoryJobLedger:
         self, found: Iterable[tuple[str, _Outcome]], since: Mapping[str, Instant]
     ) -> dict[str, frozenset[Instant]]:
         nominals: dict[str, set[Instant]] = {}
-        for identity, (last, first, _, record) in found:
+        for identity, (last, first, record) in found:
             inside: Iterable[Instant] = [last]
             if first < last:
                 begin = max(first, since.get(identity, first))
@@ -148,12 +143,12 @@ class MemoryJobLedger:
         self._need(self.definitions, record.definition, "definition")
         occupant = self._occupant(record.identity, record.first, record.last, record.definition)
         if occupant is None:
-            self._add(record.identity, _Outcome(record.last, record.first, record.effective, record))
+            self._add(record.identity, _Outcome(record.last, record.first, record))
         elif occupant != record:
             raise _conflict(record.identity, record.last, "it has an outcome already")
 
     def _begin(self, attempt: Attempt) -> None:
-        run_id, identity, _, nominal, chosen, number, *_ = attempt
+        run_id, identity, _, nominal, _, number, *_ = attempt
         self._need(self.jobs, identity, "job")
         self._need(self.definitions, attempt.definition, "definition")
         if run_id in self.attempts:
@@ -165,7 +160,7 @@ class MemoryJobLedger:
         if nominal is not None:
             self._try(attempt, nominal)
             if number == 1:
-                self._add(identity, _Outcome(nominal, nominal, chosen or nominal, attempt))
+                self._add(identity, _Outcome(nominal, nominal, attempt))
         self._set(self.attempts, run_id, attempt)
 
     def _try(self, attempt: Attempt, nominal: Instant) -> None:

@@ -19,7 +19,6 @@ from kron.testing.job_samples import (
     JOB,
     KEY,
     MINUTE,
-    MISSED,
     NOON,
     NOW,
     OTHER,
@@ -39,14 +38,14 @@ from kron.testing.job_samples import (
 
 async def a_new_ledger_remembers_nothing(make: Make) -> None:
     """There is nothing in a new one."""
-    assert await reopened(make) == JobStored({}, {}, {}, [], [])
+    assert await reopened(make) == JobStored({}, {}, [], [])
 
 
 async def a_job_comes_back_as_it_was(make: Make) -> None:
     """Every field, with the text of its definition."""
     stored = await reopened(make, JobBatch({KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB, FULL]))
 
-    assert stored == JobStored({JOB.identity: JOB, FULL.identity: FULL}, {KEY: DEFINITION}, {}, [], [])
+    assert stored == JobStored({JOB.identity: JOB, FULL.identity: FULL}, {KEY: DEFINITION}, [], [])
 
 
 async def the_last_word_on_a_job_counts(make: Make) -> None:
@@ -114,36 +113,13 @@ async def a_next_attempt_can_be_given_up(make: Make) -> None:
 # --- what is handled --------------------------------------------------------------------------------------------------
 
 
-async def what_lies_after_the_served_time_is_handled(make: Make) -> None:
-    """By its effective time, executed or closed; what lies before is known to be."""
-    early = MISSED._replace(first=NOON - MINUTE, last=NOON - MINUTE, effective=NOON + MINUTE)
-    late = MISSED._replace(first=NOON + MINUTE, last=NOON + MINUTE, effective=NOON)
-
-    stored = await reopened(make, DECLARED, JobBatch(closed=[early, late], begun=[attempt_at(5, "run 5"), RUN]))
-
-    assert stored.handled == {JOB.identity: frozenset({NOON - MINUTE, NOON + 5 * MINUTE})}
-
-
 async def every_period_inside_a_range_is_handled(make: Make) -> None:
     """By its definition, which need not be the one in force."""
     changed = JobBatch({OTHER_KEY: OTHER}, [JOB._replace(definition=OTHER_KEY)], [closed_from(3, 3)])
+    async with opened(make, DECLARED, changed) as ledger:
+        found = await ledger.handled({JOB.identity: NOON})
 
-    stored = await reopened(make, DECLARED, changed)
-
-    assert stored.handled == {JOB.identity: frozenset(NOON + minute * MINUTE for minute in (3, 4, 5))}
-
-
-async def serving_more_leaves_less_to_be_told_and_serving_less_more(make: Make) -> None:
-    """A clock may be set back."""
-    run, later = attempt_at(5, "run 5"), JOB._replace(served=NOON + 10 * MINUTE)
-
-    after = await reopened(make, DECLARED, JobBatch(begun=[run]), JobBatch(jobs=[later]))
-    before = await reopened(make, JobBatch(begun=[attempt_at(6, "run 6")]), JobBatch(jobs=[JOB]))
-
-    assert (after.handled, before.handled) == (
-        {},
-        {JOB.identity: frozenset({NOON + 5 * MINUTE, NOON + 6 * MINUTE})},
-    )
+    assert found == {JOB.identity: frozenset(NOON + minute * MINUTE for minute in (3, 4, 5))}
 
 
 async def what_was_handled_since_an_instant_can_be_asked_for(make: Make) -> None:
@@ -216,9 +192,7 @@ JOB_LEDGER_SUITE: tuple[Check, ...] = (
     an_execution_waits_for_its_next_attempt_until_that_begins,
     an_execution_without_a_period_waits_for_its_next_attempt_until_that_begins,
     a_next_attempt_can_be_given_up,
-    what_lies_after_the_served_time_is_handled,
     every_period_inside_a_range_is_handled,
-    serving_more_leaves_less_to_be_told_and_serving_less_more,
     what_was_handled_since_an_instant_can_be_asked_for,
     a_second_host_is_refused_until_the_first_lets_go,
     a_closed_ledger_takes_nothing,

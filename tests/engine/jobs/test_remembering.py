@@ -51,7 +51,7 @@ async def live(line: str, acts: Sequence[Act]) -> MemoryJobLedger:
 def handled(store: MemoryJobLedger) -> list[Instant]:
     """Return the nominal times of all outcomes."""
     found: list[Instant] = []
-    for last, first, _, record in store.outcomes.get("a", []):
+    for last, first, record in store.outcomes.get("a", []):
         found += nominals_inside("a", store.definitions[record.definition], first, last) if first < last else [last]
     return found
 

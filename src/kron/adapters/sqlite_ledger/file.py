@@ -27,13 +27,13 @@ class LedgerFile(Generic[Item]):
         schema: Schema,
         write: Callable[[list[Item]], object] = _no_items,
         *,
-        lock: Path | None = None,
+        is_ours: bool = False,
     ) -> None:
-        """`write` gets all items that have arrived; `lock` is the lock's file, if not the one beside the ledger."""
+        """`write` gets all items that have arrived; `is_ours`: nobody else can have the file, and none is locked."""
         self.path = path
         self._schema = schema
         self._write = write
-        self._lock = lock
+        self._is_ours = is_ours
         self._worker: Worker[Item] | None = None
         self._possession: Possession | None = None
         self._connection: sqlite3.Connection | None = None
@@ -99,7 +99,8 @@ class LedgerFile(Generic[Item]):
     def _open(self) -> None:
         path = self.path.absolute() if self._schema.private else self.path.resolve()
         look(path, self._schema)
-        self._possession = Possession(path, lock=self._lock, mode=self._schema.mode)
+        if not self._is_ours:
+            self._possession = Possession(path, mode=self._schema.mode)
         self._connection = prepare(path, self._schema)
 
     def _close(self) -> None:

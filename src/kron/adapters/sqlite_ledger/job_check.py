@@ -47,9 +47,6 @@ _INVARIANTS = {
     f"{_ENTRIES} (number > 1) <> (kind = 'range')": "the kind is not that of its periods",
     f"{_ENTRIES} (nominal IS NULL) <> (kind IN ('trigger', 'boot'))": "the kind does not fit the period",
     f"{_ENTRIES} (ended IS NULL) <> (result IS NULL)": "an end and a result are not there together",
-    f"{_ENTRIES} nominal IS NOT NULL AND attempt = 1 AND effective > served AND ahead = 0": (
-        "the period would be taken for one that is to come"
-    ),
     f"{_ENTRIES} nominal > newest": "the period would be taken for one that is to come",
     f"{_ENTRIES} kind NOT IN ({_KINDS}) OR outcome NOT IN ({_OUTCOMES}) OR result NOT IN ({_RESULTS})": (
         "a word stands there that no Kron writes"

@@ -28,13 +28,11 @@ class SqliteJobLedger:
     removed a few at a time, by the time that the batches themselves tell. The file is for its owner alone (0600).
     """
 
-    def __init__(
-        self, path: str | PathLike[str], *, retention: timedelta | None = None, lock: str | PathLike[str] | None = None
-    ) -> None:
-        """`lock`: the file that is locked while the ledger is open, if not `<path>.lock`."""
+    def __init__(self, path: str | PathLike[str], *, retention: timedelta | None = None, is_ours: bool = False) -> None:
+        """`is_ours`: nobody else can have the file, so that no `<path>.lock` is made to make sure."""
         self.path = Path(path)
         self._pruning = Pruning(retention)
-        self._file: LedgerFile[None] = LedgerFile(self.path, JOBS, lock=None if lock is None else Path(lock))
+        self._file: LedgerFile[None] = LedgerFile(self.path, JOBS, is_ours=is_ours)
         self._numbers: Numbers | None = None
 
     # --- the port -----------------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from kron.engine.jobs.store import JobStored, Retry, Unfinished
 from kron.errors import InvalidDefinitionError
 from kron.instant import Instant
 from kron.rules.inside import nominals_inside
+from kron.rules.work import definition_key
 
 _IN_FORCE = "SELECT key, text FROM definition WHERE id IN (SELECT definition FROM job)"
 _PERIODS = "identity, first, nominal, text"
-_AHEAD = f"SELECT {_PERIODS} FROM {ENTRY} WHERE ahead = 1 AND effective > served"
 _SINCE = f"SELECT {_PERIODS} FROM {ENTRY} WHERE nominal >= ? AND attempt = 1"
 _UNFINISHED = f"SELECT {ATTEMPT}, {PROCESS} FROM {ENTRY} WHERE run_id IS NOT NULL AND ended IS NULL ORDER BY entry.id"
 _RETRIES = f"""SELECT {ATTEMPT}, retry_at FROM {ENTRY} WHERE retry_at IS NOT NULL AND NOT EXISTS (
@@ -28,11 +28,19 @@ def load_jobs(connection: sqlite3.Connection) -> JobStored:
     retries = [Retry(attempt_of(row[:9]), moment(row[9])) for row in connection.execute(_RETRIES)]
     return JobStored(
         jobs={job.identity: job for job in jobs},
-        definitions=dict(connection.execute(_IN_FORCE).fetchall()),
-        handled=_nominals(connection.execute(_AHEAD), {}),
+        definitions=_definitions(connection),
         unfinished=unfinished,
         retries=retries,
     )
+
+
+def _definitions(connection: sqlite3.Connection) -> Mapping[str, str]:
+    """Return the definitions in force; one that nobody has written would be read as another job."""
+    found: dict[str, str] = dict(connection.execute(_IN_FORCE).fetchall())
+    for key, text in found.items():
+        if definition_key(str(text)) != key:
+            raise ValueError(f"definition {key} is damaged")
+    return found
 
 
 def load_handled(connection: sqlite3.Connection, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:

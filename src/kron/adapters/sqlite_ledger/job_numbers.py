@@ -16,8 +16,7 @@ class Known(NamedTuple):
     """The row of a job."""
 
     number: int
-    served: str  # stamps
-    newest: str
+    newest: str  # a stamp
 
 
 class Numbers:
@@ -25,7 +24,7 @@ class Numbers:
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self._path = path
-        rows = connection.execute("SELECT identity, id, served, newest FROM job")
+        rows = connection.execute("SELECT identity, id, newest FROM job")
         self._jobs = {identity: Known(*known) for identity, *known in rows}
         self._definitions: dict[str, int] = dict(connection.execute("SELECT key, id FROM definition").fetchall())
         self._versions: set[tuple[str, str]] = set(connection.execute(_VERSIONS).fetchall())
@@ -36,7 +35,7 @@ class Numbers:
         self.new_versions: set[tuple[str, str]] = set()  # identities and keys
 
     def take(self, batch: JobBatch) -> None:
-        """Give numbers to what has none yet, and note how far each job is served and how far it has outcomes."""
+        """Give numbers to what has none yet, and note how far each job has outcomes."""
         self.changed_jobs, self.new_definitions = {}, {}
         for key in batch.definitions:
             if key not in self._definitions:
@@ -45,15 +44,15 @@ class Numbers:
         for record in batch.jobs:
             known = self.changed_jobs.get(record.identity) or self._jobs.get(record.identity)
             if known is None:
-                known = Known(following, NEVER, NEVER)
+                known = Known(following, NEVER)
                 following += 1
-            self.changed_jobs[record.identity] = Known(known.number, stamp(record.served), known.newest)
+            self.changed_jobs[record.identity] = known
         outcomes = [(each.identity, each.last) for each in batch.closed]
         outcomes += [(each.identity, each.nominal) for each in batch.begun if each.nominal is not None]
         for identity, nominal in outcomes:
             known, text = self.job(identity), stamp(nominal)
             if text > known.newest:
-                self.changed_jobs[identity] = Known(known.number, known.served, text)
+                self.changed_jobs[identity] = Known(known.number, text)
         named = {(each.identity, each.definition) for each in batch.jobs}
         named |= {(each.identity, each.definition) for each in batch.closed}
         named |= {(each.identity, each.definition) for each in batch.begun}

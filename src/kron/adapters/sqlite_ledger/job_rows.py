@@ -14,11 +14,11 @@ _JOB = (
     "newest",
 )  # fmt: skip
 _RUN = (
-    "job", "kind", "nominal", "number", "attempt", "chosen", "effective", "ahead", "outcome", "reason", "detail",
+    "job", "kind", "nominal", "number", "attempt", "chosen", "effective", "outcome", "reason", "detail",
     "definition", "at", "run_id", "boot",
 )  # fmt: skip
 _CLOSED = (
-    "job", "kind", "nominal", "first", "number", "attempt", "chosen", "effective", "ahead", "outcome", "reason",
+    "job", "kind", "nominal", "first", "number", "attempt", "chosen", "effective", "outcome", "reason",
     "detail", "definition", "at",
 )  # fmt: skip
 _END = ("run_id", "ended", "result", "exit_code", "signal", "detail", "retry_at")
@@ -29,7 +29,6 @@ _PUT_JOBS = f"INSERT INTO job ({', '.join(_JOB)}) VALUES {ROWS} ON CONFLICT (id)
 )
 _PUT_VERSIONS = f"INSERT INTO version (job, definition) VALUES {ROWS}"
 _REACH = f"UPDATE job SET newest = new.column2 FROM (VALUES {ROWS}) AS new WHERE id = new.column1"
-_BACK = "UPDATE entry SET ahead = 1 WHERE effective > ? AND job = ? AND nominal IS NOT NULL AND attempt = 1"
 _PUT_RUNS = f"INSERT INTO entry ({', '.join(_RUN)}) VALUES {ROWS}"
 _PUT_CLOSED = f"INSERT INTO entry ({', '.join(_CLOSED)}) VALUES {ROWS}"
 _PUT_PROCESSES = (
@@ -57,10 +56,7 @@ def put_jobs(connection: sqlite3.Connection, records: Iterable[JobRecord], numbe
     values: list[object] = []
     last = {record.identity: record for record in records}
     for identity, name, key, declared_at, served, suspended, until, boot, declared in last.values():
-        known, before = numbers.job(identity), numbers.before(identity)
-        if before is not None and known.served < before.served:  # the clock was set back
-            connection.execute(_BACK, (known.served, known.number))
-        number = numbers.definition(key)
+        known, number = numbers.job(identity), numbers.definition(key)
         values += (known.number, identity, name, number, stamp(declared_at), stamp(served))
         values += (int(suspended), stamp_or_none(until), boot, int(declared), known.newest)
     execute_rows(connection, _PUT_JOBS, len(_JOB), values)
@@ -79,10 +75,9 @@ def put_closed(connection: sqlite3.Connection, records: Iterable[PeriodRecord], 
     """Add what was closed."""
     values: list[object] = []
     for identity, first, last, number, chosen, effective, outcome, reason, detail, key, at in records:
-        known, when = numbers.job(identity), stamp(effective)
         kind, begin = (Kind.PERIOD.value, None) if number == 1 else (_RANGE, stamp(first))
-        values += (known.number, kind, stamp(last), begin, number, 1, stamp_or_none(chosen))
-        values += (when, int(when > known.served), outcome.value, reason, detail, numbers.definition(key), stamp(at))
+        values += (numbers.job(identity).number, kind, stamp(last), begin, number, 1, stamp_or_none(chosen))
+        values += (stamp(effective), outcome.value, reason, detail, numbers.definition(key), stamp(at))
     execute_rows(connection, _PUT_CLOSED, len(_CLOSED), values)
 
 
@@ -94,9 +89,8 @@ def put_begun(connection: sqlite3.Connection, attempts: Iterable[Attempt], numbe
         if nominal is None and attempt > 1:
             connection.execute(_REPEAT, (known.number, kind.value, attempt - 1))
         effective = stamp(chosen or nominal or started)
-        is_ahead = nominal is not None and attempt == 1 and effective > known.served
         values += (known.number, kind.value, stamp_or_none(nominal), 1, attempt, stamp_or_none(chosen), effective)
-        values += (int(is_ahead), _EXECUTED, "", "", numbers.definition(key), stamp(started), run_id, boot)
+        values += (_EXECUTED, "", "", numbers.definition(key), stamp(started), run_id, boot)
     execute_rows(connection, _PUT_RUNS, len(_RUN), values)
 
 

@@ -23,12 +23,11 @@ _JOB = """CREATE TABLE job (
     suspended INTEGER NOT NULL, suspended_until TEXT, boot TEXT NOT NULL, declared INTEGER NOT NULL,
     newest TEXT NOT NULL
 )"""
-# `first` only of several periods; `ahead`: its time lay after what was served when it was written; `at`: when a run
-# began or a period was closed; from `run_id` on only of runs.
+# `first` only of several periods; `at`: when a run began or a period was closed; from `run_id` on only of runs.
 _ENTRY = """CREATE TABLE entry (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL REFERENCES job, kind TEXT NOT NULL,
     nominal TEXT, first TEXT, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
-    chosen TEXT, effective TEXT NOT NULL, ahead INTEGER NOT NULL,
+    chosen TEXT, effective TEXT NOT NULL,
     outcome TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
     definition INTEGER NOT NULL REFERENCES definition, at TEXT NOT NULL,
     run_id TEXT, boot TEXT, pid INTEGER, ticks INTEGER,
@@ -39,7 +38,6 @@ _INDICES = {
     "entry_run": "UNIQUE INDEX entry_run ON entry (run_id) WHERE run_id IS NOT NULL",
     "entry_time": "INDEX entry_time ON entry (effective, job)",
     "entry_range": "INDEX entry_range ON entry (job, nominal) WHERE number > 1",
-    "entry_ahead": "INDEX entry_ahead ON entry (job) WHERE ahead = 1",
     "entry_unfinished": "INDEX entry_unfinished ON entry (id) WHERE run_id IS NOT NULL AND ended IS NULL",
     "entry_retry": "INDEX entry_retry ON entry (id) WHERE retry_at IS NOT NULL",
 }

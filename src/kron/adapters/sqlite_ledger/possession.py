@@ -1,7 +1,8 @@
 """Possession: at most one scheduler has a ledger's file, in this process or any other, and never after its death.
 
-A lock of `<ledger>.lock` that belongs to the open file: whoever else opens and closes that file does not drop it,
-and the kernel does when its owner dies. Forked children would inherit it, so they give it up at birth.
+A lock of `<ledger>.lock`, or of a file that stands for more than the ledger. It belongs to the open file: whoever else
+opens and closes that file does not drop it, and the kernel does when its owner dies. Forked children would inherit it,
+so they give it up at birth.
 """
 
 import fcntl

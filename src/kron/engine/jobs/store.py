@@ -52,8 +52,6 @@ class JobStored(NamedTuple):
     """By identity, also those that are not defined any more."""
     definitions: Mapping[str, str] = {}
     """Texts of the definitions in force, by their keys."""
-    handled: Mapping[str, frozenset[Instant]] = {}
-    """By identity: nominal times of periods with an outcome whose effective time lies after what is served."""
     unfinished: Sequence[Unfinished] = ()
     retries: Sequence[Retry] = ()
 

@@ -57,7 +57,7 @@ class Daemon:
         self.recorder, self.monitor = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self.ledger = SqliteJobLedger(state.ledger, retention=settings.retention)
+        self.ledger = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
         self.processes = Processes(state.output)
         host = Host(
             self.clock,

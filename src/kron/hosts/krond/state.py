@@ -1,12 +1,12 @@
 """State: the directory of one krond: who may have it, what lies where, and that nobody else is in it."""
 
-import fcntl
 import os
 import secrets
 import stat
 from pathlib import Path
 
-from kron.errors import StateDirectoryError
+from kron.adapters.sqlite_ledger.possession import Possession
+from kron.errors import LedgerInUseError, LedgerUnusableError, StateDirectoryError
 
 
 class State:
@@ -18,7 +18,7 @@ class State:
         self.control = path / "control.sock"
         self.token = path / "token"
         self.output = path / "output"
-        self._lock: int | None = None
+        self._possession: Possession | None = None
 
     def take(self) -> None:
         """Make the directory if it is missing, check that nobody else can reach into it, and lock it."""
@@ -30,26 +30,19 @@ class State:
             raise StateDirectoryError(path=str(self.path), reason=f"cannot be made: {error.strerror}") from error
         check_private(self.path)
         try:
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            lock = os.open(self.path / "lock", flags, 0o600)
-        except OSError as error:
-            raise StateDirectoryError(path=str(self.path), reason=f"cannot be locked: {error.strerror}") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip()
-            os.close(lock)
-            reason = f"is in use by process {owner or 'unknown'}"
+            self._possession = Possession(self.ledger, lock=self.path / "lock", mode=0o600)
+        except LedgerInUseError as error:
+            reason = f"is in use by {error.details['owner']}"
             raise StateDirectoryError(path=str(self.path), reason=reason, fix="give each krond its own") from error
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-        self._lock = lock
+        except LedgerUnusableError as error:
+            reason = f"cannot be locked: {error.details['reason']}"
+            raise StateDirectoryError(path=str(self.path), reason=reason) from error
 
     def release(self) -> None:
         """Let another have it."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._possession is not None:
+            self._possession.release()
+            self._possession = None
 
     def read_token(self) -> str:
         """Return the token of the page, made at the first start."""
