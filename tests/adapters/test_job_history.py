@@ -1,6 +1,7 @@
 """The history of jobs as people read it, from a ledger that is open elsewhere, or nowhere."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerUnusableError
-from kron.rules.job_record import JobRecord
+from kron.instant import Instant
+from kron.rules.inquiry import Told
+from kron.rules.job_record import End, JobRecord, PeriodRecord, Result
 from kron.rules.verdict import Outcome
 from kron.rules.work import definition_key
 from kron.testing.job_samples import (
@@ -21,6 +24,7 @@ from kron.testing.job_samples import (
     KEY,
     MINUTE,
     NOON,
+    NOW,
     OTHER,
     OTHER_KEY,
     RUN,
@@ -50,6 +54,11 @@ def ids(history: JobHistory, **wanted: object) -> list[object]:
     """Return what tells rows apart in these tests: the run, or the last period."""
     rows = history.rows(Wanted(**wanted))  # type: ignore[arg-type] # the words of one call are another's
     return [row["run_id"] or str(row["period_id"])[11:16] for row in rows]
+
+
+def touching(history: JobHistory, at: Instant) -> Sequence[Told]:
+    """Return the periods of the job that have an instant in their minute or their window."""
+    return history.inquire(JOB.identity, at, at).touching
 
 
 @pytest.fixture
@@ -102,6 +111,18 @@ def test_attempts_are_counted_and_can_be_folded(history: JobHistory) -> None:
     assert ids(history, executions=True) == ["run 2", "two again", "seven", "12:08", "twelve"]
 
 
+def test_an_execution_lasts_from_the_beginning_of_its_first_attempt_to_the_end_of_its_last(history: JobHistory) -> None:
+    ended = NOON + 5 * MINUTE
+    history = remembered(
+        history.path.parent, JobBatch(ended=[FAILED._replace(run_id="two"), End("two again", ended, Result.FAILED, 3)])
+    )
+
+    row = next(row for row in history.rows(Wanted(executions=True)) if row["run_id"] == "two again")
+
+    assert (row["started_at"], row["ended_at"]) == ("2026-03-01T12:02:00.000Z", "2026-03-01T12:05:00.000Z")
+    assert (row["duration"], row["lateness"], row["attempts"]) == (180.0, 0, 2)
+
+
 def test_one_run_is_found_by_its_name(tmp_path: Path) -> None:
     history = remembered(tmp_path, DECLARED, JobBatch(begun=[RUN], ended=[FAILED]))
 
@@ -135,19 +156,18 @@ def test_jobs_are_listed_by_identity(history: JobHistory) -> None:
 
 
 def test_a_period_inside_a_range_is_answered_for(history: JobHistory) -> None:
-    (touched,) = history.touching(JOB.identity, NOON + 6 * MINUTE + timedelta(seconds=42))
+    (touched,) = touching(history, NOON + 6 * MINUTE + timedelta(seconds=42))
 
     assert touched.nominal == NOON + 6 * MINUTE
     assert (touched.row["kind"], touched.row["count"], touched.definition) == ("range", 5, DEFINITION)
 
 
 def test_every_attempt_of_a_period_touches_its_minute(history: JobHistory) -> None:
-    assert [each.row["run_id"] for each in history.touching(JOB.identity, NOON + 2 * MINUTE)] == ["two", "two again"]
+    assert [each.row["run_id"] for each in touching(history, NOON + 2 * MINUTE)] == ["two", "two again"]
 
 
 def test_nothing_touches_an_instant_without_an_outcome(history: JobHistory) -> None:
-    assert history.touching(JOB.identity, NOON + 3 * MINUTE) == []
-    assert history.touching("unknown", NOON) == []
+    assert touching(history, NOON + 3 * MINUTE) == []
 
 
 def test_all_windows_that_contain_an_instant_touch_it_also_those_of_older_definitions(tmp_path: Path) -> None:
@@ -163,9 +183,81 @@ def test_all_windows_that_contain_an_instant_touch_it_also_those_of_older_defini
         JobBatch({OTHER_KEY: OTHER}, [JOB._replace(definition=OTHER_KEY)]),
     )
 
-    touched = history.touching(JOB.identity, NOON + 150 * MINUTE)
+    touched = touching(history, NOON + 150 * MINUTE)
 
     assert [each.row["run_id"] for each in touched] == ["run at 13", "run at 14"]
+
+
+# --- what is told around an instant -----------------------------------------------------------------------------------
+
+
+def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(history: JobHistory) -> None:
+    late = attempt_at(20, "late")._replace(started=NOON + 31 * MINUTE + timedelta(seconds=59))
+    asked = TRIGGERED._replace(run_id="asked", started=NOON + 31 * MINUTE)
+    after = attempt_at(32, "after")
+    history = remembered(history.path.parent, JobBatch(begun=[late, asked, after]))
+
+    begun = history.inquire(JOB.identity, NOON + 31 * MINUTE + timedelta(seconds=30), NOON).begun
+
+    assert [(told.row["run_id"], told.nominal) for told in begun] == [("asked", None), ("late", NOON + 20 * MINUTE)]
+
+
+def test_the_nearest_records_are_told_also_a_range_around_the_instant(history: JobHistory) -> None:
+    def near(minute: int) -> list[object]:
+        found = history.inquire(JOB.identity, NOON + minute * MINUTE, NOON).near
+        return sorted(str(told.row["period_id"])[11:16] for told in found)
+
+    assert near(3) == ["12:02", "12:08"]
+    assert near(6) == ["12:02", "12:08"]
+    assert near(10) == ["12:08", "12:12"]
+    assert near(20) == ["12:12"]
+
+
+def test_rows_at_an_instant_speak_of_the_period_itself_of_one_job_or_of_all(history: JobHistory) -> None:
+    (row,) = history.rows_at(NOON + 6 * MINUTE, JOB.identity)
+    everything = history.rows_at(NOON + 7 * MINUTE, None)
+
+    assert (row["kind"], row["period_id"], row["chosen_time"]) == ("range", *["2026-03-01T12:06:00Z"] * 2)
+    assert [(each["name"], each["outcome"]) for each in everything] == [("backup", "missed"), ("other", "executed")]
+
+
+def test_rows_at_an_instant_can_be_folded(history: JobHistory) -> None:
+    at = NOON + 2 * MINUTE
+
+    assert [row["run_id"] for row in history.rows_at(at, JOB.identity)] == ["two", "two again"]
+    assert [row["run_id"] for row in history.rows_at(at, JOB.identity, executions=True)] == ["two again"]
+
+
+# --- the last of each job ---------------------------------------------------------------------------------------------
+
+
+def test_the_last_of_each_job_is_what_was_due_last(tmp_path: Path) -> None:
+    """By the time at which it was due: windows overlap, and a run that was asked for counts, too."""
+    key, other = definition_key(WINDOWED), JOB._replace(identity="other", definition=KEY)
+    early = attempt_at(0, "early")._replace(definition=key, chosen=NOON + 100 * MINUTE)
+    later = attempt_at(60, "later")._replace(definition=key, chosen=NOON + 61 * MINUTE)
+    asked = TRIGGERED._replace(identity="other")
+    history = remembered(
+        tmp_path,
+        JobBatch({key: WINDOWED, KEY: DEFINITION}, [JOB._replace(definition=key), other]),
+        JobBatch(begun=[later], ended=[End("later", NOW, Result.SUCCEEDED, 0)]),
+        JobBatch(jobs=[JOB._replace(definition=key, served=early.chosen)], begun=[early]),
+        JobBatch(ended=[End("early", NOW, Result.FAILED, 1)], begun=[asked], closed=[missed_early()]),
+    )
+
+    assert history.last() == {JOB.identity: ("executed", "failed"), "other": ("executed", None)}
+
+
+def missed_early() -> PeriodRecord:
+    """Return a period of the other job that was closed before somebody asked for a run."""
+    return closed_from(-5, 2)._replace(identity="other")
+
+
+def test_the_last_of_a_job_is_its_newest_period_if_its_definition_has_changed_since(tmp_path: Path) -> None:
+    changed = JOB._replace(served=NOON + 90 * MINUTE)
+    history = remembered(tmp_path, DECLARED, JobBatch(closed=[closed_from(3, 4)]), JobBatch(jobs=[changed]))
+
+    assert history.last() == {JOB.identity: ("missed", None)}
 
 
 # --- beside a daemon --------------------------------------------------------------------------------------------------

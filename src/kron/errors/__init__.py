@@ -48,6 +48,7 @@ from kron.errors.tree import (
     KronError,
     caret,
     cut,
+    printable,
     shown,
 )
 
@@ -94,5 +95,6 @@ __all__ = [
     "UnknownTimezoneError",
     "caret",
     "cut",
+    "printable",
     "shown",
 ]

@@ -14,8 +14,12 @@ def cut(text: str) -> str:
 
 def shown(text: str) -> str:
     """Return `text` as a message may repeat it: cut, and without characters that a terminal would obey."""
-    part = cut(text)
-    return part if part.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in part)
+    return printable(cut(text))
+
+
+def printable(text: str) -> str:
+    """Return `text` without characters that a terminal would obey."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class KronError(Exception):

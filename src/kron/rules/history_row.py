@@ -1,13 +1,25 @@
-"""run_row, closed_row: what people and scripts read of a run, or of periods that were closed without one."""
+"""run_row, closed_row, open_row: what people and scripts read of a run, of periods without one, of one yet to come."""
 
-from kron.instant import SECOND, Instant, format_instant
+from collections.abc import Mapping, Sequence
+
+from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
+from kron.instant import SECOND, Instant, format_instant, parse_instant
 from kron.rules.job_record import Attempt, End, Kind, PeriodRecord
-from kron.rules.verdict import Outcome, lateness
+from kron.rules.verdict import Outcome, Reason, lateness
 
 HistoryRow = dict[str, object]
 
 RANGE = "range"
 _RUNNING, _COMPLETED = "running", "completed"
+_SENTENCES: Mapping[str, str] = {
+    Reason.ACTIVE.value: "an execution of the job was active, and its policy forbids a second one",
+    Reason.SUPERSEDED.value: "a later period of the job took its place",
+    Reason.DEFINITION_CHANGED.value: "the job was changed or removed before the period was taken up",
+    Reason.DEADLINE.value: "it could only be taken up later than its deadline allows",
+    Reason.DOWNTIME.value: "the host was down, and was back later than the deadline allows",
+    NO_CANDIDATE: f"none of the {MAX_ATTEMPTS} seconds drawn from the window is allowed",
+    ONLY_SECOND_NOT_ALLOWED: "the period has one second only, and that is not allowed",
+}
 
 
 def run_row(name: str, attempt: Attempt, end: End | None, *, attempts: int) -> HistoryRow:
@@ -50,7 +62,7 @@ def closed_row(name: str, record: PeriodRecord) -> HistoryRow:
         "chosen_time": _text(record.chosen),
         "outcome": record.outcome.value,
         "reason": record.reason or None,
-        "detail": record.detail or None,
+        "detail": record.detail or _SENTENCES.get(record.reason),
         **dict.fromkeys(("started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt")),
         "attempts": 0,
         **dict.fromkeys(("duration", "lateness")),
@@ -58,6 +70,49 @@ def closed_row(name: str, record: PeriodRecord) -> HistoryRow:
     if record.number > 1:
         row |= {"first_period_id": _text(record.first), "last_period_id": _text(record.last), "count": record.number}
     return row
+
+
+def open_row(name: str, decision: Decision, state: str, detail: str) -> HistoryRow:
+    """Return the row of a period that has no outcome; `state` says why."""
+    return {
+        "kind": Kind.PERIOD.value,
+        "run_id": None,
+        "identity": decision.identity,
+        "name": name,
+        "period_id": decision.period_id,
+        "nominal_time": _text(decision.nominal_time),
+        "chosen_time": _text(decision.chosen_time),
+        **dict.fromkeys(("outcome", "reason")),
+        "detail": detail,
+        **dict.fromkeys(("started_at", "ended_at")),
+        "state": state,
+        **dict.fromkeys(("result", "exit_code", "signal", "attempt")),
+        "attempts": 0,
+        **dict.fromkeys(("duration", "lateness")),
+    }
+
+
+def of_period(row: HistoryRow, decision: Decision) -> HistoryRow:
+    """Return what the row of a range says of one period of it."""
+    if row["kind"] != RANGE:
+        return row
+    period = {"period_id": decision.period_id, "nominal_time": _text(decision.nominal_time)}
+    return {**row, **period, "chosen_time": _text(decision.chosen_time)}
+
+
+def fold(attempts: Sequence[HistoryRow]) -> HistoryRow:
+    """Return one row for the attempts of an execution, from the beginning of the first to the end of the last."""
+    first, last = attempts[0], attempts[-1]
+    if first is last:
+        return first
+    ended = last["ended_at"]
+    start, end = parse_instant(str(first["started_at"])), None if ended is None else parse_instant(str(ended))
+    return {
+        **last,
+        "started_at": first["started_at"],
+        "duration": None if end is None else _seconds(start, end),
+        "lateness": first["lateness"],
+    }
 
 
 def with_milliseconds(instant: Instant) -> str:

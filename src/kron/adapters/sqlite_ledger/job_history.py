@@ -6,45 +6,34 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
 
 from kron.adapters.sqlite_ledger.job_cells import (
-    ATTEMPT,
-    CLOSED,
-    END,
-    ENTRY,
     JOB,
-    Row,
-    attempt_of,
-    closed_of,
-    end_of,
     job_of,
     reading,
 )
+from kron.adapters.sqlite_ledger.job_entries import ATTEMPTS, JOB_ID, SELECT, history_row
+from kron.adapters.sqlite_ledger.job_inquiry import Inquest
 from kron.adapters.sqlite_ledger.job_schema import JOBS
 from kron.adapters.sqlite_ledger.schema import check_version, connect_to_read, look
-from kron.adapters.sqlite_ledger.stamp import moment, stamp
-from kron.errors import InvalidDefinitionError, LedgerUnusableError
-from kron.instant import MICROSECOND, Instant
-from kron.rules.history_row import HistoryRow, closed_row, run_row
-from kron.rules.inside import reach, timing_of, touches
+from kron.adapters.sqlite_ledger.stamp import stamp
+from kron.errors import LedgerUnusableError
+from kron.instant import Instant, parse_instant
+from kron.rules.history_row import HistoryRow, fold
+from kron.rules.inquiry import Inquiry
 from kron.rules.job_record import JobRecord
 from kron.rules.verdict import Outcome
 
-_ATTEMPTS = """CASE WHEN nominal IS NULL THEN attempt ELSE (
-    SELECT max(other.attempt) FROM entry AS other WHERE other.nominal = entry.nominal AND other.job = entry.job
-) END"""
-_SELECT = f"SELECT effective, entry.id, name, {_ATTEMPTS}, {ATTEMPT}, {END}, {CLOSED} FROM {ENTRY}"
-_RANGES = _SELECT.replace("FROM entry JOIN", "FROM entry INDEXED BY entry_range JOIN")
+_RANGES = SELECT.replace("FROM entry JOIN", "FROM entry INDEXED BY entry_range JOIN")
 _NEWEST = "ORDER BY effective DESC, entry.id DESC LIMIT :limit"
-_JOB = "(SELECT id FROM job WHERE identity = :identity)"
-_VERSIONS = f"SELECT id, text FROM definition WHERE id IN (SELECT definition FROM version WHERE job = {_JOB})"
-# Those that end in the span, and ranges that reach into it from beyond.
-_SPAN = f"""{_SELECT} WHERE entry.id IN (
-    SELECT id FROM entry WHERE nominal BETWEEN :first AND :last AND job = {_JOB}
-    UNION ALL
-    SELECT id FROM entry WHERE job = {_JOB} AND nominal > :last AND number > 1 AND first <= :last
-) AND entry.definition = :definition ORDER BY nominal, attempt"""
+# The last that is known of each job: what was served last, else its newest period; or a later run without a period.
+_LAST = """SELECT identity, effective, outcome, result FROM job JOIN entry ON entry.id = coalesce(
+    (SELECT max(id) FROM entry WHERE effective = served AND entry.job = job.id),
+    (SELECT max(id) FROM entry WHERE nominal = newest AND entry.job = job.id)
+) UNION ALL
+SELECT identity, max(at), outcome, result FROM entry JOIN job ON job.id = entry.job WHERE nominal IS NULL
+GROUP BY job.id ORDER BY 2"""
+_FIRST = f"{SELECT} WHERE nominal = ? AND identity = ? AND attempt = 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +45,15 @@ class Wanted:
     until: Instant | None = None
     outcome: Outcome | None = None
     limit: int | None = 100
-    executions: bool = False  # of several attempts of a period only the last
+    executions: bool = False  # one row for all attempts of a period
 
     def conditions(self) -> list[str]:
         """Return what holds of the rows, but for the end of the time."""
         asked = {
-            f"entry.job = {_JOB}": self.identity is not None,
+            f"entry.job = {JOB_ID}": self.identity is not None,
             "effective >= :since": self.since is not None,
             "outcome = :outcome": self.outcome is not None,
-            f"attempt = {_ATTEMPTS}": self.executions,
+            f"attempt = {ATTEMPTS}": self.executions,
         }
         return ["1", *(condition for condition, is_asked in asked.items() if is_asked)]
 
@@ -77,14 +66,6 @@ class Wanted:
             "outcome": None if self.outcome is None else self.outcome.value,
             "limit": -1 if self.limit is None else self.limit,
         }
-
-
-class Touched(NamedTuple):
-    """A period that has an instant in its minute or its window, the row that tells of it, and its definition."""
-
-    nominal: Instant
-    row: HistoryRow
-    definition: str
 
 
 class JobHistory:
@@ -103,45 +84,40 @@ class JobHistory:
         conditions, parameters = " AND ".join(wanted.conditions()), wanted.parameters()
         before = "1" if wanted.until is None else "effective < :until"
         with self._connected() as connection:
-            found = connection.execute(f"{_SELECT} WHERE {conditions} AND {before} {_NEWEST}", parameters).fetchall()
+            found = connection.execute(f"{SELECT} WHERE {conditions} AND {before} {_NEWEST}", parameters).fetchall()
             if wanted.until is not None:  # ranges that had begun
                 across = "number > 1 AND effective >= :until AND first < :until"
                 found += connection.execute(f"{_RANGES} WHERE {conditions} AND {across} {_NEWEST}", parameters)
             found.sort(key=lambda row: row[:2])
-            return [_history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
+            rows = [history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
+            return [_folded(connection, row) for row in rows] if wanted.executions else rows
 
     def run(self, run_id: str) -> HistoryRow | None:
         """Return the row of a run."""
         with self._connected() as connection:
-            row = connection.execute(f"{_SELECT} WHERE run_id = ?", (run_id,)).fetchone()
-            return None if row is None else _history_row(row)
+            row = connection.execute(f"{SELECT} WHERE run_id = ?", (run_id,)).fetchone()
+            return None if row is None else history_row(row)
 
     def newest_run(self, identity: str) -> HistoryRow | None:
         """Return the row of the run of a job that was due last."""
         rows = self.rows(Wanted(identity=identity, outcome=Outcome.EXECUTED, limit=1))
         return rows[0] if rows else None
 
-    def touching(self, identity: str, at: Instant) -> list[Touched]:
-        """Return the periods with an outcome that have an instant in their nominal minute or in their window."""
-        found: list[Touched] = []
+    def last(self) -> dict[str, tuple[str, str | None]]:
+        """Return by identity the outcome and, of an execution, the result of what was due last."""
         with self._connected() as connection:
-            for number, definition in connection.execute(_VERSIONS, {"identity": identity}).fetchall():
-                try:
-                    timing = timing_of(identity, definition)
-                except InvalidDefinitionError:  # it has no periods, or none that this version can read
-                    continue
-                first, last = reach(timing, at)
-                span = {"identity": identity, "definition": number, "first": stamp(first), "last": stamp(last)}
-                for row in connection.execute(_SPAN, span):
-                    begin, end = _nominals(row)
-                    inside = (
-                        [end]
-                        if begin == end
-                        else timing.schedule.between(max(begin, first) - MICROSECOND, min(end, last))
-                    )
-                    answer = _history_row(row)
-                    found += [Touched(each, answer, definition) for each in inside if touches(timing, each, at)]
-        return sorted(found, key=lambda each: each.nominal)
+            return {identity: (outcome, result) for identity, _, outcome, result in connection.execute(_LAST)}
+
+    def inquire(self, identity: str, at: Instant, now: Instant) -> Inquiry:
+        """Return what there is to tell about a job around an instant."""
+        with self._connected() as connection:
+            return Inquest(connection, at, identity).inquiry(now)
+
+    def rows_at(self, at: Instant, identity: str | None, *, executions: bool = False) -> list[HistoryRow]:
+        """Return what touches an instant, of one job or of all: periods, also those inside ranges, and runs."""
+        with self._connected() as connection:
+            rows = Inquest(connection, at, identity).rows(executions=executions)
+            return sorted(rows, key=lambda row: str(row["chosen_time"] or row["started_at"] or row["nominal_time"]))
 
     def definition(self, key: str) -> str | None:
         """Return the text of a definition."""
@@ -167,13 +143,9 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def _history_row(row: Row) -> HistoryRow:
-    name, attempts, run, end, closed = row[2], row[3], row[4:13], row[13:20], row[20:]
-    if run[0] is None:
-        return closed_row(name, closed_of(closed))
-    return run_row(name, attempt_of(run), end_of(end), attempts=attempts)
-
-
-def _nominals(row: Row) -> tuple[Instant, Instant]:
-    _, first, last, *_ = row[20:]
-    return moment(first or last), moment(last)
+def _folded(connection: sqlite3.Connection, last: HistoryRow) -> HistoryRow:
+    """Return the row of an execution by that of its last attempt."""
+    if last["period_id"] is None or last["attempts"] in (0, 1):
+        return last
+    key = (stamp(parse_instant(str(last["period_id"]))), last["identity"])
+    return fold([history_row(connection.execute(_FIRST, key).fetchone()), last])

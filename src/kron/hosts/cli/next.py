@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from kron.cron.wall_text import local_text
 from kron.cron.zone import Zone
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
-from kron.hosts.cli.draw import histogram, local_text, week_strips
 from kron.hosts.cli.files import read_files
 from kron.hosts.cli.options import (
     COUNT,
@@ -27,6 +27,7 @@ from kron.hosts.cli.options import (
     read_span,
 )
 from kron.hosts.cli.periods import occurrences
+from kron.hosts.draw import histogram, week_strips
 from kron.instant import SECOND, Instant, format_duration, format_instant
 
 _DEFAULT_COUNT = 10

@@ -1,7 +1,7 @@
 """Chronicler: what became of jobs -> events with the rows of their history, to whoever listens."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
@@ -9,6 +9,7 @@ from kron.engine.jobs.execution import Chronicle, Execution
 from kron.engine.ports import Sink
 from kron.rules.history_row import closed_row, run_row
 from kron.rules.job_record import End, PeriodRecord
+from kron.rules.verdict import Outcome
 from kron.rules.work import Work
 
 _REMEMBERED = 10_000  # ends that somebody may still ask for
@@ -17,10 +18,13 @@ _REMEMBERED = 10_000  # ends that somebody may still ask for
 class Chronicler:
     """Tells a sink, and passes everything on to others."""
 
-    def __init__(self, sink: Sink, others: Sequence[Chronicle] = ()) -> None:
+    def __init__(
+        self, sink: Sink, others: Sequence[Chronicle] = (), *, last: Mapping[str, tuple[str, str | None]] | None = None
+    ) -> None:
+        """`last` is what earlier lives of the host have left."""
         self._emitter = Emitter(sink)
         self._others = others
-        self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
+        self.last = dict(last or {})  # by identity: the outcome and, of an execution that is over, the result
         self._results: dict[str, str] = {}
         self._waiting: dict[str, asyncio.Future[str]] = {}
 
@@ -43,6 +47,7 @@ class Chronicler:
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
         """Tell that an attempt begins; the first of a period is its outcome."""
         row = run_row(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
+        self.last[execution.attempt.identity] = Outcome.EXECUTED.value, None
         if decision is not None:
             self._emitter.tell("DecisionMade", **decision.to_dict())
             self._emitter.tell("PeriodExecuted", **row)

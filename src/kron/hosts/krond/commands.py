@@ -9,6 +9,7 @@ from kron.hosts.krond.asking import jobs, next_, reload, resume, status, stop, s
 from kron.hosts.krond.check import check
 from kron.hosts.krond.looking import history, ledger, logs
 from kron.hosts.krond.run import run
+from kron.hosts.krond.why import explain, why
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -22,6 +23,8 @@ def krond(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (run, check, status, jobs, next_, history, logs, suspend, resume, trigger, reload, stop, ledger):
+_ASKING = (status, jobs, next_, history, logs, why, explain)
+_TELLING = (suspend, resume, trigger, reload, stop)
+for _command in (run, check, *_ASKING, *_TELLING, ledger):
     krond.add_command(_command)
 krond.add_command(completion_of("krond"))

@@ -1,5 +1,6 @@
 """krond history | logs | ledger: what the state directory tells, also while no krond runs."""
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -13,17 +14,20 @@ from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.system_clock import system_now
-from kron.cron.zone import UTC_ZONE
-from kron.errors import InvalidDurationError, UnknownJobError
+from kron.cron.zone import UTC_ZONE, Zone
+from kron.errors import InvalidDefinitionError, UnknownJobError
 from kron.hosts.console import end_with_findings, print_table
 from kron.hosts.krond.asking import JSON, STATE, print_json
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.moments import read_moment
-from kron.instant import Instant, parse_duration
+from kron.instant import Instant
+from kron.rules.files.values import read_days
 from kron.rules.history_row import HistoryRow
+from kron.rules.inside import timing_of
 from kron.rules.verdict import Outcome
 
+_DURATION = re.compile(r"(?:[\d.]+[a-zµ]+)+")
 _PAUSE = 0.2  # seconds between two looks at a run's output
 
 
@@ -44,40 +48,53 @@ def identity_of(history: JobHistory, job: str) -> str:
         return find_identity(job, [(record.name, record.identity) for record in records])
 
 
-def _moment(text: str | None) -> Instant | None:
+def zone_of(history: JobHistory, identity: str | None) -> Zone:
+    """Return the zone in which people speak of a job; of all jobs it is UTC."""
+    if identity is None:
+        return UTC_ZONE
+    (key,) = (record.definition for record in history.jobs() if record.identity == identity)
+    try:
+        return timing_of(identity, history.definition(key) or "").schedule.zone
+    except InvalidDefinitionError:  # it has no periods
+        return UTC_ZONE
+
+
+def _moment(text: str | None, zone: Zone) -> Instant | None:
     """Return a moment; a duration is that long ago."""
     if text is None:
         return None
-    try:
-        return system_now() - parse_duration(text)
-    except InvalidDurationError:
-        return read_moment(text, UTC_ZONE, system_now())
+    if _DURATION.fullmatch(text):
+        return system_now() - read_days("duration", text)
+    return read_moment(text, zone, system_now())
 
 
 @click.command()
 @click.argument("job", required=False)
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The newest N rows.")
-@click.option("--since", metavar="T", help="From this moment on, or so long ago.")
-@click.option("--until", metavar="T", help="Before this moment.")
+@click.option("--since", metavar="T", help="From this moment on, or so long ago: 90m, 7d.")
+@click.option("--until", metavar="T", help="Before this moment, or so long ago.")
+@click.option("--at", metavar="T", help="What has this moment in its minute or its window.")
 @click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
 @click.option("--executions", is_flag=True, help="One row for all attempts of a period.")
 @STATE
 @JSON
 def history(
-    job: str | None, *, limit: int, since: str | None, until: str | None, outcome: str | None, executions: bool,
-    state: Path | None, as_json: bool,
+    job: str | None, *, limit: int, since: str | None, until: str | None, at: str | None, outcome: str | None,
+    executions: bool, state: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Show what became of the periods and runs of a JOB, or of all jobs, the oldest first."""
+    if at is not None and (since is not None or until is not None):
+        raise click.UsageError("give either --at or --since and --until")
     ledger = JobHistory(opened(state).ledger)
-    wanted = Wanted(
-        identity=None if job is None else identity_of(ledger, job),
-        since=_moment(since),
-        until=_moment(until),
-        outcome=None if outcome is None else Outcome(outcome),
-        limit=limit,
-        executions=executions,
-    )
-    rows = ledger.rows(wanted)
+    identity = None if job is None else identity_of(ledger, job)
+    zone = zone_of(ledger, identity)
+    if at is not None:
+        found = ledger.rows_at(read_moment(at, zone, system_now()), identity, executions=executions)
+        rows = [row for row in found if outcome in (None, row["outcome"])][-limit:]
+    else:
+        kind = None if outcome is None else Outcome(outcome)
+        span = _moment(since, zone), _moment(until, zone)
+        rows = ledger.rows(Wanted(identity, *span, outcome=kind, limit=limit, executions=executions))
     if as_json:
         print_json(rows)
     else:

@@ -3,8 +3,9 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from heapq import merge
+from heapq import merge, nsmallest
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from kron._version import __version__
@@ -84,8 +85,9 @@ class Operations:
     def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
         found = job.work.payload
         assert isinstance(found, HostJob)
-        coming = None if job.coming is None else job.coming.first()
-        chosen = None if coming is None else coming.chosen_time
+        coming = _coming(job, self._daemon.clock.now())
+        first = None if coming is None else coming.first()
+        chosen = None if first is None else first.chosen_time
         outcome, result = last or (None, None)
         return {
             "identity": found.identity,
@@ -107,10 +109,17 @@ class Operations:
         jobs = self._daemon.book.jobs
         if asked.get("job"):
             jobs = {identity: jobs[identity] for identity in [self._find(asked["job"])]}
-        coming = merge(*(_decisions(job) for job in jobs.values()), key=lambda pair: pair[0])
+        count, now = int(asked.get("count") or _NEXT), self._daemon.clock.now()
+        firsts = []
+        for number, job in enumerate(jobs.values()):
+            coming = _coming(job, now)
+            if coming is not None and (at := coming.next_instant()) is not None:
+                firsts.append((at, number, job))
+        # Those whose first period is not among the first so many have none among them.
+        streams = (_decisions(job, now) for _, _, job in nsmallest(count, firsts))
         return [
             {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
-            for _, decision, job in islice(coming, int(asked.get("count") or _NEXT))
+            for _, decision, job in islice(merge(*streams, key=itemgetter(0)), count)
         ]
 
     async def _suspend(self, asked: Mapping[str, Any]) -> object:
@@ -160,11 +169,17 @@ class Operations:
             return read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
 
 
-def _decisions(job: Job) -> Iterator[tuple[Instant, Decision, Job]]:
+def _coming(job: Job, now: Instant, *, to_take: bool = False) -> Coming | None:
+    """Return what comes of a job; of one that is suspended only what lies in the future."""
+    if job.work.timing is None or not (job.is_suspended or to_take):
+        return job.coming
+    return Coming(job.work.timing, max(job.reached, now) if job.is_suspended else job.reached, job.handled)
+
+
+def _decisions(job: Job, now: Instant) -> Iterator[tuple[Instant, Decision, Job]]:
     """Yield what comes of a job, in the order of time; looking does not disturb it."""
-    if job.work.timing is None:
-        return
-    coming = Coming(job.work.timing, job.reached, job.handled)
+    coming = _coming(job, now, to_take=True)
+    assert coming is not None
     while (at := coming.next_instant()) is not None:
         decision = coming.take(at)
         assert decision is not None

@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from kron.adapters.json_lines_sink import JsonLinesSink
+from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.system_clock import system_now
 from kron.adapters.text_sink import TextSink
 from kron.engine.ports import Sink
-from kron.errors import KronError
+from kron.errors import KronError, LedgerUnusableError
 from kron.hosts.console import print_findings
 from kron.hosts.krond.check import CONFIG, FORMAT, in_order, read_form
 from kron.hosts.krond.chronicle import Chronicler
@@ -87,7 +88,7 @@ async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     state.take()
     monitor = Monitor(Header("kron"), sink)
     recorder = JobRecorder(system_now, monitor.take)
-    chronicler = Chronicler(sink, [recorder])
+    chronicler = Chronicler(sink, [recorder], last=_last(state))
     daemon = Daemon(state, settings, sink, chronicler, Watching(recorder, monitor))
     reloading = asyncio.Lock()
 
@@ -109,6 +110,14 @@ async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     finally:
         await control.close()
         state.release()
+
+
+def _last(state: State) -> dict[str, tuple[str, str | None]]:
+    """Return how each job ended in earlier lives; of a ledger that cannot be read, whoever opens it says why."""
+    try:
+        return JobHistory(state.ledger).last()
+    except LedgerUnusableError:
+        return {}
 
 
 async def _reload(daemon: Daemon, options: Options, first: Loaded) -> dict[str, object]:

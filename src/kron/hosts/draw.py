@@ -1,36 +1,18 @@
-"""Pictures for a terminal: a window as a bar, a histogram, and times in two zones."""
+"""Pictures for a terminal: a window as a bar, a week of jobs, a histogram."""
 
 from collections.abc import Sequence
 from shutil import get_terminal_size
 
 import click
 
-from kron.cron.zone import Zone
 from kron.decision.decide import Candidate
 from kron.decision.decision import Decision
 from kron.decision.report import Report
-from kron.instant import SECOND, Instant, format_instant
+from kron.instant import SECOND, Instant
 
 _WIDEST_BAR = 64
 _CELLS_A_DAY = 8
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
-
-
-def local_text(zone: Zone, at: Instant) -> str:
-    """Return an instant on the zone's wall clock, with its weekday and offset."""
-    local = zone.local(at)
-    return f"{local:%a} {local.date().isoformat()} {local:%H:%M:%S} {_offset_text(local.strftime('%z'))}"
-
-
-def _offset_text(offset: str) -> str:
-    parts = [offset[:3], offset[3:5], offset[5:7]]
-    return ":".join(part for part in parts if part)
-
-
-def both_texts(zone: Zone, at: Instant) -> str:
-    """Return an instant in UTC and, in any other zone, on its wall clock too."""
-    text = format_instant(at)
-    return text if zone.name == "UTC" else f"{text}  ({local_text(zone, at)})"
 
 
 def window_bar(decision: Decision, found: Report, tried: Sequence[Candidate]) -> list[str]:

@@ -1,0 +1,139 @@
+"""Inquest: what a ledger has to tell about a job, or about all, around an instant."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from kron.adapters.sqlite_ledger.job_cells import JOB, Row, job_of
+from kron.adapters.sqlite_ledger.job_entries import JOB_ID, SELECT, definition_of, history_row, identity_of, nominals_of
+from kron.adapters.sqlite_ledger.stamp import stamp
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.errors import InvalidDefinitionError
+from kron.instant import MICROSECOND, ZERO, Instant
+from kron.rules.history_row import RANGE, HistoryRow, fold, of_period
+from kron.rules.inquiry import Inquiry, Told
+from kron.rules.inside import reach, timing_of, touches
+from kron.rules.work import timing_and_policy
+
+_MINUTE = timedelta(minutes=1)
+_LONGEST = timedelta(days=7)  # from the deadline of a period until the last of its attempts begins
+_VERSIONS = """SELECT identity, key, text FROM version
+    JOIN job ON job.id = version.job JOIN definition ON definition.id = version.definition"""
+# Those that end in the span, and ranges that reach into it from beyond.
+_SPAN = f"""{SELECT} WHERE entry.id IN (
+    SELECT id FROM entry WHERE nominal BETWEEN :first AND :last AND {{which}}
+    UNION ALL
+    SELECT id FROM entry WHERE nominal > :last AND number > 1 AND first <= :last AND {{which}}
+) ORDER BY identity, nominal, attempt"""
+_BEGUN = f"""{SELECT} WHERE entry.id IN (
+    SELECT id FROM entry WHERE effective >= :since AND effective < :end AND {{which}}
+) AND run_id IS NOT NULL AND at >= :begin AND at < :end ORDER BY identity, at, entry.id"""
+_ONE, _ALL = f"job = {JOB_ID}", "1"
+_PERIODS = f"SELECT id FROM entry WHERE job = {JOB_ID} AND nominal IS NOT NULL AND"
+_NEAR = f"""{SELECT} WHERE entry.id IN (
+    SELECT * FROM ({_PERIODS} effective <= :at ORDER BY effective DESC LIMIT 1)
+    UNION SELECT * FROM ({_PERIODS} effective > :at ORDER BY effective LIMIT 1)
+    UNION SELECT * FROM ({_PERIODS} nominal > :at AND number > 1 AND first <= :at)
+)"""
+
+
+class _Version(NamedTuple):
+    """A definition that a job has had."""
+
+    text: str
+    timing: Timing | None  # None: it has no periods, or none that this version of Kron can read
+
+
+_Versions = Mapping[tuple[str, str], _Version]  # by the identity and the key
+
+
+class Inquest:
+    """Questions about one job, or about all, to a ledger at one moment."""
+
+    def __init__(self, connection: sqlite3.Connection, at: Instant, identity: str | None = None) -> None:
+        self._connection, self._at, self._identity = connection, at, identity
+        self._which = _ALL if identity is None else _ONE
+        where = "" if identity is None else " WHERE identity = :identity"
+        rows = connection.execute(f"{_VERSIONS}{where}", {"identity": identity})
+        self._versions: _Versions = {(name, key): _Version(text, _timing(name, text)) for name, key, text in rows}
+
+    def inquiry(self, now: Instant) -> Inquiry:
+        """Return what there is to tell about the one job, which must be known."""
+        identity = self._identity
+        assert identity is not None
+        record = job_of(self._connection.execute(f"{JOB} WHERE identity = ?", (identity,)).fetchone())
+        near = self._connection.execute(_NEAR, {"identity": identity, "at": stamp(self._at)})
+        return Inquiry(
+            record,
+            self._versions[identity, record.definition].text,
+            self._at,
+            now,
+            list(self._touching()),
+            list(self._begun()),
+            [self._told(row) for row in near],
+        )
+
+    def rows(self, *, executions: bool) -> list[HistoryRow]:
+        """Return the rows of what touches the instant; `executions`: one for all attempts of a period."""
+        found = list(self._touching())
+        names = {told.row["run_id"] for told in found} - {None}
+        found += [told for told in self._begun() if told.row["run_id"] not in names]
+        groups: dict[object, list[HistoryRow]] = {}
+        for number, (nominal, row, definition) in enumerate(found):
+            identity = str(row["identity"])
+            if nominal is not None and row["kind"] == RANGE:
+                row = of_period(row, decide(timing_of(identity, definition), nominal))
+            groups.setdefault((identity, nominal) if executions and nominal else number, []).append(row)
+        return [fold(rows) for rows in groups.values()]
+
+    def _touching(self) -> Iterator[Told]:
+        """Yield the periods with an outcome that have the instant in their nominal minute or in their window."""
+        at = self._at
+        reaches = [reach(each.timing, at) for each in self._versions.values() if each.timing is not None]
+        if not reaches:
+            return
+        first, last = min(first for first, _ in reaches), max(last for _, last in reaches)
+        span = {"identity": self._identity, "first": stamp(first), "last": stamp(last)}
+        for row in self._connection.execute(_SPAN.format(which=self._which), span):
+            nominals, version = nominals_of(row), self._versions[identity_of(row), definition_of(row)]
+            if nominals is None or version.timing is None:
+                continue
+            begin, end = nominals
+            inside = [end]
+            if begin < end:
+                around = reach(version.timing, at)
+                between = max(begin, around[0]) - MICROSECOND, min(end, around[1])
+                inside = list(version.timing.schedule.between(*between))
+            touching = [nominal for nominal in inside if touches(version.timing, nominal, at)]
+            if touching:
+                answer = history_row(row)
+                yield from (Told(nominal, answer, version.text) for nominal in touching)
+
+    def _begun(self) -> Iterator[Told]:
+        """Yield the attempts that began within the minute of the instant, also those without a period."""
+        begin = self._at.replace(second=0, microsecond=0)
+        times = {"begin": stamp(begin), "end": stamp(begin + _MINUTE), "since": stamp(self._earliest(begin))}
+        rows = self._connection.execute(_BEGUN.format(which=self._which), {"identity": self._identity, **times})
+        return (self._told(row) for row in rows)
+
+    def _earliest(self, at: Instant) -> Instant:
+        """Return since when a period may have been due of which an attempt begins at an instant."""
+        texts = {each.text for each in self._versions.values() if each.timing is not None}
+        deadlines = (timing_and_policy("job", text)[1].deadline for text in texts)
+        try:
+            return at - _LONGEST - max(deadlines, default=ZERO)
+        except OverflowError:
+            return datetime.min.replace(tzinfo=UTC)
+
+    def _told(self, row: Row) -> Told:
+        nominals, version = nominals_of(row), self._versions[identity_of(row), definition_of(row)]
+        return Told(None if nominals is None else nominals[1], history_row(row), version.text)
+
+
+def _timing(identity: str, definition: str) -> Timing | None:
+    try:
+        return timing_of(identity, definition)
+    except InvalidDefinitionError:
+        return None

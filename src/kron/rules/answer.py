@@ -1,0 +1,185 @@
+"""Answer(inquiry): whether a job ran at an instant, and what became of every period that has to do with it."""
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.decision.timing import Timing
+from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
+from kron.instant import MICROSECOND, SECOND, Instant, format_instant, parse_instant
+from kron.rules.coming import effective
+from kron.rules.history_row import HistoryRow, fold, of_period, open_row
+from kron.rules.inquiry import Inquiry, Told
+from kron.rules.inside import reach, timing_of, touches
+from kron.rules.job_record import JobRecord, Result
+from kron.rules.policy import Policy
+from kron.rules.verdict import Outcome
+from kron.rules.work import timing_and_policy
+
+PLANNED, SUSPENDED, NOT_OWNED, FORGOTTEN = "planned", "suspended", "not owned", "forgotten"
+
+
+class Episode(NamedTuple):
+    """A period: what became of it or will, how its second was chosen, and the definition that held."""
+
+    row: HistoryRow
+    decision: Decision
+    definition: str  # its text
+
+    @property
+    def due(self) -> Instant:
+        """When it was handled or will be, if nothing comes in the way: as it was recorded."""
+        chosen = self.row["chosen_time"]
+        return effective(self.decision) if chosen is None else parse_instant(str(chosen))
+
+    @property
+    def policy(self) -> Policy:
+        """What held for it."""
+        return timing_and_policy(self.decision.identity, self.definition)[1]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return its row and what led to it."""
+        return {
+            **self.row,
+            "window_start": format_instant(self.decision.window_start),
+            "window_end": format_instant(self.decision.window_end),
+            "seed_hash": self.decision.seed_hash,
+            "definition": json.loads(self.definition),
+        }
+
+
+class Answer:
+    """What is to be said to an inquiry."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.inquiry = inquiry
+        self.second = inquiry.at.replace(microsecond=0)
+        episodes = [*self._told(), *self._open()]
+        self.episodes = sorted(episodes, key=lambda each: (abs(each.due - inquiry.at), each.decision.nominal_time))
+
+    @cached_property
+    def timing(self) -> Timing | None:
+        """That of the definition in force; None: it has no periods."""
+        try:
+            return timing_of(self.inquiry.record.identity, self.inquiry.definition)
+        except InvalidDefinitionError:
+            return None
+
+    @cached_property
+    def run(self) -> HistoryRow | None:
+        """What ran: it was started within the minute of the instant, or its chosen second is the instant."""
+        exact = [each.row for each in self.episodes if each.row["chosen_time"] is not None and each.due == self.second]
+        rows = [*(told.row for told in self.inquiry.begun), *exact]
+        return next((row for row in rows if _has_run(row)), None)
+
+    @cached_property
+    def neighbours(self) -> tuple[Episode | None, Episode | None]:
+        """The periods that lie nearest before and after the instant: recorded ones, those to come, else any other."""
+        at = self.inquiry.at
+        near = [episode for told in self.inquiry.near for episode in _nearest(told, at)]
+        around = list(self._around())
+        near += [episode for episode in around if episode.row["state"] != NOT_OWNED]
+
+        def nearest(*, after: bool) -> Episode | None:
+            found = [each for each in near if (each.due > at) is after]
+            found = found or [each for each in around if (each.due > at) is after]
+            return min(found, key=lambda each: abs(each.due - at), default=None)
+
+        return nearest(after=False), nearest(after=True)
+
+    # --- periods with an outcome, and without -------------------------------------------------------------------------
+
+    def _told(self) -> Iterator[Episode]:
+        periods: dict[Instant, list[Told]] = {}
+        for told in self.inquiry.touching:
+            if told.nominal is not None:
+                periods.setdefault(told.nominal, []).append(told)
+        for told in self.inquiry.begun:  # late, or tried again
+            if told.nominal is not None and all(
+                told.row["run_id"] != each.row["run_id"] for each in self.inquiry.touching
+            ):
+                periods.setdefault(told.nominal, []).append(told)
+        for nominal, attempts in periods.items():
+            yield _episode(nominal, fold([each.row for each in attempts]), attempts[-1].definition)
+
+    def _open(self) -> Iterator[Episode]:
+        """Yield the periods of the definition in force that touch the instant and have no outcome."""
+        timing, at = self.timing, self.inquiry.at
+        if timing is None:
+            return
+        known = {told.nominal for told in self.inquiry.touching}
+        first, last = reach(timing, at)
+        for nominal in timing.schedule.between(first - MICROSECOND, last):
+            if nominal not in known and touches(timing, nominal, at):
+                yield self._without_outcome(decide(timing, nominal))
+
+    def _around(self) -> Iterator[Episode]:
+        """Yield the periods of the definition in force whose windows lie nearest before and after the instant."""
+        if self.timing is None:
+            return
+        terms, schedule = self.timing.terms, self.timing.schedule
+        searches = ((schedule.previous, terms.last + 1), (schedule.next, terms.first))
+        for search, seconds in searches:
+            try:
+                yield self._without_outcome(decide(self.timing, search(self.second - SECOND * seconds)))
+            except (CronCalculationError, OutOfRangeError, OverflowError):
+                continue
+
+    def _without_outcome(self, decision: Decision) -> Episode:
+        state, detail = self._state(effective(decision))
+        return Episode(open_row(self.inquiry.record.name, decision, state, detail), decision, self.inquiry.definition)
+
+    def _state(self, due: Instant) -> tuple[str, str]:
+        record, now = self.inquiry.record, self.inquiry.now
+        _, policy = timing_and_policy(record.identity, self.inquiry.definition)
+        if due <= record.declared_at:
+            since = _second(record.declared_at)
+            return NOT_OWNED, f"the definition is in force since {since}, and owns no earlier period"
+        if not record.declared and due > record.served:
+            return NOT_OWNED, f"the job was removed at {_second(record.served)}"
+        if due <= record.served:
+            return FORGOTTEN, "it was handled, and its record is older than what the ledger keeps"
+        if policy.suspend:
+            return SUSPENDED, "its file suspends the job"
+        if _holds(record, due):
+            until = record.suspended_until
+            return SUSPENDED, f"the job is suspended {f'until {_second(until)}' if until else 'by command'}"
+        if due > now:
+            return PLANNED, "its time has not come yet"
+        return PLANNED, "its time has come, and it is judged as soon as krond runs and has room for it"
+
+
+def _second(at: Instant) -> str:
+    return format_instant(at.replace(microsecond=0))
+
+
+def _holds(record: JobRecord, due: Instant) -> bool:
+    return record.suspended and (record.suspended_until is None or due < record.suspended_until)
+
+
+def _has_run(row: HistoryRow) -> bool:
+    return row["outcome"] == Outcome.EXECUTED.value and row["result"] != Result.NOT_STARTED.value
+
+
+def _episode(nominal: Instant, row: HistoryRow, definition: str) -> Episode:
+    decision = decide(timing_of(str(row["identity"]), definition), nominal)
+    return Episode(of_period(row, decision), decision, definition)
+
+
+def _nearest(told: Told, at: Instant) -> Iterator[Episode]:
+    """Yield the period of a record, or of those of a range the nearest before and after an instant."""
+    if told.nominal is None:
+        return
+    first, last = (str(told.row.get(key) or told.row["period_id"]) for key in ("first_period_id", "last_period_id"))
+    begin, end = parse_instant(first), parse_instant(last)
+    if begin == end:
+        yield _episode(end, told.row, told.definition)
+        return
+    schedule = timing_of(str(told.row["identity"]), told.definition).schedule
+    if begin <= at:
+        yield _episode(end if end <= at else schedule.previous(at), told.row, told.definition)
+    if end > at:
+        yield _episode(begin if begin > at else schedule.next(at), told.row, told.definition)

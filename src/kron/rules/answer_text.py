@@ -1,0 +1,101 @@
+"""sentence(answer) -> str: whether a job ran at an instant, in one sentence that begins with Yes or No."""
+
+from kron.cron.wall_text import brief_text
+from kron.cron.zone import UTC_ZONE, Zone
+from kron.instant import format_instant, parse_instant
+from kron.rules.answer import FORGOTTEN, NOT_OWNED, PLANNED, SUSPENDED, Answer, Episode
+from kron.rules.history_row import HistoryRow
+from kron.rules.job_record import Kind, Result
+from kron.rules.verdict import Outcome
+
+_STATES = {
+    PLANNED: "is planned",
+    SUSPENDED: "waits, for the job is suspended",
+    NOT_OWNED: "does not count",
+    FORGOTTEN: "is over, and nothing is known of it any more",
+}
+_KINDS = {Kind.TRIGGER.value: "somebody asked for it", Kind.BOOT.value: "the machine was started"}
+
+
+def to_dict(answer: Answer) -> dict[str, object]:
+    """Return the answer as JSON holds it."""
+    return {
+        "identity": answer.inquiry.record.identity,
+        "at": format_instant(answer.inquiry.at),
+        "ran": answer.run is not None,
+        "answer": sentence(answer),
+        "periods": [episode.to_dict() for episode in answer.episodes],
+    }
+
+
+def sentence(answer: Answer) -> str:
+    """Return the answer."""
+    zone = UTC_ZONE if answer.timing is None else answer.timing.schedule.zone
+    if answer.run is not None:
+        return f"Yes: {_ran(answer.run, zone)}."
+    if answer.episodes:
+        return f"No: {told(answer.episodes[0], zone)}."
+    name, at = answer.inquiry.record.name, brief_text(zone, answer.inquiry.at)
+    if answer.timing is None and not any(answer.neighbours):
+        return f"No: {name} runs when the machine is started, and nothing was started at {at}."
+    before, after = (_neighbour(each, zone) for each in answer.neighbours)
+    return f"No: no period of {name} has to do with {at}; the nearest before is {before}, the nearest after is {after}."
+
+
+def told(episode: Episode, zone: Zone) -> str:
+    """Return what became of a period, or will."""
+    row, at = episode.row, brief_text(zone, episode.due)
+    period = f"the period {episode.decision.period_id}"
+    if row["outcome"] is None:
+        second = "" if episode.due == episode.decision.nominal_time else f", due at {at},"
+        return f"{period}{second} {_STATES[str(row['state'])]}: {row['detail']}"
+    if row["result"] == Result.NOT_STARTED.value:
+        begun = _moment(row["started_at"], zone)
+        return f"{period} was executed at {begun}, but nothing could be started: {row['detail']}"
+    if row["outcome"] == Outcome.EXECUTED.value:
+        return (
+            f"{period} was executed at another second: run {row['run_id']} {_began(row, zone)} and {how_it_ended(row)}"
+        )
+    due = f" its second was {at};" if row["chosen_time"] is not None else ""
+    return f"{period} was {row['outcome']} ({row['reason']}):{due} {row['detail'] or row['reason']}"
+
+
+def how_it_ended(row: HistoryRow) -> str:
+    """Return what became of a run."""
+    result = row["result"]
+    if result is None:
+        return "is still running"
+    if result == Result.FAILED.value:
+        what = f"signal {row['signal']}" if row["signal"] else f"exit code {row['exit_code']}"
+        return f"failed with {what}"
+    words = {
+        Result.SUCCEEDED.value: "succeeded",
+        Result.TIMEOUT.value: "was ended because its time was over",
+        Result.REPLACED.value: "was replaced by a newer one",
+        Result.STOPPED.value: "was stopped with krond",
+        Result.NOT_STARTED.value: "could not be started",
+        Result.UNKNOWN.value: "ended without anybody seeing how",
+    }
+    return words[str(result)]
+
+
+def _ran(row: HistoryRow, zone: Zone) -> str:
+    attempts = "" if row["attempts"] == 1 else f" (attempt {row['attempt']} of {row['attempts']})"
+    of = f" of the period {row['period_id']}" if row["period_id"] else f", because {_KINDS[str(row['kind'])]},"
+    return f"run {row['run_id']}{of}{attempts} {_began(row, zone)} and {how_it_ended(row)}"
+
+
+def _began(row: HistoryRow, zone: Zone) -> str:
+    late = f", {row['lateness']} s late," if row["lateness"] else ""
+    return f"began at {_moment(row['started_at'], zone)}{late}"
+
+
+def _moment(text: object, zone: Zone) -> str:
+    return brief_text(zone, parse_instant(str(text)).replace(microsecond=0))
+
+
+def _neighbour(episode: Episode | None, zone: Zone) -> str:
+    if episode is None:
+        return "none"
+    row = episode.row
+    return f"{brief_text(zone, episode.due)} ({row['outcome'] or row['state']})"
