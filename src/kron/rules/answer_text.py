@@ -56,7 +56,8 @@ def told(episode: Episode, zone: Zone) -> str:
         return (
             f"{period} was executed at another second: run {row['run_id']} {_began(row, zone)} and {how_it_ended(row)}"
         )
-    due = f" its second was {at};" if row["chosen_time"] is not None else ""
+    is_told = row["chosen_time"] is None or episode.due == episode.decision.nominal_time
+    due = "" if is_told else f" its second was {at};"
     return f"{period} was {row['outcome']} ({row['reason']}):{due} {row['detail'] or row['reason']}"
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import click
 
+from kron.cron.wall_text import local_text
+from kron.cron.zone import load_zone
 from kron.hosts.console import print_table
 from kron.hosts.krond.control import Client
 from kron.hosts.krond.state import State, default_state
+from kron.instant import parse_instant
 
 Decorator = Callable[[Callable[..., Any]], Any]
 
@@ -76,9 +79,9 @@ def jobs(state: Path | None, *, as_json: bool) -> None:
             job["name"],
             job["schedule"],
             job["timezone"],
-            "suspended" if job["suspended"] else job["next_chosen_time"] or "",
+            "suspended" if job["suspended"] else _local(job["next_chosen_time"], job["timezone"]),
             str(job["active"] or ""),
-            " ".join(word for word in (job["last_outcome"], job["last_result"]) if word),
+            job["last_result"] or job["last_outcome"] or "",
         )
         for job in found
     ]
@@ -99,14 +102,20 @@ def next_(job: str | None, *, count: int, state: Path | None, as_json: bool) -> 
         return
     rows = [
         (
-            each["chosen_time"] or f"none, {each['reason']}",
+            each["chosen_time"] or "none",
             each["name"],
-            each["nominal_time"],
-            "suspended" if each["suspended"] else "",
+            _local(each["chosen_time"] or each["nominal_time"], each["timezone"]),
+            each["timezone"],
+            "suspended" if each["suspended"] else each["reason"] or "",
         )
         for each in found
     ]
-    print_table(("chosen", "job", "nominal", ""), rows, empty="nothing comes")
+    print_table(("chosen (UTC)", "job", "there", "zone", ""), rows, empty="nothing comes")
+
+
+def _local(text: str | None, zone: str) -> str:
+    """Return an instant on the wall clock of a job."""
+    return "" if text is None else local_text(load_zone(zone), parse_instant(text))
 
 
 @click.command()

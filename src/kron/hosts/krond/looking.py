@@ -14,6 +14,7 @@ from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.system_clock import system_now
+from kron.cron.wall_text import local_text
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.errors import InvalidDefinitionError, UnknownJobError
 from kron.hosts.console import end_with_findings, print_table
@@ -21,7 +22,7 @@ from kron.hosts.krond.asking import JSON, STATE, print_json
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.moments import read_moment
-from kron.instant import Instant
+from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.files.values import read_days
 from kron.rules.history_row import HistoryRow
 from kron.rules.inside import timing_of
@@ -98,20 +99,22 @@ def history(
     if as_json:
         print_json(rows)
     else:
-        heads = ("chosen", "job", "outcome", "result", "late", "took", "run")
-        print_table(heads, [_line(row) for row in rows], empty="nothing is recorded")
+        heads = (f"due ({zone.name})", "job", "outcome", "result", "attempt", "late", "took", "run")
+        print_table(heads, [_line(row, zone) for row in rows], empty="nothing is recorded")
 
 
-def _line(row: HistoryRow) -> tuple[str, ...]:
-    many = f" x{row['count']}" if "count" in row else ""
+def _line(row: HistoryRow, zone: Zone) -> tuple[str, ...]:
+    due = parse_instant(str(row["chosen_time"] or row["started_at"] or row["nominal_time"])).replace(microsecond=0)
     why = f": {row['reason']}" if row["reason"] else ""
+    many = f", {row['count']} periods from {row['first_period_id']}" if "count" in row else ""
     result = row["state"] if row["result"] is None else row["result"]
     code = f" ({row['signal'] or row['exit_code']})" if row["result"] == "failed" else ""
     return (
-        str(row["chosen_time"] or row["started_at"] or row["nominal_time"]),
+        format_instant(due) if zone is UTC_ZONE else local_text(zone, due),
         str(row["name"]),
         f"{row['outcome']}{why}{many}" if row["kind"] in ("period", "range") else str(row["kind"]),
         f"{result or ''}{code}",
+        f"{row['attempt']} of {row['attempts']}" if row["attempts"] not in (0, 1) else "",
         "" if not row["lateness"] else f"{row['lateness']} s",
         "" if row["duration"] is None else f"{row['duration']} s",
         str(row["run_id"] or ""),
