@@ -10,7 +10,7 @@ from kron.rules.verdict import Outcome
 
 _STATES = {
     PLANNED: "is planned",
-    SUSPENDED: "waits, for the job is suspended",
+    SUSPENDED: "waits",
     NOT_OWNED: "does not count",
     FORGOTTEN: "is over, and nothing is known of it any more",
 }

@@ -104,18 +104,18 @@ def next_(job: str | None, *, count: int, state: Path | None, as_json: bool) -> 
         (
             each["chosen_time"] or "none",
             each["name"],
+            each["nominal_time"],
             _local(each["chosen_time"] or each["nominal_time"], each["timezone"]),
-            each["timezone"],
             "suspended" if each["suspended"] else each["reason"] or "",
         )
         for each in found
     ]
-    print_table(("chosen (UTC)", "job", "there", "zone", ""), rows, empty="nothing comes")
+    print_table(("chosen", "job", "nominal", "in its zone", ""), rows, empty="nothing comes")
 
 
 def _local(text: str | None, zone: str) -> str:
     """Return an instant on the wall clock of a job."""
-    return "" if text is None else local_text(load_zone(zone), parse_instant(text))
+    return text or "" if text is None or zone == "UTC" else local_text(load_zone(zone), parse_instant(text))
 
 
 @click.command()

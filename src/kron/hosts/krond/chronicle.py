@@ -1,7 +1,7 @@
 """Chronicler: what became of jobs -> events with the rows of their history, to whoever listens."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
@@ -18,13 +18,10 @@ _REMEMBERED = 10_000  # ends that somebody may still ask for
 class Chronicler:
     """Tells a sink, and passes everything on to others."""
 
-    def __init__(
-        self, sink: Sink, others: Sequence[Chronicle] = (), *, last: Mapping[str, tuple[str, str | None]] | None = None
-    ) -> None:
-        """`last` is what earlier lives of the host have left."""
+    def __init__(self, sink: Sink, others: Sequence[Chronicle] = ()) -> None:
         self._emitter = Emitter(sink)
         self._others = others
-        self.last = dict(last or {})  # by identity: the outcome and, of an execution that is over, the result
+        self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
         self._results: dict[str, str] = {}
         self._waiting: dict[str, asyncio.Future[str]] = {}
 

@@ -88,7 +88,8 @@ async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     state.take()
     monitor = Monitor(Header("kron"), sink)
     recorder = JobRecorder(system_now, monitor.take)
-    chronicler = Chronicler(sink, [recorder], last=_last(state))
+    chronicler = Chronicler(sink, [recorder])
+    chronicler.last.update(_last(state))
     daemon = Daemon(state, settings, sink, chronicler, Watching(recorder, monitor))
     reloading = asyncio.Lock()
 
