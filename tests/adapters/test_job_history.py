@@ -203,7 +203,7 @@ def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(his
 
 
 def test_the_nearest_records_are_told_also_a_range_around_the_instant(history: JobHistory) -> None:
-    def near(minute: int) -> list[object]:
+    def near(minute: int) -> list[str]:
         found = history.inquire(JOB.identity, NOON + minute * MINUTE, NOON).near
         return sorted(str(told.row["period_id"])[11:16] for told in found)
 
@@ -241,7 +241,7 @@ def test_the_last_of_each_job_is_what_was_due_last(tmp_path: Path) -> None:
         tmp_path,
         JobBatch({key: WINDOWED, KEY: DEFINITION}, [JOB._replace(definition=key), other]),
         JobBatch(begun=[later], ended=[End("later", NOW, Result.SUCCEEDED, 0)]),
-        JobBatch(jobs=[JOB._replace(definition=key, served=early.chosen)], begun=[early]),
+        JobBatch(jobs=[JOB._replace(definition=key, served=NOON + 100 * MINUTE)], begun=[early]),
         JobBatch(ended=[End("early", NOW, Result.FAILED, 1)], begun=[asked], closed=[missed_early()]),
     )
 

@@ -124,21 +124,24 @@ def test_attempts_of_a_period_are_one_episode() -> None:
 def test_a_period_inside_a_range_is_spoken_of_itself() -> None:
     told = closed(closed_from(3, 5), NOON + 5 * MINUTE)
 
-    (period,) = to_dict(Answer(asked(NOON + 5 * MINUTE)._replace(touching=[told])))["periods"]  # type: ignore[misc, has-type]
+    (episode,) = Answer(asked(NOON + 5 * MINUTE)._replace(touching=[told])).episodes
 
+    period = episode.to_dict()
     assert period["period_id"] == period["chosen_time"] == period["window_start"] == "2026-03-01T12:05:00Z"
     assert (period["first_period_id"], period["count"], period["reason"]) == ("2026-03-01T12:03:00Z", 5, "downtime")
 
 
 def test_an_answer_as_json_has_the_rows_with_the_windows_the_seeds_and_the_definitions() -> None:
-    answer = to_dict(Answer(asked(NOON, WINDOWED)._replace(touching=[closed(MISSED, definition=HOURLY)])))
+    found = Answer(asked(NOON, WINDOWED)._replace(touching=[closed(MISSED, definition=HOURLY)]))
+
+    answer, missed = to_dict(found), found.episodes[0].to_dict()
 
     assert list(answer) == ["identity", "at", "ran", "answer", "periods"]
     assert (answer["at"], answer["ran"]) == ("2026-03-01T12:00:00Z", False)
-    missed, *_ = answer["periods"]  # type: ignore[misc]
+    assert answer["periods"] == [episode.to_dict() for episode in found.episodes]
     assert list(missed)[-4:] == ["window_start", "window_end", "seed_hash", "definition"]
     assert missed["definition"] == {"timing": {"schedule": "0 * * * *"}, "policy": {}}  # not the one in force
-    assert len(missed["seed_hash"]) == 64
+    assert len(str(missed["seed_hash"])) == 64
 
 
 # --- without an outcome -----------------------------------------------------------------------------------------------
