@@ -194,8 +194,8 @@ def test_all_windows_that_contain_an_instant_touch_it_also_those_of_older_defini
 def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(history: JobHistory) -> None:
     late = attempt_at(20, "late")._replace(started=NOON + 31 * MINUTE + timedelta(seconds=59))
     asked = TRIGGERED._replace(run_id="asked", started=NOON + 31 * MINUTE)
-    after = attempt_at(32, "after")
-    history = remembered(history.path.parent, JobBatch(begun=[late, asked, after]))
+    later = attempt_at(21, "later")._replace(started=NOON + 32 * MINUTE)
+    history = remembered(history.path.parent, JobBatch(begun=[late, asked, later]))
 
     begun = history.inquire(JOB.identity, NOON + 31 * MINUTE + timedelta(seconds=30), NOON).begun
 

@@ -35,7 +35,6 @@ _PERIODS = f"SELECT id FROM entry WHERE job = {JOB_ID} AND nominal IS NOT NULL A
 _NEAR = f"""{SELECT} WHERE entry.id IN (
     SELECT * FROM ({_PERIODS} effective <= :at ORDER BY effective DESC LIMIT 1)
     UNION SELECT * FROM ({_PERIODS} effective > :at ORDER BY effective LIMIT 1)
-    UNION SELECT * FROM ({_PERIODS} nominal > :at AND number > 1 AND first <= :at)
 )"""
 
 
