@@ -100,17 +100,19 @@ def next_(job: str | None, *, count: int, state: Path | None, as_json: bool) -> 
     if as_json:
         print_json(found)
         return
+    is_local = any(each["timezone"] != "UTC" for each in found)
     rows = [
         (
             each["chosen_time"] or "none",
             each["name"],
             each["nominal_time"],
-            _local(each["chosen_time"] or each["nominal_time"], each["timezone"]),
+            *([_local(each["chosen_time"] or each["nominal_time"], each["timezone"])] if is_local else []),
             "suspended" if each["suspended"] else each["reason"] or "",
         )
         for each in found
     ]
-    print_table(("chosen", "job", "nominal", "in its zone", ""), rows, empty="nothing comes")
+    heads = ("chosen", "job", "nominal", *(["in its zone"] if is_local else []), "")
+    print_table(heads, rows, empty="nothing comes")
 
 
 def _local(text: str | None, zone: str) -> str:
