@@ -1,8 +1,25 @@
-"""MetricsSink: what events say in numbers, for Prometheus."""
+"""MetricsSink, JobMetrics: what events say, and what becomes of jobs, in numbers for Prometheus."""
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterator, Mapping
+from typing import NamedTuple
 
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from kron.decision.decision import Decision
+from kron.engine.jobs.execution import Execution
+from kron.instant import SECOND
 from kron.rules.event import Event
+from kron.rules.job_record import End, PeriodRecord, Result
+from kron.rules.verdict import Outcome
+from kron.rules.work import Work
+
+_LATENESS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200)  # seconds
+_DURATION = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600)
+_APPEND = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+_UNSEEN = frozenset({Result.UNKNOWN, Result.NOT_STARTED})  # results of runs whose duration says nothing
 
 
 class MetricsSink:
@@ -22,3 +39,106 @@ class MetricsSink:
         """Count the event."""
         if event.name in self.needs:
             self._violations.labels(property=event.fields["property"]).inc()
+
+
+class Present(NamedTuple):
+    """What is there at the moment."""
+
+    active: int
+    jobs: Collection[str]  # identities
+    chosen: Mapping[str, float]  # by identity: when a job is chosen to run next, in seconds since 1970
+
+
+class JobMetrics:
+    """A chronicle of jobs that counts. A run costs it a few additions; all the rest is done when somebody asks."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.violations = MetricsSink(self._registry)
+        self._runs: dict[tuple[str, str], int] = defaultdict(int)
+        self._results: dict[tuple[str, str], int] = defaultdict(int)
+        self._lateness = self._histogram("run_lateness", "From the chosen second of a period to its start.", _LATENESS)
+        self._duration = self._histogram("run_duration", "From the start of an attempt to its end.", _DURATION)
+        self._append = self._histogram("ledger_append", "What a durable write to the ledger took.", _APPEND)
+        text = "Hooks and pings that were given up."
+        self._hook_failures = Counter("kron_hook_failures", text, registry=self._registry)
+
+    def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(f"kron_{name}_seconds", text, buckets=buckets, registry=self._registry)
+
+    # --- what happens -------------------------------------------------------------------------------------------------
+
+    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:  # noqa: ARG002
+        """Count the periods."""
+        self._runs[record.identity, record.outcome.value] += record.number
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
+        """Count an execution once, however many attempts it takes."""
+        attempt = execution.attempt
+        if attempt.attempt == 1:
+            self._runs[attempt.identity, Outcome.EXECUTED.value] += 1
+            if attempt.chosen is not None:
+                self._lateness.observe(max(0.0, (attempt.started - attempt.chosen) / SECOND))
+
+    def on_ended(self, execution: Execution, end: End) -> None:
+        """Count how an attempt ended."""
+        self._results[execution.attempt.identity, end.result.value] += 1
+        if end.result not in _UNSEEN:
+            self._duration.observe(max(0.0, (end.ended - execution.attempt.started) / SECOND))
+
+    def on_append(self, seconds: float) -> None:
+        """Note how long the ledger took."""
+        self._append.observe(seconds)
+
+    def on_hook_failure(self) -> None:
+        """Count a hook that was given up."""
+        self._hook_failures.inc()
+
+    def keep(self, jobs: Container[str]) -> None:
+        """Forget all jobs but these."""
+        for counts in (self._runs, self._results):
+            for key in [key for key in counts if key[0] not in jobs]:
+                del counts[key]
+
+    # --- what is asked for --------------------------------------------------------------------------------------------
+
+    def snapshot(self, present: Present) -> "Snapshot":
+        """Return all numbers as they are now, to be rendered in any thread."""
+        return Snapshot(self._registry, dict(self._runs), dict(self._results), present)
+
+
+class Snapshot(NamedTuple):
+    """Numbers of one moment; those that have no job may be a little younger."""
+
+    registry: Collector
+    runs: Mapping[tuple[str, str], int]
+    results: Mapping[tuple[str, str], int]
+    present: Present
+
+    def render(self) -> bytes:
+        """Return them as Prometheus reads them."""
+        return generate_latest(self)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every family; a job that is not declared any more has none."""
+        active, jobs, chosen = self.present
+        yield _counter("kron_runs", "Periods and extra runs, by outcome.", "outcome", self.runs, jobs)
+        yield _counter("kron_run_results", "Attempts that have ended, by result.", "result", self.results, jobs)
+        yield GaugeMetricFamily("kron_active_runs", "Attempts that are under way.", active)
+        yield GaugeMetricFamily("kron_jobs", "Jobs that are declared.", len(jobs))
+        text = "When a job is chosen to run next, in seconds since 1970."
+        family = GaugeMetricFamily("kron_next_chosen_timestamp_seconds", text, labels=["job"])
+        for identity, at in chosen.items():
+            family.add_metric([identity], at)
+        yield family
+        yield from self.registry.collect()
+
+
+def _counter(
+    name: str, text: str, label: str, counts: Mapping[tuple[str, str], int], jobs: Container[str]
+) -> CounterMetricFamily:
+    family = CounterMetricFamily(name, text, labels=["job", label])
+    for (identity, value), count in counts.items():
+        if identity in jobs:
+            family.add_metric([identity, value], count)
+    return family

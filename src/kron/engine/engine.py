@@ -82,6 +82,11 @@ class Engine(Generic[Batch, Stored]):
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(report_death)
 
+    @property
+    def is_turning(self) -> bool:
+        """Whether runs are started when they are due, or at least waited for."""
+        return self._loop is not None and not self._loop.done()
+
     def look(self) -> None:
         """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
         self._emitter.emit(self._watch.read(self._clock.now(), is_awake=False))

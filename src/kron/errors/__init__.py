@@ -19,7 +19,7 @@ from kron.errors.definitions import (
     TimezoneDataError,
     UnknownTimezoneError,
 )
-from kron.errors.jobs import ControlError, JobActiveError, StateDirectoryError, UnknownJobError
+from kron.errors.jobs import ControlError, JobActiveError, ListenError, StateDirectoryError, UnknownJobError
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
@@ -72,6 +72,7 @@ __all__ = [
     "LedgerInUseError",
     "LedgerUnusableError",
     "LedgerWriteError",
+    "ListenError",
     "NaiveDatetimeError",
     "NegativeRetryDelayError",
     "OutOfRangeError",

@@ -33,3 +33,11 @@ class ControlError(KronError):
     def __init__(self, *, reason: str, exit_code: int = 1) -> None:
         super().__init__(reason, reason=reason)
         self.exit_code = exit_code
+
+
+class ListenError(KronError):
+    """A daemon cannot listen where it was told to."""
+
+    def __init__(self, *, address: str, reason: str, fix: str = "") -> None:
+        tail = f"; {fix}" if fix else ""
+        super().__init__(f"Listener {shown(address)}: {reason}{tail}", address=address, reason=reason, fix=fix)

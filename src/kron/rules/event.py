@@ -117,6 +117,11 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "Reloaded": EventKind(INFO, ("added", "changed", "removed", "unchanged")),
         "ReloadFailed": EventKind(WARNING, ("errors",)),
         "PeerRefused": EventKind(WARNING, ("uid",)),
+        "Listening": EventKind(INFO, ("address",)),
+        "ListenerExposed": EventKind(WARNING, ("address", "advice")),
+        "VisitorRefused": EventKind(WARNING, ("client", "times")),
+        "PageFailed": EventKind(WARNING, ("path", "error")),
+        "HookFailed": EventKind(WARNING, ("identity", "name", "hook", "target", "error", "tries")),
     }
 )
 

@@ -78,16 +78,6 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
-    state = taken(tmp_path / "state")
-
-    token = state.read_token()
-
-    assert state.read_token() == token
-    assert len(token) >= 32
-    assert stat.S_IMODE(state.token.stat().st_mode) == 0o600
-
-
 def test_the_state_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KROND_STATE", str(tmp_path))
 

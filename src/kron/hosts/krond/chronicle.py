@@ -20,10 +20,14 @@ class Chronicler:
 
     def __init__(self, sink: Sink, others: Sequence[Chronicle] = ()) -> None:
         self._emitter = Emitter(sink)
-        self._others = others
+        self._others = list(others)
         self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
         self._results: dict[str, str] = {}
         self._waiting: dict[str, asyncio.Future[str]] = {}
+
+    def add(self, other: Chronicle) -> None:
+        """Pass everything on to one more."""
+        self._others.append(other)
 
     async def ended(self, run_id: str) -> str:
         """Return how a run ended, when it has."""

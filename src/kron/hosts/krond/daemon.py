@@ -5,29 +5,35 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
+from kron.adapters.timed_ledger import TimedLedger
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine
 from kron.engine.jobs.book import Host, JobBook
 from kron.engine.jobs.changes import Return, Suspension
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle
-from kron.engine.jobs.store import JobBatch, JobStored
+from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.hosts.krond.definition import work_of
+from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
+from kron.hosts.krond.tidying import Tidying
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
 from kron.rules.job_record import Result
+
+if TYPE_CHECKING:
+    from kron.adapters.metrics_sink import JobMetrics
 
 
 @dataclass(slots=True)
@@ -43,10 +49,11 @@ class Surface:
 
 
 class Watching(NamedTuple):
-    """Who records what happens, and who judges it."""
+    """Who records what happens, who judges it, and who counts it."""
 
     recorder: JobRecorder
     monitor: Monitor
+    metrics: "JobMetrics | None" = None
 
 
 class Daemon:
@@ -54,11 +61,15 @@ class Daemon:
 
     def __init__(self, state: State, settings: Settings, sink: Sink, chronicle: Chronicle, watching: Watching) -> None:
         self.state, self.settings = state, settings
-        self.recorder, self.monitor = watching
+        self.recorder, self.monitor, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self.ledger = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        self.ledger: JobLedger = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        if self.metrics is not None:
+            self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
         self.processes = Processes(state.output)
+        self.notifier = Notifier(self.processes, self.emitter, self.metrics)
+        self.tidying = Tidying(state.output, settings.output_retention, self.clock.now)
         host = Host(
             self.clock,
             self.processes,
@@ -81,6 +92,7 @@ class Daemon:
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
         await self.engine.change(lambda now: Return(self.book, alive, now))
         self.engine.arm()
+        self.tidying.start()
         self.surface.ready = True
         notify("READY=1")
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(jobs), state=str(self.state.path))
@@ -88,6 +100,7 @@ class Daemon:
 
     async def declare(self, jobs: Sequence[HostJob]) -> Declared:
         """Let these be the jobs; nothing that runs is disturbed."""
+        await self.notifier.learn(jobs, self.state.ledger)
         works = await asyncio.to_thread(lambda: [work_of(job) for job in jobs])
         declared = await self.engine.change_after(
             lambda now: self.ledger.handled(in_question(self.book, works, now)),
@@ -95,6 +108,8 @@ class Daemon:
         )
         self.surface.jobs = {job.identity: job for job in jobs}
         self.recorder.on_declared()
+        if self.metrics is not None:
+            self.metrics.keep(self.surface.jobs)
         return declared
 
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
@@ -123,6 +138,8 @@ class Daemon:
         self.monitor.flush()
         if alarm is not None:
             alarm.cancel()
+        self.tidying.stop()
+        await self.notifier.close()
         await self.processes.close()
         if failure is not None:
             raise failure
@@ -135,5 +152,6 @@ class Daemon:
         self._asked.set()
 
     def end_children(self) -> None:
-        """Ask everything that runs to end."""
+        """Ask everything that runs to end, and wait for no hook."""
+        self.notifier.hurry()
         self.book.terminate(list(self.book.running), Result.STOPPED)

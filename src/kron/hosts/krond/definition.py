@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from kron.instant import format_duration
 from kron.rules.command import Command
-from kron.rules.files.host_job import HostJob
+from kron.rules.files.host_job import Hooks, HostJob
 from kron.rules.work import Work
 
 
@@ -20,6 +20,8 @@ def work_of(job: HostJob) -> Work:
         "retry_delay": format_duration(job.retry_delay),
         "description": job.description,
     }
+    if job.hooks != Hooks():
+        definition["hooks"] = {**asdict(job.hooks), "late_after": format_duration(job.hooks.late_after)}
     return Work(
         job.identity,
         job.name,

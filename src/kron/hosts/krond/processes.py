@@ -1,5 +1,6 @@
 """Processes: the runner of a host's jobs, on the process runner: executions in, processes and their ends out."""
 
+import asyncio
 import os
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +9,7 @@ from kron.adapters.process_runner.runner import ProcessRunner
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import Unfinished
-from kron.instant import ZERO, format_instant
+from kron.instant import SECOND, ZERO, format_instant
 from kron.rules.files.host_job import HostJob
 
 
@@ -18,6 +19,7 @@ class Processes:
     def __init__(self, output: str | os.PathLike[str]) -> None:
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended)
         self._listener: Listener | None = None
+        self._asides: dict[str, asyncio.Future[Exit]] = {}  # what is run beside the executions, by its name
 
     async def open(self) -> None:
         """Begin to collect output."""
@@ -41,6 +43,22 @@ class Processes:
         ]
         return [started.run_id for started in await self._runner.reattach(recorded)]
 
+    def refresh(self) -> None:
+        """Look up users and groups anew for whatever starts next."""
+        self._runner.refresh()
+
+    async def run_aside(self, start: Start, limit: float) -> Exit | None:
+        """Run something that is no execution; return how it ended, None if it had to be ended after so many seconds."""
+        ended = self._asides[start.run_id] = asyncio.get_running_loop().create_future()
+        self._runner.start_many([start])
+        try:
+            async with asyncio.timeout(limit):
+                return await asyncio.shield(ended)
+        except TimeoutError:
+            self._runner.terminate(start.run_id, SECOND)
+            await ended
+            return None
+
     # --- the port -----------------------------------------------------------------------------------------------------
 
     def start(self, executions: Sequence[Execution], listener: Listener) -> None:
@@ -60,11 +78,16 @@ class Processes:
     def _on_started(self, started: Iterable[Started]) -> None:
         if self._listener is not None:
             for each in started:
+                if each.run_id in self._asides:
+                    continue
                 self._listener.on_process(each.run_id, each.pid, each.start_ticks)
 
     def _on_ended(self, ended: Iterable[Exit]) -> None:
-        if self._listener is not None:
-            for each in ended:
+        for each in ended:
+            if (aside := self._asides.pop(each.run_id, None)) is not None:
+                if not aside.done():
+                    aside.set_result(each)
+            elif self._listener is not None:
                 ending = Ending(each.exit_code, each.signal, each.not_started or "")
                 self._listener.on_end(each.run_id, ending)
 

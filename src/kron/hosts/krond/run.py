@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +14,9 @@ from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.system_clock import system_now
 from kron.adapters.text_sink import TextSink
+from kron.engine.emitter import Emitter
 from kron.engine.ports import Sink
-from kron.errors import KronError, LedgerUnusableError
+from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.hosts.console import print_findings
 from kron.hosts.krond.check import CONFIG, FORMAT, in_order, read_form
 from kron.hosts.krond.chronicle import Chronicler
@@ -27,9 +29,14 @@ from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.monitor import Monitor
 from kron.instant import format_instant
+from kron.rules.event import Event
+from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
 from kron.rules.finding import Finding
 from kron.theory.trace import Header
+
+if TYPE_CHECKING:
+    from kron.hosts.krond.listening import Listening
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +46,23 @@ class Options:
     configs: Sequence[str]
     form: Format | None
     state: Path | None
+    listen: str | None
 
 
 @click.command()
 @CONFIG
 @FORMAT
 @click.option("--state", type=click.Path(path_type=Path), help="The state directory, made if it is missing.")
+@click.option(
+    "--listen", metavar="HOST:PORT|unix:PATH|off", help="Where to show what happens, instead of what the files say."
+)
 @click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
-def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, log: str | None) -> None:
+def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, log: str | None) -> None:
     """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
 
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
-    options = Options(configs, read_form(configs, form), state)
+    options = Options(configs, read_form(configs, form), state, listen and read_listen("listen", listen))
     loaded, findings = _load(options)
     print_findings(findings)
     if not loaded.ok or any(finding.level == "error" for finding in findings):
@@ -67,30 +78,51 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, log: 
 
 def _load(options: Options) -> tuple[Loaded, list[Finding]]:
     loaded = load_jobs(options.configs, form=options.form)
-    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs), *_not_done(loaded)])
-
-
-def _not_done(loaded: Loaded) -> list[Finding]:
-    """Return a warning for all that files may ask for and this krond does not do yet: nothing is left out silently."""
-    found = []
-    if loaded.job_set.settings.listen != "off":
-        found.append(Finding("warning", "krond.listen", "is not served yet", 'leave it out, or write listen = "off"'))
-    for job in loaded.job_set.jobs:
-        for part in ("on_failure", "on_recovery", "on_missed", "on_late", "ping"):
-            if getattr(job.hooks, part):
-                found.append(job.finding("warning", part, "is not called yet"))
-    return found
+    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs)])
 
 
 async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     settings = loaded.job_set.settings
     state = State((options.state or (Path(settings.state) if settings.state else default_state())).absolute())
     state.take()
-    monitor = Monitor(Header("kron"), sink)
+    listening: Listening | None = None
+    try:
+        listening = _listen(options.listen or settings.listen, settings, state, sink)
+        await _serve(options, loaded, sink, state, listening)
+    finally:
+        if listening is not None:
+            await listening.close()
+        state.release()
+
+
+def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "Listening | None":
+    """Take the address to listen on, if there is one; what that needs beside the daemon is only loaded then."""
+    if address == "off":
+        return None
+    try:
+        from kron.hosts.krond.listening import Listening
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "kron":
+            raise
+        fix = "pip install 'kron-scheduler[krond]'"
+        raise ListenError(address=address, reason=f"needs a package that is missing, {error.name}", fix=fix) from error
+    return Listening(address, Path(settings.token_file or state.token), Emitter(sink))
+
+
+async def _serve(options: Options, loaded: Loaded, sink: Sink, state: State, listening: "Listening | None") -> None:
+    metrics = None if listening is None else listening.metrics
+
+    def tell(event: Event) -> None:
+        sink(event)
+        if metrics is not None:
+            metrics.violations(event)
+
+    monitor = Monitor(Header("kron"), tell)
     recorder = JobRecorder(system_now, monitor.take)
-    chronicler = Chronicler(sink, [recorder])
+    chronicler = Chronicler(sink, [recorder] if metrics is None else [recorder, metrics])
     chronicler.last.update(_last(state))
-    daemon = Daemon(state, settings, sink, chronicler, Watching(recorder, monitor))
+    daemon = Daemon(state, loaded.job_set.settings, sink, chronicler, Watching(recorder, monitor, metrics))
+    chronicler.add(daemon.notifier.alarms)
     reloading = asyncio.Lock()
 
     async def reload() -> dict[str, object]:
@@ -106,11 +138,12 @@ async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
     loop.add_signal_handler(signal.SIGHUP, lambda: tasks.add(asyncio.ensure_future(reload())))
     try:
         await control.open()
+        if listening is not None:
+            await listening.open(daemon, with_token=sys.stderr.isatty())
         await daemon.begin(loaded.job_set.jobs)
         await daemon.wait()
     finally:
         await control.close()
-        state.release()
 
 
 def _last(state: State) -> dict[str, tuple[str, str | None]]:
@@ -132,6 +165,7 @@ async def _reload(daemon: Daemon, options: Options, first: Loaded) -> dict[str, 
         daemon.emitter.tell("ReloadFailed", errors=[str(error) for error in errors])
         return {"ok": False, "findings": told}
     declared = await daemon.declare(loaded.job_set.jobs)
+    daemon.processes.refresh()
     daemon.surface.failed_reload = None
     answer: dict[str, object] = {
         "ok": True,
@@ -151,6 +185,6 @@ def _fixed(first: Loaded, loaded: Loaded) -> list[Finding]:
     before, after = first.job_set.settings, loaded.job_set.settings
     return [
         Finding("error", f"krond.{key}", "was changed, which needs a restart", "restart krond, or leave it as it was")
-        for key in ("state", "listen")
+        for key in ("state", "listen", "token_file")
         if getattr(before, key) != getattr(after, key)
     ]

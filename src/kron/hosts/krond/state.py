@@ -1,7 +1,6 @@
 """State: the directory of one krond: who may have it, what lies where, and that nobody else is in it."""
 
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -43,18 +42,6 @@ class State:
         if self._possession is not None:
             self._possession.release()
             self._possession = None
-
-    def read_token(self) -> str:
-        """Return the token of the page, made at the first start."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        try:
-            made = os.open(self.token, flags, 0o600)
-        except FileExistsError:
-            return self.token.read_text("ascii").strip()
-        token = secrets.token_urlsafe(32)
-        with os.fdopen(made, "w") as file:
-            file.write(f"{token}\n")
-        return token
 
 
 def check_private(path: Path) -> None:

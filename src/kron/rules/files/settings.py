@@ -38,7 +38,8 @@ class Settings:
     drain_timeout: timedelta | None = None
 
 
-def _read_listen(key: str, given: object) -> str:
+def read_listen(key: str, given: object) -> str:
+    """Return where to listen."""
     text = read_line_of_text(key, given)
     if text == "off":
         return text
@@ -54,7 +55,7 @@ def _read_listen(key: str, given: object) -> str:
 SETTINGS: Mapping[str, Callable[[str, object], object]] = MappingProxyType(
     {
         "state": read_absolute,
-        "listen": _read_listen,
+        "listen": read_listen,
         "token_file": read_absolute,
         "retention": read_days,
         "output_retention": read_days,

@@ -1,0 +1,111 @@
+"""Gate: what stands before every page: who may come in, what a browser may do with the answer, and what went wrong."""
+
+import secrets
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+OPEN_TO_ALL = frozenset({"/healthz"})
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_UNAUTHORIZED = "krond wants its token: open the address that it printed, or send `Authorization: Bearer TOKEN`\n"
+_MISDIRECTED = "krond does not answer to this name of its host\n"
+_FAILED = "krond could not answer this; its events say why\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may come in."""
+
+    knows: Callable[[str], bool]  # whether a Host header means us
+    token: str | None  # None: whoever has come this far may come in
+    cookie: str  # the name of the cookie: browsers keep one jar for all ports of a host
+
+
+class Gate:
+    """Wraps an application. `refused` is told where somebody came from, `failed` what a page raised."""
+
+    def __init__(
+        self, app: ASGIApp, access: Access, refused: Callable[[str], object], failed: Callable[[str, Exception], object]
+    ) -> None:
+        self._app, self._access, self._refused, self._failed = app, access, refused, failed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        assert scope["type"] == "http"
+        begun = False
+
+        async def send_guarded(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        answer = self._answer(scope)
+        try:
+            await (answer or self._app)(scope, receive, send_guarded)
+        except Exception as error:
+            self._failed(str(scope["path"]), error)
+            if not begun:
+                await PlainTextResponse(_FAILED, 500, {"connection": "close"})(scope, receive, send_guarded)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """Return what is said at the gate already, None for who may come in."""
+        headers = Headers(scope=scope)
+        if not self._access.knows(headers.get("host", "")):
+            return PlainTextResponse(_MISDIRECTED, 421, {"connection": "close"})
+        if self._access.token is None or scope["path"] in OPEN_TO_ALL or self._has_token(headers):
+            return None
+        if scope["method"] in ("GET", "HEAD") and (welcome := self._welcome(scope)) is not None:
+            return welcome
+        client = scope.get("client")
+        self._refused(client[0] if client else "")
+        return PlainTextResponse(_UNAUTHORIZED, 401, {"www-authenticate": "Bearer", "connection": "close"})
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if given and scheme.lower() == "bearer":
+            return self._is_token(given.strip())
+        try:
+            cookies: SimpleCookie = SimpleCookie("; ".join(headers.getlist("cookie")))
+        except CookieError:
+            return False
+        return self._access.cookie in cookies and self._is_token(cookies[self._access.cookie].value)
+
+    def _welcome(self, scope: Scope) -> Response | None:
+        """Return the way to the page without the token in its address, for who has the right one there."""
+        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if not any(name == "token" and self._is_token(value) for name, value in asked):
+            return None
+        rest = urlencode([(name, value) for name, value in asked if name != "token"])
+        # One slash: with two, a browser would take what follows for the name of a host.
+        path = "/" + quote(scope["path"].lstrip("/\\"))
+        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        assert self._access.token is not None
+        answer.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _is_token(self, given: str) -> bool:
+        """Whether it is the token; how long that takes does not tell how much of it is right."""
+        assert self._access.token is not None
+        return secrets.compare_digest(given.encode(), self._access.token.encode())
