@@ -177,13 +177,3 @@ def test_invalid_job_files_start_nothing(tmp_path: Path) -> None:
     assert found.returncode == 2
     assert f"{krond.file}:2: error:" in found.stderr
     assert not krond.state.exists()
-
-
-def test_what_krond_does_not_do_yet_is_said_at_its_start(tmp_path: Path) -> None:
-    asked = f'[krond]\nlisten = "127.0.0.1:0"\n[jobs.a]\n{NEVER}\ncommand = "true"\non_failure = ["true"]\n'
-    krond = Krond(tmp_path, f'{asked}[jobs.b]\nschedule = "nonsense"\ncommand = "true"\n')
-
-    found = krond.ask("run", "--config", str(krond.file))
-
-    assert "warning: krond.listen: is not served yet" in found.stderr
-    assert f"{krond.file}:6: warning: jobs.a.on_failure: is not called yet" in found.stderr

@@ -102,10 +102,11 @@ def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "List
     try:
         from kron.hosts.krond.listening import Listening
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "kron":
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "kron"):
             raise
         fix = "pip install 'kron-scheduler[krond]'"
-        raise ListenError(address=address, reason=f"needs a package that is missing, {error.name}", fix=fix) from error
+        raise ListenError(address=address, reason=f"needs a package that is missing, {package}", fix=fix) from error
     return Listening(address, Path(settings.token_file or state.token), Emitter(sink))
 
 

@@ -1,6 +1,7 @@
 """Errand: one thing to tell somebody, and how a command or an address is told it."""
 
 import json
+import re
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
@@ -53,12 +54,12 @@ class Errand:
 
     @property
     def target(self) -> str:
-        """Whom it goes to, as an event may say it: what follows the name of a host is often a secret."""
+        """Whom it goes to, as an event may say it: of an address its host, since the rest is often secret."""
         match self.to:
             case Program(argv):
                 return argv[0]
             case Call(url) | Ping(url):
-                return f"{urlsplit(url).scheme}://{urlsplit(url).hostname or ''}"
+                return re.split("[/?#]", url.partition("//")[2])[0].rpartition("@")[2]
 
     def body(self) -> str:
         """Return the row as JSON."""

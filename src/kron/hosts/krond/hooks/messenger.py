@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from kron.hosts.krond.hooks.errand import Errand
+from kron.rules.telling import error_text
 
 _PAUSES = (1.0, 5.0)  # seconds between the three tries
 _TOGETHER = 16  # errands under way
@@ -93,7 +94,11 @@ class Messenger:
 
     async def _try(self, errand: Errand) -> None:
         for tries, pause in enumerate((*self._pauses, None), start=1):
-            if not (error := await self._deliver(errand)):
+            try:
+                error = await self._deliver(errand)
+            except Exception as raised:  # whatever it is, those behind it have to have their turn
+                error = error_text(raised)
+            if not error:
                 return
             if pause is None or await self._is_over(pause):
                 self._failed(errand, error, tries)

@@ -1,0 +1,44 @@
+"""failing_jobs: whose last word was a failure."""
+
+from pathlib import Path
+
+import pytest
+
+from kron.adapters.sqlite_ledger.job_failures import failing_jobs
+from kron.engine.jobs.store import JobBatch
+from kron.instant import Instant
+from kron.rules.job_record import End, Result
+from kron.testing.job_samples import DECLARED, JOB, MINUTE, NOON, attempt_at
+from tests.adapters.test_job_history import remembered
+
+FAILED, SUCCEEDED = Result.FAILED, Result.SUCCEEDED
+
+
+def fails(path: Path, *ends: tuple[Result, Instant | None]) -> bool:
+    """Whether a job fails after runs that ended so, or will be tried again."""
+    begun = [attempt_at(number, f"run {number}") for number in range(len(ends))]
+    ended = [End(f"run {number}", NOON, result, retry_at=again) for number, (result, again) in enumerate(ends)]
+    remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
+    return failing_jobs(path / "ledger.db") == {JOB.identity}
+
+
+@pytest.mark.parametrize("result", [Result.FAILED, Result.TIMEOUT, Result.NOT_STARTED])
+def test_a_job_fails_whose_last_run_did_not_succeed(tmp_path: Path, result: Result) -> None:
+    assert fails(tmp_path, (SUCCEEDED, None), (result, None))
+
+
+def test_a_job_that_succeeded_since_does_not_fail(tmp_path: Path) -> None:
+    assert not fails(tmp_path, (FAILED, None), (SUCCEEDED, None))
+
+
+@pytest.mark.parametrize("result", [Result.UNKNOWN, Result.STOPPED, Result.REPLACED])
+def test_an_end_that_says_nothing_leaves_it_as_it_was(tmp_path: Path, result: Result) -> None:
+    assert fails(tmp_path, (FAILED, None), (result, None))
+
+
+def test_an_attempt_that_is_tried_again_says_nothing(tmp_path: Path) -> None:
+    assert not fails(tmp_path, (SUCCEEDED, None), (FAILED, NOON + MINUTE))
+
+
+def test_a_job_that_never_ran_does_not_fail(tmp_path: Path) -> None:
+    assert not fails(tmp_path)

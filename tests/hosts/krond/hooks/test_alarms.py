@@ -1,0 +1,177 @@
+"""Alarms: which hook is told of what."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.engine.jobs.execution import Execution
+from kron.hosts.krond.definition import work_of
+from kron.hosts.krond.hooks.alarms import Alarms
+from kron.hosts.krond.hooks.errand import Errand, Ping
+from kron.rules.command import Command
+from kron.rules.files.host_job import Call, Hooks, HostJob, Program
+from kron.rules.job_record import Attempt, End, Kind, PeriodRecord, Result
+from kron.rules.policy import Policy
+from kron.rules.verdict import Outcome
+
+three = datetime(2026, 1, 5, 3, tzinfo=UTC)
+minute = timedelta(minutes=1)
+TIMING = Timing.parse("0 3 * * *", identity="backup")
+HOOK = (Call("http://hooks/"),)
+HOOKS = Hooks(HOOK, HOOK, HOOK, HOOK, ping="https://me:secret@ping/uuid?a=1#b")
+JOB = HostJob("backup", "backup", "0 3 * * *", "UTC", TIMING, Policy(), Command(("true",)), hooks=HOOKS)
+AGAIN = three + minute
+
+
+class Told:
+    """What a chronicle of one job has told."""
+
+    def __init__(self) -> None:
+        self.errands: list[Errand] = []
+        self.alarms = Alarms(self.errands.append)
+
+    @property
+    def events(self) -> list[str]:
+        """What was told to hooks."""
+        return [errand.event for errand in self.errands if errand.event != "ping"]
+
+    @property
+    def pings(self) -> list[str]:
+        """What was got."""
+        return [errand.to.address() for errand in self.errands if isinstance(errand.to, Ping)]
+
+    def end(self, result: Result, *, attempt: int = 1, retry_at: datetime | None = None) -> None:
+        """Let an attempt end."""
+        end = End("r-1", three + minute, result, retry_at=retry_at)
+        self.alarms.on_ended(execution(attempt=attempt), end)
+
+
+def execution(*, attempt: int = 1, started: datetime = three) -> Execution:
+    record = Attempt("r-1", "backup", Kind.PERIOD, three, three, attempt, started, "key", "boot")
+    return Execution(record, work_of(JOB), 0.0)
+
+
+@pytest.mark.parametrize("result", [Result.FAILED, Result.TIMEOUT, Result.NOT_STARTED])
+def test_an_execution_that_fails_is_told_with_its_row(result: Result) -> None:
+    told = Told()
+
+    told.end(result)
+
+    assert told.events == ["failure"]
+    assert told.errands[-1].row["result"] == result.value
+
+
+def test_an_attempt_that_is_tried_again_is_told_to_nobody() -> None:
+    told = Told()
+
+    told.end(Result.FAILED, retry_at=AGAIN)
+    told.end(Result.SUCCEEDED, attempt=2)
+
+    assert told.events == []
+    assert told.pings == ["https://me:secret@ping/uuid?a=1#b"]
+
+
+def test_the_last_attempt_decides_whether_the_execution_failed() -> None:
+    told = Told()
+
+    told.end(Result.FAILED, retry_at=AGAIN)
+    told.end(Result.FAILED, attempt=2)
+
+    assert told.events == ["failure"]
+
+
+def test_only_the_first_success_after_failures_is_a_recovery() -> None:
+    told = Told()
+
+    for result in (Result.SUCCEEDED, Result.FAILED, Result.FAILED, Result.SUCCEEDED, Result.SUCCEEDED):
+        told.end(result)
+
+    assert told.events == ["failure", "failure", "recovery"]
+
+
+@pytest.mark.parametrize("result", [Result.REPLACED, Result.STOPPED, Result.UNKNOWN])
+def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing(result: Result) -> None:
+    told = Told()
+
+    for each in (Result.FAILED, result, Result.SUCCEEDED):
+        told.end(each)
+
+    assert told.events == ["failure", "recovery"]
+    assert len(told.pings) == 2
+
+
+def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
+    told = Told()
+    told.alarms.learn({"backup"})
+
+    told.end(Result.SUCCEEDED)
+
+    assert told.events == ["recovery"]
+
+
+def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -> None:
+    told = Told()
+    told.end(Result.SUCCEEDED)
+
+    told.alarms.learn({"backup"})
+    told.end(Result.SUCCEEDED)
+
+    assert told.events == []
+
+
+@pytest.mark.parametrize(("late", "events"), [(timedelta(seconds=60), []), (timedelta(seconds=61), ["late"])])
+def test_a_start_is_late_above_the_limit(late: timedelta, events: list[str]) -> None:
+    told = Told()
+
+    told.alarms.on_begun(execution(started=three + late), decide(TIMING, three))
+
+    assert told.events == events
+
+
+def test_only_the_first_attempt_can_be_late_or_begin() -> None:
+    told = Told()
+
+    told.alarms.on_begun(execution(attempt=2, started=three + 10 * minute), None)
+
+    assert told.errands == []
+
+
+@pytest.mark.parametrize("outcome", list(Outcome), ids=lambda outcome: outcome.value)
+def test_of_periods_that_were_not_executed_only_the_missed_ones_are_told(outcome: Outcome) -> None:
+    told = Told()
+    record = PeriodRecord("backup", three, three, 1, three, three, outcome, "downtime", "", "key", three)
+
+    told.alarms.on_closed(work_of(JOB), record, decide(TIMING, three))
+
+    assert told.events == (["missed"] if outcome is Outcome.MISSED else [])
+
+
+def test_an_execution_pings_its_start_and_its_end() -> None:
+    told = Told()
+
+    told.alarms.on_begun(execution(), None)
+    told.end(Result.FAILED)
+
+    assert told.pings == ["https://me:secret@ping/uuid/start?a=1#b", "https://me:secret@ping/uuid/fail?a=1#b"]
+
+
+@pytest.mark.parametrize(
+    ("to", "target"),
+    [
+        (Call("https://me:secret@host:8443/secret"), "host:8443"),
+        (Ping("http://host?secret"), "host"),
+        (Program(("/usr/bin/mail", "secret")), "/usr/bin/mail"),
+    ],
+    ids=["an address", "a ping", "a command"],
+)
+def test_events_name_whom_an_errand_goes_to_without_what_may_be_secret(to: Call | Ping | Program, target: str) -> None:
+    assert Errand(JOB, "failure", to, {}).target == target
+
+
+def test_a_job_without_hooks_is_defined_as_before_and_one_with_hooks_by_them_too() -> None:
+    plain = HostJob("backup", "backup", "0 3 * * *", "UTC", TIMING, Policy(), Command(("true",)))
+
+    assert "hooks" not in work_of(plain).definition
+    assert work_of(plain).key != work_of(JOB).key

@@ -1,0 +1,112 @@
+"""Hooks of a real krond: real commands, a real web server, real failures."""
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.hooks.target import Target, listening, status
+
+NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
+
+
+def job(target: Target, command: str) -> str:
+    hooks = f"""
+on_failure = ["{target.url}/failure"]
+on_recovery = ["{target.url}/recovery"]
+ping = "{target.url}/ping"
+"""
+    return f'[jobs.a]\n{NEVER}\ncommand = "{command}"\n{hooks}'
+
+
+def test_a_failure_is_told_again_until_it_is_heard_and_so_is_the_recovery_after_a_restart(tmp_path: Path) -> None:
+    with listening() as target:
+        krond = Krond(tmp_path, job(target, "false")).start()
+        run_id = krond.ask("trigger", "a", "--wait").stdout.strip()
+        asked = {each.path: each for each in (target.asked.get() for _ in range(3))}
+        krond.ask("stop")
+        krond.end()
+        krond.write(job(target, "true"))
+        krond.start()
+        krond.ask("trigger", "a", "--wait")
+        again = {each.path: each for each in (target.asked.get() for _ in range(3))}
+        krond.ask("stop")
+
+        assert krond.end() == 0
+    assert asked.keys() == {"/ping/start", "/ping/fail", "/failure"}
+    row = json.loads(asked["/failure"].body)
+    assert (row["run_id"], row["result"], row["exit_code"]) == (run_id, "failed", 1)
+    assert asked["/failure"].headers["X-Kron-Event"] == "failure"
+    assert again.keys() == {"/ping/start", "/ping", "/recovery"}
+    assert json.loads(again["/recovery"].body)["result"] == "succeeded"
+
+
+def test_what_a_server_refuses_is_tried_again(tmp_path: Path) -> None:
+    with listening(status(503)) as target:
+        krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["{target.url}"]\n').start()
+        krond.ask("trigger", "a", "--wait")
+
+        bodies = [target.asked.get().body for _ in range(2)]
+        krond.ask("stop")
+        assert krond.end() == 0
+    assert bodies[0] == bodies[1]
+    assert not [event for event in krond.events if event["event"] == "HookFailed"]
+
+
+def test_a_command_gets_the_row_and_what_happened(tmp_path: Path) -> None:
+    script = "cat > row; env > environment; touch done"
+    hook = f'[\\"/bin/sh\\", \\"-c\\", \\"{script}\\"]'.replace("\\", "")
+    jobs = f'[jobs.a]\n{NEVER}\ncommand = "false"\ncwd = "{tmp_path}"\non_failure = [{hook}]\n'
+    krond = Krond(tmp_path, jobs).start()
+
+    krond.ask("trigger", "a", "--wait")
+    krond.ask("stop")  # which waits for hooks
+
+    assert krond.end() == 0
+    assert json.loads((tmp_path / "row").read_text())["result"] == "failed"
+    variables = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
+    found = [variables[f"KRON_{name}"] for name in ("EVENT", "OUTCOME", "RESULT", "REASON", "EXIT_CODE", "JOB")]
+    assert found == ["failure", "executed", "failed", "", "1", "a"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+def test_a_command_is_run_as_the_user_of_its_job(tmp_path: Path) -> None:
+    with TemporaryDirectory() as place:  # which others may enter
+        Path(place).chmod(0o777)
+        job = f'command = "false"\nuser = "nobody"\ncwd = "{place}"\non_failure = ["touch mine"]'
+        krond = Krond(tmp_path, f"[jobs.a]\n{NEVER}\n{job}\n").start()
+
+        krond.ask("trigger", "a", "--wait")
+        krond.ask("stop")
+
+        assert krond.end() == 0
+        assert (Path(place) / "mine").owner() == "nobody"
+
+
+def test_a_hook_that_fails_is_an_event_and_the_history_knows_nothing_of_it(tmp_path: Path) -> None:
+    jobs = f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["/does/not/exist"]\n'
+    krond = Krond(tmp_path, jobs).start()
+
+    krond.ask("trigger", "a", "--wait")
+    krond.ask("stop", "--now")  # which waits for no further try
+
+    failed = krond.wait_for("HookFailed")
+    assert krond.end() == 0
+    assert (failed["hook"], failed["target"], failed["name"]) == ("failure", "/does/not/exist", "a")
+    assert len(krond.json("history")) == 1
+
+
+def test_hooks_that_change_are_told_from_the_next_run_on(tmp_path: Path) -> None:
+    with listening() as target:
+        krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\ncommand = "false"\n').start()
+        krond.write(f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["{target.url}/new"]\n')
+        krond.ask("reload")
+
+        krond.ask("trigger", "a", "--wait")
+
+        assert target.asked.get().path == "/new"
+        krond.ask("stop")
+        krond.end()

@@ -1,0 +1,74 @@
+"""served(app): a server on a real socket, in a thread; and raw requests to it."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from threading import Thread
+from typing import NamedTuple
+
+from starlette.types import ASGIApp
+
+from kron.hosts.krond.web.door import open_door
+from kron.hosts.krond.web.server import Server
+
+
+class Reply(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+class Place:
+    """Where a server listens."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def connect(self) -> socket.socket:
+        """Come in, and say nothing."""
+        return socket.create_connection(("127.0.0.1", self.port))
+
+    def ask(self, path: str, *headers: str, method: str = "GET", host: str = "localhost") -> Reply:
+        """Return the answer to one request."""
+        head = "\r\n".join((f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *headers, "", ""))
+        with self.connect() as connection:
+            connection.sendall(head.encode("latin-1"))
+            return read_reply(connection)
+
+
+def read_reply(connection: socket.socket) -> Reply:
+    """Return what comes until the other side closes."""
+    data = b""
+    while part := connection.recv(65536):
+        data += part
+    head, _, body = data.decode().partition("\r\n\r\n")
+    first, *lines = head.split("\r\n")
+    headers = dict(line.lower().split(": ", 1) if "cookie" not in line else line.split(": ", 1) for line in lines)
+    return Reply(int(first.split(" ")[1]), headers, body)
+
+
+@contextmanager
+def served(app: ASGIApp, *, patience: float = 30.0, most: int = 100) -> Iterator[Place]:
+    """Serve an application for a while."""
+    door = open_door("127.0.0.1:0")
+    ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        server, over = Server(door, app, patience=patience, most=most), asyncio.Event()
+        await server.open()
+        ready.set_result((asyncio.get_running_loop(), over))
+        await over.wait()
+        await server.close()
+
+    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    loop, over = ready.result()
+    try:
+        yield Place(door.port)
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()

@@ -1,0 +1,194 @@
+"""The listener of a real krond: its address, its token, its numbers, and its end."""
+
+import http.client
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.krond.daemon import KROND, Krond
+
+NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
+OTHER = f'[jobs.other]\n{NEVER}\ncommand = "true"\n'
+JOBS = f'[krond]\nlisten = "127.0.0.1:0"\n[jobs.fails]\n{NEVER}\ncommand = "false"\n{OTHER}'
+
+
+def get(krond: Krond, path: str, **headers: str) -> tuple[int, str]:
+    """Return the status and the body of a page."""
+    host, port = krond.json("status")["listen"].split(":")
+    connection = http.client.HTTPConnection(host, int(port))
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def bearer(krond: Krond) -> str:
+    return f"Bearer {(krond.state / 'token').read_text().strip()}"
+
+
+@pytest.fixture
+def krond(tmp_path: Path) -> Iterator[Krond]:
+    daemon = Krond(tmp_path, JOBS).start()
+    yield daemon
+    daemon.ask("stop", "--now")
+    daemon.end()
+
+
+def test_a_krond_shows_its_health_its_token_once_and_its_numbers_to_who_has_it(krond: Krond) -> None:
+    listening = next(event for event in krond.events if event["event"] == "Listening")
+    token = (krond.state / "token").read_text().strip()
+    assert listening["address"] == f"http://{krond.json('status')['listen']}/?token={token}"
+    assert stat.S_IMODE((krond.state / "token").stat().st_mode) == 0o600
+    krond.ask("trigger", "fails", "--wait")
+
+    assert get(krond, "/healthz") == (200, "ok")
+    assert get(krond, "/metrics")[0] == 401
+    assert krond.wait_for("VisitorRefused")["client"] == "127.0.0.1"
+    status, numbers = get(krond, "/metrics", Authorization=bearer(krond))
+
+    assert status == 200
+    identity = f"{krond.file}:fails"
+    for line in (
+        f'kron_runs_total{{job="{identity}",outcome="executed"}} 1.0',
+        f'kron_run_results_total{{job="{identity}",result="failed"}} 1.0',
+        "kron_active_runs 0.0",
+        "kron_jobs 2.0",
+        "kron_run_duration_seconds_count 1.0",
+        "kron_run_lateness_seconds_count 0.0",
+        "kron_hook_failures_total 0.0",
+    ):
+        assert line in numbers.splitlines()
+    assert f'kron_next_chosen_timestamp_seconds{{job="{identity}"}}' in numbers
+    assert "kron_ledger_append_seconds_count 0.0" not in numbers
+    assert "# TYPE kron_monitor_violations_total counter" in numbers
+
+
+def test_a_job_that_is_removed_has_no_numbers_any_more(krond: Krond) -> None:
+    krond.ask("trigger", "fails", "--wait")
+    krond.write(f'[krond]\nlisten = "127.0.0.1:0"\n{OTHER}')
+    krond.ask("reload")
+
+    _, numbers = get(krond, "/metrics", Authorization=bearer(krond))
+
+    assert f"{krond.file}:fails" not in numbers
+    assert "kron_jobs 1.0" in numbers
+
+
+def test_the_second_start_has_the_same_token_and_does_not_tell_it(krond: Krond) -> None:
+    before = bearer(krond)
+    krond.ask("stop")
+    krond.end()
+    krond.events.clear()
+    krond.start()
+
+    (listening,) = [event for event in krond.events if event["event"] == "Listening"]
+    assert bearer(krond) == before
+    assert listening["address"] == f"http://{krond.json('status')['listen']}/"
+
+
+def test_another_address_at_a_reload_is_refused(krond: Krond) -> None:
+    krond.write(JOBS.replace("127.0.0.1:0", "127.0.0.1:1"))
+
+    found = krond.ask("reload")
+
+    assert found.returncode == 1
+    assert "krond.listen: was changed, which needs a restart" in found.stderr
+    assert get(krond, "/healthz") == (200, "ok")
+
+
+def test_a_krond_that_drains_answers_until_it_has_ended(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, JOBS.replace('"false"', '"sleep 1000"')).start()
+    krond.ask("trigger", "fails")
+    krond.wait_for("RunStarted")
+    krond.signal(signal.SIGTERM)
+    krond.wait_for("KrondDraining")
+    address = krond.json("status")["listen"]
+
+    assert get(krond, "/healthz") == (200, "ok")
+    krond.signal(signal.SIGTERM)
+    assert krond.end() == 0
+    host, port = address.split(":")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((host, int(port)))
+
+
+def test_an_address_in_use_ends_the_start_with_1_and_leaves_the_state_free(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        krond = Krond(tmp_path, JOBS.replace(":0", f":{other.getsockname()[1]}"))
+
+        for _ in range(2):
+            found = krond.ask("run", "--config", str(krond.file))
+            assert found.returncode == 1
+            assert "Address already in use; choose another" in found.stderr
+            assert (found.stdout, "Traceback" in found.stderr) == ("", False)
+
+
+def test_the_command_line_counts_more_than_the_file_and_a_wrong_address_is_wrong_usage(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, JOBS)
+
+    found = krond.ask("run", "--config", str(krond.file), "--listen", "nonsense")
+
+    assert found.returncode == 2
+    assert "must be HOST:PORT, unix:/path or off" in found.stderr
+
+
+def test_a_listener_in_the_file_system_needs_no_token(tmp_path: Path) -> None:
+    path = tmp_path / "page.sock"
+    krond = Krond(tmp_path, JOBS.replace("127.0.0.1:0", f"unix:{path}")).start()
+
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(path))
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert connection.recv(15) == b"HTTP/1.1 200 OK"
+    assert krond.json("status")["listen"] == f"unix:{path}"
+    assert not (krond.state / "token").exists()
+    krond.ask("stop")
+    assert krond.end() == 0
+    assert not path.exists()
+
+
+def test_a_listener_that_others_can_reach_is_said_in_a_warning(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, JOBS.replace("127.0.0.1", "0.0.0.0")).start()
+
+    assert [event["level"] for event in krond.events if event["event"] == "ListenerExposed"] == ["WARNING"]
+    krond.ask("stop")
+    krond.end()
+
+
+def test_without_the_packages_of_the_listener_one_sentence_says_how_to_get_them(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, JOBS)
+    program = f"import sys; sys.modules['uvicorn'] = None\n{KROND[-1]}"
+    command = [sys.executable, "-c", program, "run", "--config", str(krond.file), "--state", str(krond.state)]
+
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert found.returncode == 1
+    assert found.stderr.endswith("uvicorn; pip install 'kron-scheduler[krond]'\n")
+    assert found.stderr.count("\n") == 1
+
+
+def test_output_that_is_older_than_it_has_to_be_kept_is_removed(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, f'[krond]\noutput_retention = "2d"\n{OTHER}')
+    output = krond.state / "output"
+    output.mkdir(parents=True)
+    krond.state.chmod(0o700)
+    old, young = output / "old.log", output / "young.log"
+    for path in (old, young):
+        path.write_bytes(b"")
+    os.utime(old, (0, 0))
+    krond.start()
+
+    while old.exists():
+        krond.ask("status")
+
+    assert young.exists()
+    krond.ask("stop")
+    krond.end()
