@@ -4,6 +4,9 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
 
 from kron.adapters.memory_job_ledger import MemoryJobLedger
 from kron.adapters.metrics_sink import JobMetrics, Present
@@ -82,8 +85,20 @@ def test_what_is_there_is_told_as_it_is() -> None:
     assert {
         "kron_active_runs 2.0",
         "kron_jobs 1.0",
-        f'kron_next_chosen_timestamp_seconds{{job="{JOB.identity}"}} 1.7723664e+09',
+        f'kron_next_chosen_timestamp_seconds{{job="{JOB.identity}"}} 1772366400.0',
     } <= lines(JobMetrics())
+
+
+@given(st.lists(st.text(), unique=True))
+def test_every_identity_is_read_as_it_was_written(identities: list[str]) -> None:
+    metrics = JobMetrics()
+    for identity in identities:
+        begin(metrics, RUN._replace(identity=identity))
+
+    told = metrics.snapshot(Present(0, identities, {})).render().decode()
+
+    families = {family.name: family for family in text_string_to_metric_families(told)}
+    assert [sample.labels["job"] for sample in families["kron_runs"].samples] == identities
 
 
 def test_jobs_that_are_gone_are_not_told_and_are_forgotten() -> None:

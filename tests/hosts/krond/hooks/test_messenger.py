@@ -126,6 +126,27 @@ def test_only_so_many_are_under_way_and_only_so_many_wait() -> None:
     assert asyncio.run(run()) == (16, 10_000, refused)
 
 
+def test_a_target_that_is_dead_does_not_keep_others_from_hearing() -> None:
+    async def run() -> str:
+        heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def deliver(errand: Errand) -> str:
+            if errand.target == "dead":
+                await heard
+            else:
+                heard.set_result(errand.target)
+            return ""
+
+        post = Post(deliver)
+        for number in range(100):
+            post.messenger.send(errand(f"http://dead/{number}"))
+        post.messenger.send(errand("http://alive"))
+        await post.messenger.close()
+        return heard.result()
+
+    assert asyncio.run(run()) == "alive"
+
+
 def test_who_is_in_a_hurry_waits_for_nobody_and_says_what_was_not_told() -> None:
     async def run() -> list[Failure]:
         async def deliver(_: Errand) -> str:

@@ -62,8 +62,8 @@ class Errand:
                 return re.split("[/?#]", url.partition("//")[2])[0].rpartition("@")[2]
 
     def body(self) -> str:
-        """Return the row as JSON."""
-        return json.dumps(self.row, ensure_ascii=False)
+        """Return the row as JSON, in ASCII: names of files may hold bytes that are no text."""
+        return json.dumps(self.row)
 
     def command(self, argv: tuple[str, ...]) -> Command:
         """Return the command of a hook: in the surroundings of its job, the row on its standard input."""

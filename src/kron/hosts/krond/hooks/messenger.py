@@ -1,7 +1,7 @@
 """Messenger: takes errands at next to no cost, and runs them a few at a time, each tried three times."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
@@ -10,6 +10,7 @@ from kron.rules.telling import error_text
 
 _PAUSES = (1.0, 5.0)  # seconds between the three tries
 _TOGETHER = 16  # errands under way
+_SHARE = 8  # of them to the same host or program: if it is dead, the others still hear what happens
 _MOST = 10_000  # errands that wait; whoever comes then is told to nobody
 _PARTING = 15.0  # seconds that errands have when the host ends
 
@@ -30,7 +31,9 @@ class Messenger:
         self._pauses = pauses
         self._deliver, self._failed = deliver, failed
         self._queues: dict[Key, deque[Errand]] = {}  # what has the same key is told in its order
-        self._ready: deque[Key] = deque()
+        self._ready: dict[str, deque[Key]] = {}  # by target: whose turn it may be
+        self._targets: deque[str] = deque()  # the keys of `_ready`, in turn
+        self._busy: Counter[str] = Counter()
         self._waiting = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending = asyncio.Event()
@@ -47,7 +50,7 @@ class Messenger:
             self._queues[errand.key].append(errand)
         else:
             self._queues[errand.key] = deque([errand])
-            self._ready.append(errand.key)
+            self._line_up(errand)
             self._go_on()
 
     async def close(self) -> None:
@@ -68,12 +71,33 @@ class Messenger:
         self._ending.set()
         self._quiet.set()
 
+    def _line_up(self, errand: Errand) -> None:
+        if errand.target not in self._ready:
+            self._ready[errand.target] = deque()
+            self._targets.append(errand.target)
+        self._ready[errand.target].append(errand.key)
+
     def _go_on(self) -> None:
-        while self._ready and len(self._tasks) < _TOGETHER and not self._ending.is_set():
-            task = asyncio.get_running_loop().create_task(self._run(self._ready.popleft()))
-            self._tasks.add(task)
-            self._quiet.clear()
-            task.add_done_callback(self._on_done)
+        skipped = 0
+        while len(self._tasks) < _TOGETHER and skipped < len(self._targets) and not self._ending.is_set():
+            target = self._targets.popleft()
+            if self._busy[target] >= _SHARE:
+                self._targets.append(target)
+                skipped += 1
+                continue
+            key = self._ready[target].popleft()
+            if self._ready[target]:
+                self._targets.append(target)
+            else:
+                del self._ready[target]
+            self._begin(key, target)
+
+    def _begin(self, key: Key, target: str) -> None:
+        self._busy[target] += 1
+        task = asyncio.get_running_loop().create_task(self._run(key, target))
+        self._tasks.add(task)
+        self._quiet.clear()
+        task.add_done_callback(self._on_done)
 
     def _on_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
@@ -81,14 +105,15 @@ class Messenger:
         if not self._tasks:
             self._quiet.set()
 
-    async def _run(self, key: Key) -> None:
+    async def _run(self, key: Key, target: str) -> None:
         """Run the first errand of a queue; the others have to line up again."""
         queue = self._queues[key]
         await self._try(queue[0])
         queue.popleft()
         self._waiting -= 1
+        self._busy -= Counter({target: 1})  # one that has none any more is forgotten
         if queue:
-            self._ready.append(key)
+            self._line_up(queue[0])
         else:
             del self._queues[key]
 

@@ -93,7 +93,9 @@ class _Connection(H11Protocol):
         super().connection_made(transport)
         self._others[self] = None
         if len(self._others) > self._rules.most:
-            next((each for each in self._others if not each.is_busy), self).transport.abort()
+            silent = next((each for each in self._others if not each.is_busy), self)
+            del self._others[silent]  # now: the next one in this turn has to find another
+            silent.transport.abort()
         self._look = self.loop.call_later(self._rules.patience, self._check)
 
     def connection_lost(self, exc: Exception | None) -> None:
