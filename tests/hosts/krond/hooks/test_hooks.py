@@ -2,8 +2,11 @@
 
 import json
 import os
+import signal
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 
 import pytest
 
@@ -44,16 +47,23 @@ def test_a_failure_is_told_again_until_it_is_heard_and_so_is_the_recovery_after_
     assert json.loads(again["/recovery"].body)["result"] == "succeeded"
 
 
-def test_what_a_server_refuses_is_tried_again(tmp_path: Path) -> None:
-    with listening(status(503)) as target:
-        krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["{target.url}"]\n').start()
-        krond.ask("trigger", "a", "--wait")
+def test_what_a_server_refuses_is_tried_again_also_by_a_krond_that_ends(tmp_path: Path) -> None:
+    draining = Event()
 
-        bodies = [target.asked.get().body for _ in range(2)]
-        krond.ask("stop")
+    def refuse(handler: BaseHTTPRequestHandler) -> None:
+        draining.wait()
+        status(503)(handler)
+
+    with listening(refuse) as target:
+        krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["{target.url}"]\n').start()
+        krond.ask("trigger", "a")
+        refused = target.asked.get()
+        krond.signal(signal.SIGTERM)
+        krond.wait_for("KrondDraining")
+        draining.set()
+
         assert krond.end() == 0
-    assert bodies[0] == bodies[1]
-    assert not [event for event in krond.events if event["event"] == "HookFailed"]
+        assert target.asked.get_nowait().body == refused.body
 
 
 def test_a_command_gets_the_row_and_what_happened(tmp_path: Path) -> None:
