@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 STATE := .krond
+LISTEN := 127.0.0.1:8080
 
 .PHONY: help setup run next test test-slow lint format man bench clean
 
@@ -23,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 
 run: $(READY) ## run krond with the example jobs until Ctrl-C
 	@echo 'Ask it from another terminal: $(BIN)/krond jobs --state $(STATE), or history, logs, status. Ctrl-C ends it.' >&2
-	@exec $(BIN)/krond run --config examples/krond.toml --state $(STATE)
+	@exec $(BIN)/krond run --config examples/krond.toml --state $(STATE) --listen $(LISTEN)
 
 next: $(READY) ## show the coming week of the example jobs
 	@$(BIN)/kron next --file examples/jobs.kron --for 7d

@@ -19,10 +19,14 @@ OTHER = f'[jobs.other]\n{NEVER}\ncommand = "true"\n'
 JOBS = f'[krond]\nlisten = "127.0.0.1:0"\n[jobs.fails]\n{NEVER}\ncommand = "false"\n{OTHER}'
 
 
+def address(krond: Krond) -> str:
+    """Return where it listens, as it said itself."""
+    return str(next(event for event in krond.events[::-1] if event["event"] == "Listening")["address"].split("/")[2])
+
+
 def get(krond: Krond, path: str, **headers: str) -> tuple[int, str]:
     """Return the status and the body of a page."""
-    host, port = krond.json("status")["listen"].split(":")
-    connection = http.client.HTTPConnection(host, int(port))
+    connection = http.client.HTTPConnection(address(krond))
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     body = answer.read().decode()
