@@ -121,8 +121,8 @@ def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -
     assert told.events == []
 
 
-@pytest.mark.parametrize(("late", "events"), [(timedelta(seconds=60), []), (timedelta(seconds=61), ["late"])])
-def test_a_start_is_late_above_the_limit(late: timedelta, events: list[str]) -> None:
+@pytest.mark.parametrize(("late", "events"), [(timedelta(seconds=60.9), []), (timedelta(seconds=61), ["late"])])
+def test_a_start_is_late_above_the_limit_in_whole_seconds(late: timedelta, events: list[str]) -> None:
     told = Told()
 
     told.alarms.on_begun(execution(started=three + late), decide(TIMING, three))

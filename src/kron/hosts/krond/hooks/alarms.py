@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.hosts.krond.hooks.errand import Errand, Ping
+from kron.instant import SECOND
 from kron.rules.files.host_job import Hook, HostJob
 from kron.rules.history_row import HistoryRow, closed_row, run_row
 from kron.rules.job_record import AGAIN, End, PeriodRecord, Result
-from kron.rules.verdict import Outcome
+from kron.rules.verdict import Outcome, lateness
 from kron.rules.work import Work
 
 
@@ -42,7 +43,7 @@ class Alarms:
             return
         if job.hooks.ping:
             self._send(Errand(job, "ping", Ping(job.hooks.ping, "start"), {}))
-        if attempt.chosen is not None and attempt.started - attempt.chosen > job.hooks.late_after:
+        if attempt.chosen is not None and SECOND * lateness(attempt.chosen, attempt.started) > job.hooks.late_after:
             self._tell(job, "late", job.hooks.on_late, lambda: _row(execution, None))
 
     def on_ended(self, execution: Execution, end: End) -> None:
