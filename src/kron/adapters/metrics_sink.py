@@ -120,7 +120,7 @@ class Snapshot(NamedTuple):
     def render(self) -> bytes:
         """Return them as Prometheus reads them. In a thread: it lets others have a turn again and again.
 
-        What there is for each job is written by hand, at a tenth of what the client's families would cost.
+        What there is for each job is written by hand, at a sixth of what the client's families would cost.
         """
         parts: list[str] = []
         lines = self._lines()
