@@ -8,6 +8,8 @@ from queue import Queue
 from threading import Event, Thread
 from typing import NamedTuple
 
+_NEVER = 120.0  # seconds after which nothing comes any more
+
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
@@ -57,6 +59,10 @@ class Target:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
+
+    def take(self) -> Asked:
+        """Return the next request, when it has come."""
+        return self.asked.get(timeout=_NEVER)
 
     def close(self) -> None:
         """End it, and whoever still answers."""

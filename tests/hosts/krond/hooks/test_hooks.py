@@ -29,13 +29,13 @@ def test_a_failure_is_told_again_until_it_is_heard_and_so_is_the_recovery_after_
     with listening() as target:
         krond = Krond(tmp_path, job(target, "false")).start()
         run_id = krond.ask("trigger", "a", "--wait").stdout.strip()
-        asked = {each.path: each for each in (target.asked.get() for _ in range(3))}
+        asked = {each.path: each for each in (target.take() for _ in range(3))}
         krond.ask("stop")
         krond.end()
         krond.write(job(target, "true"))
         krond.start()
         krond.ask("trigger", "a", "--wait")
-        again = {each.path: each for each in (target.asked.get() for _ in range(3))}
+        again = {each.path: each for each in (target.take() for _ in range(3))}
         krond.ask("stop")
 
         assert krond.end() == 0
@@ -57,7 +57,7 @@ def test_what_a_server_refuses_is_tried_again_also_by_a_krond_that_ends(tmp_path
     with listening(refuse) as target:
         krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["{target.url}"]\n').start()
         krond.ask("trigger", "a")
-        refused = target.asked.get()
+        refused = target.take()
         krond.signal(signal.SIGTERM)
         krond.wait_for("KrondDraining")
         draining.set()
@@ -117,6 +117,6 @@ def test_hooks_that_change_are_told_from_the_next_run_on(tmp_path: Path) -> None
 
         krond.ask("trigger", "a", "--wait")
 
-        assert target.asked.get().path == "/new"
+        assert target.take().path == "/new"
         krond.ask("stop")
         krond.end()

@@ -20,7 +20,7 @@ def test_a_request_carries_its_method_body_and_headers() -> None:
     with listening() as target:
         assert call(Request("POST", f"{target.url}/a?b=c", b"row", (("X-Kron-Event", "failure"),))) == ""
 
-        asked = target.asked.get()
+        asked = target.take()
     assert asked[:3] == ("POST", "/a?b=c", "row")
     assert asked.headers["X-Kron-Event"] == "failure"
     assert asked.headers["User-Agent"].startswith("krond/")
@@ -39,8 +39,8 @@ def test_a_redirect_on_the_same_host_is_followed(code: int, method: str, body: s
     with listening(status(code, "/there?x=1")) as target:
         assert call(Request("POST", f"{target.url}/here", b"row")) == ""
 
-        target.asked.get()
-        assert target.asked.get()[:3] == (method, "/there?x=1", body)
+        target.take()
+        assert target.take()[:3] == (method, "/there?x=1", body)
 
 
 def test_a_redirect_to_another_host_is_not_followed() -> None:
@@ -87,4 +87,4 @@ def test_a_name_and_a_password_in_the_address_are_shown_to_the_server() -> None:
     with listening() as target:
         assert call(Request("GET", target.url.replace("//", "//me:secret@"))) == ""
 
-        assert target.asked.get().headers["Authorization"] == "Basic bWU6c2VjcmV0"
+        assert target.take().headers["Authorization"] == "Basic bWU6c2VjcmV0"
