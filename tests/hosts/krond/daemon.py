@@ -5,17 +5,28 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 KROND = (sys.executable, "-c", "from kron.hosts.krond.main import main; main()")
+NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
 
 
 class Krond:
-    """A krond that runs the jobs of a file."""
+    """A krond that runs the jobs of a file; `before` are words that go before its command."""
 
-    def __init__(self, folder: Path, jobs: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        jobs: str,
+        *,
+        before: Sequence[str] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.file, self.state = folder / "krond.toml", folder / "state"
+        self._before, self._environment = before, environment
         self.write(jobs)
         self.events: list[dict[str, Any]] = []
         self.process: subprocess.Popen[str] | None = None
@@ -27,10 +38,16 @@ class Krond:
 
     def start(self) -> "Krond":
         """Start it, and return when it says that it is ready."""
-        command = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json"]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.begin()
         self.wait_for("KrondReady")
         return self
+
+    def begin(self) -> "subprocess.Popen[str]":
+        """Start it, and return at once."""
+        run = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json"]
+        environment = {**os.environ, **self._environment}
+        self.process = subprocess.Popen([*self._before, *run], stderr=subprocess.PIPE, text=True, env=environment)
+        return self.process
 
     def wait_for(self, event: str) -> dict[str, Any]:
         """Return the next event of a name."""

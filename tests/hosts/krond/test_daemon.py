@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.daemon import NEVER, Krond
 
-NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
 JOBS = f"""
 [jobs.hello]
 {NEVER}

@@ -187,6 +187,13 @@ def main() -> None:
     os.set_inheritable(COUNTER, False)  # noqa: FBT003
     connection = _socket.socket(fileno=SOCKET)
     try:
+        _serve(connection)
+    except BrokenPipeError:  # the host has died before it could ask for anything
+        return
+
+
+def _serve(connection: _socket.socket) -> None:
+    try:
         identity = become(*sys.argv[1:3])
     except RefusedError as error:
         connection.sendall(f"N {_line(error)}\n".encode())

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic
 
+from kron.adapters.sqlite_ledger.place import Place
 from kron.adapters.sqlite_ledger.possession import Possession
 from kron.adapters.sqlite_ledger.schema import Schema, look, prepare
 from kron.adapters.sqlite_ledger.worker import Item, Result, Worker
@@ -36,6 +37,7 @@ class LedgerFile(Generic[Item]):
         self._is_ours = is_ours
         self._worker: Worker[Item] | None = None
         self._possession: Possession | None = None
+        self._place: Place | None = None
         self._connection: sqlite3.Connection | None = None
 
     async def open(self, then: Callable[[], object]) -> None:
@@ -83,11 +85,16 @@ class LedgerFile(Generic[Item]):
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Do the whole block durably or nothing of it; what is no error of a ledger becomes one."""
-        connection = self.connection
+        connection, place = self.connection, self._place
+        assert place is not None
+        if place.is_left():
+            self._connection = place.bring_back(connection)
+            raise LedgerWriteError(path=str(self.path), reason="its file was removed; it was written again")
         try:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")
+            place.note()
         except BaseException as error:  # whatever it is, nothing of the block may stay
             with suppress(sqlite3.Error):  # SQLite has already rolled back where it had to
                 if connection.in_transaction:
@@ -102,6 +109,7 @@ class LedgerFile(Generic[Item]):
         if not self._is_ours:
             self._possession = Possession(path, mode=self._schema.mode)
         self._connection = prepare(path, self._schema)
+        self._place = Place(path, self._schema)
 
     def _close(self) -> None:
         try:

@@ -68,8 +68,7 @@ class Control:
                 await writer.wait_closed()
 
     def _may_ask(self, writer: asyncio.StreamWriter) -> bool:
-        peer = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        _, uid, _ = _CREDENTIALS.unpack(peer)
+        uid = _peer(writer.get_extra_info("socket"))
         if uid in (0, os.geteuid()):
             return True
         self._refused(uid)
@@ -98,6 +97,9 @@ class Client:
         except OSError as error:
             self._socket.close()
             raise ControlError(reason=f"no krond runs on {path.parent}") from error
+        if (uid := _peer(self._socket)) not in (0, path.parent.stat().st_uid):
+            self._socket.close()
+            raise ControlError(reason=f"uid {uid} answers on {path}, to whom {path.parent} does not belong")
         self._lines = self._socket.makefile("rb")
 
     def ask(self, command: str, **arguments: object) -> Any:
@@ -124,6 +126,12 @@ class Client:
         """Hang up."""
         self._lines.close()
         self._socket.close()
+
+
+def _peer(connection: socket.socket) -> int:
+    """Return the user id of whoever is at the other end."""
+    _, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return int(uid)
 
 
 @contextmanager

@@ -86,7 +86,8 @@ class Daemon:
 
     async def begin(self, jobs: Sequence[HostJob]) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them."""
-        await self.processes.open()
+        with self.state.in_use():
+            await self.processes.open()
         await self.engine.open()
         declared = await self.declare(jobs)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)

@@ -138,7 +138,8 @@ async def _serve(options: Options, loaded: Loaded, sink: Sink, state: State, lis
         loop.add_signal_handler(number, daemon.stop)
     loop.add_signal_handler(signal.SIGHUP, lambda: tasks.add(asyncio.ensure_future(reload())))
     try:
-        await control.open()
+        with state.in_use():
+            await control.open()
         if listening is not None:
             await listening.open(daemon, with_token=sys.stderr.isatty())
         await daemon.begin(loaded.job_set.jobs)

@@ -2,6 +2,8 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kron.adapters.sqlite_ledger.possession import Possession
@@ -42,6 +44,15 @@ class State:
         if self._possession is not None:
             self._possession.release()
             self._possession = None
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Say of what cannot be made or read in it that it is this directory's."""
+        try:
+            yield
+        except OSError as error:
+            where = "" if error.filename is None else f"{error.filename}: "
+            raise StateDirectoryError(path=str(self.path), reason=f"cannot be used: {where}{error.strerror}") from error
 
 
 def check_private(path: Path) -> None:

@@ -1,0 +1,121 @@
+"""A disk that is full or read-only, and files that are removed under a running krond: nothing is lost or done twice."""
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import NewKrond
+from tests.faults.fake_clock import FakeClock
+from tests.hosts.krond.daemon import NEVER
+
+pytestmark = pytest.mark.slow
+
+FILLED = "filled"
+Mount = Callable[[str], Path]
+
+
+def telling(diary: Path) -> str:
+    """Return a job that leaves a line in a file."""
+    return f"[jobs.tells]\n{NEVER}\ncommand = 'echo ran >> {diary}'\nshell = true\n"
+
+
+def fill(disk: Path) -> None:
+    with (disk / FILLED).open("wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 4096):
+                pass
+        except OSError:
+            return
+
+
+def test_on_a_full_disk_nothing_starts_that_could_not_be_recorded_and_it_starts_later(
+    new_krond: NewKrond, small_disk: Mount, tmp_path: Path
+) -> None:
+    disk, diary = small_disk("1m"), tmp_path / "diary"
+    krond = new_krond(telling(diary)).start()
+    fill(disk)
+
+    run_id = krond.ask("trigger", "tells").stdout.strip()
+
+    failed = krond.wait_for("LedgerAppendFailed")
+    assert "disk is full" in failed["error"]
+    assert not diary.exists()
+    (disk / FILLED).unlink()
+    krond.wait_for("LedgerRecovered")
+    krond.wait_for("RunEnded")
+    assert diary.read_text() == "ran\n"
+    (row,) = krond.json("history")
+    assert (row["run_id"], row["result"]) == (run_id, "succeeded")
+
+
+def test_on_a_full_disk_a_krond_does_not_start_and_later_it_does(new_krond: NewKrond, small_disk: Mount) -> None:
+    disk = small_disk("64k")
+    fill(disk)
+    krond = new_krond(telling(disk / "diary"))
+
+    found = krond.ask("run", "--config", str(krond.file))
+
+    assert found.returncode == 1
+    assert found.stderr.startswith(f"krond: error: Ledger {disk / 'ledger.db'} cannot be used: ")
+    assert "disk is full" in found.stderr
+    (disk / FILLED).unlink()
+    subprocess.run(["mount", "-o", "remount,size=1m", disk], check=True)
+    assert krond.start().json("status")["ready"]
+
+
+def test_on_a_read_only_disk_a_krond_does_not_start(new_krond: NewKrond, small_disk: Mount) -> None:
+    disk = small_disk("1m")
+    krond = new_krond(telling(disk / "diary"))
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+
+    found = krond.ask("run", "--config", str(krond.file))
+
+    assert found.returncode == 1
+    assert found.stderr == f"krond: error: State directory {disk} cannot be locked: Read-only file system\n"
+
+
+def test_a_ledger_that_is_deleted_under_krond_comes_back_with_everything_in_it(
+    new_krond: NewKrond, tmp_path: Path
+) -> None:
+    krond = new_krond(telling(tmp_path / "diary")).start()
+    krond.ask("trigger", "tells", "--wait")
+    for path in krond.state.glob("ledger.db*"):
+        path.unlink()
+
+    krond.ask("trigger", "tells")
+
+    assert "its file was removed; it was written again" in krond.wait_for("LedgerAppendFailed")["error"]
+    krond.wait_for("LedgerRecovered")
+    krond.wait_for("RunEnded")
+    krond.kill()
+    assert [row["result"] for row in krond.json("history")] == ["succeeded"] * 2
+    assert krond.ask("ledger", "check").returncode == 0
+    assert (tmp_path / "diary").read_text() == "ran\nran\n"
+
+
+def test_without_its_state_directory_krond_starts_nothing_until_there_is_one(
+    new_krond: NewKrond, tmp_path: Path
+) -> None:
+    clock, diary = FakeClock(tmp_path), tmp_path / "diary"
+    clock.set(datetime(2026, 3, 2, 12, 0, 57, tzinfo=UTC))
+    jobs = f"[jobs.tells]\nschedule = '1 12 * * *'\ncommand = 'echo ran >> {diary}'\nshell = true\nstdout = 'discard'\n"
+    krond = new_krond(jobs + "stderr = 'stdout'\n", environment=clock.environment).start()
+    shutil.rmtree(krond.state)
+    assert krond.ask("status").stderr == f"krond: error: no krond runs on {krond.state}\n"
+
+    failed = krond.wait_for("LedgerAppendFailed")
+
+    assert "its file was removed, and cannot be written again" in failed["error"]
+    assert not diary.exists()
+    krond.state.mkdir(mode=0o700)
+    krond.wait_for("LedgerRecovered")
+    krond.wait_for("RunEnded")
+    (row,) = krond.json("history")
+    assert (row["result"], diary.read_text()) == ("succeeded", "ran\n")
+    krond.signal(signal.SIGTERM)
+    assert krond.end() == 0

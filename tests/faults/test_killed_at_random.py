@@ -1,0 +1,23 @@
+"""SIGKILL of krond at moments that nobody chose, with real children that keep a record of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.killing import Killing
+
+
+@pytest.mark.slow
+def test_a_krond_that_is_killed_two_hundred_times_forgets_nothing_and_does_nothing_twice(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    story = Killing(tmp_path, seed=2)
+    for _ in range(200):
+        story.live()
+    story.settle()
+
+    assert story.judge() == []
+    with capfd.disabled():
+        print(f"killed at random: {story.summary()}")
+    assert story.counts["survivors"] >= 50
+    assert story.counts["executed"] >= 500
