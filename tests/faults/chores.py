@@ -35,7 +35,6 @@ CHORES = (
     *(Chore(f"many-{number}", "sleep 3", "deadline = '2m'\nconcurrency = 'allow'") for number in range(3)),
     *(Chore(f"fails-{number}", "exit 1", "deadline = '5m'\nretries = 2\nretry_delay = '1s'") for number in range(3)),
 )
-FORBIDS = tuple(chore.name for chore in CHORES if "concurrency" not in chore.policy)
 
 
 class Word(NamedTuple):

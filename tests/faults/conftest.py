@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.crash.conftest import quick_folder
 from tests.faults.chores import living
 from tests.hosts.krond.daemon import Krond
 
+__all__ = ["new_krond", "quick_folder", "small_disk"]
 NewKrond = Callable[..., Krond]
 
 

@@ -11,17 +11,16 @@ from typing import Any
 
 from kron.errors import ControlError
 from kron.hosts.krond.control import Client
-from kron.instant import Instant, format_instant, parse_instant
-from tests.faults.chores import CHORES, FORBIDS, Word, living, words
+from tests.faults.chores import CHORES, living, words
 from tests.faults.fake_clock import FakeClock
+from tests.faults.judge import judge
 from tests.hosts.krond.daemon import Krond
 
-_MINUTE, _SECOND = timedelta(minutes=1), timedelta(seconds=1)
 _STILLBORN = 0.3  # of them are killed before they are ready, or about to be
 _BIRTH, _LIFE = 1.0, 0.7  # seconds until then, and from then on, at most
 _PAUSES = [timedelta(seconds=seconds) for seconds in (0, 0, 0, 1, 20, 70, 130, 900)]  # between two lives
 _HELD = "quick-0"  # is suspended now and then
-_SETTLING = 5 * _SECOND  # a period whose time came so shortly before the end may not be handled yet
+_SETTLING = timedelta(seconds=5)  # a period whose time came so shortly before the end may not be handled yet
 _MOST = "1000000"
 
 
@@ -143,7 +142,9 @@ class Killing:
         said = words(self._diary)
         self.counts["children"] = sum(word.what == "begin" for word in said)
         self.counts["survivors"] = len(self.survivors)
-        self.complaints += [*self._told(), *_children(rows, said), *self._periods(rows), *_alone(said)]
+        for row in rows:
+            self.counts[row["outcome"]] += row.get("count", 1)
+        self.complaints += [*self._told(), *judge(rows, said, CHORES, (self._born, self._ended - _SETTLING))]
         self.complaints += [f"{run_id} was left behind" for run_id in living(self._krond.file)]
         for row in rows:
             if row["run_id"] in self.survivors and row["result"] != "unknown":
@@ -159,60 +160,6 @@ class Killing:
         if checked.returncode:
             yield checked.stdout + checked.stderr
 
-    def _periods(self, rows: list[dict[str, Any]]) -> Iterator[str]:
-        """Every period has exactly one outcome, from the first one on."""
-        for chore in CHORES:
-            outcomes: Counter[Instant] = Counter()
-            for row in rows:
-                if row["name"] == chore.name and row["period_id"] is not None and row["attempt"] in (None, 1):
-                    outcomes.update(_minutes(row))
-                    self.counts[row["outcome"]] += row.get("count", 1)
-            for minute, number in outcomes.items():
-                if number > 1:
-                    yield f"{chore.name} {format_instant(minute)} has {number} outcomes"
-            minute = self._born.replace(second=0, microsecond=0) + 2 * _MINUTE
-            while minute + chore.minutes * _MINUTE < self._ended - _SETTLING:
-                if minute not in outcomes:
-                    yield f"{chore.name} {format_instant(minute)} has no outcome"
-                minute += _MINUTE
-
     def summary(self) -> str:
         """Return what happened, in a line."""
         return ", ".join(f"{name}: {number}" for name, number in sorted(self.counts.items()))
-
-
-def _minutes(row: dict[str, Any]) -> list[Instant]:
-    last = parse_instant(row["period_id"])
-    return [last - number * _MINUTE for number in range(row.get("count", 1))]
-
-
-def _children(rows: list[dict[str, Any]], said: list[Word]) -> Iterator[str]:
-    """Every child has its record, and no record has two children."""
-    runs = {row["run_id"]: row for row in rows if row["run_id"] is not None}
-    for row in runs.values():
-        if row["state"] != "completed":
-            yield f"{row['run_id']} has no end"
-    begun = [word for word in said if word.what == "begin"]
-    for word in begun:
-        found = runs.get(word.run_id)
-        recorded = found and (found["name"], str(found["attempt"]), found["period_id"] or "-")
-        if recorded != (word.job, word.attempt, word.period):
-            yield f"{word} is recorded as {recorded}"
-    for run_id, number in Counter(word.run_id for word in begun).items():
-        if number > 1:
-            yield f"{run_id} began {number} times"
-    periods = Counter((word.job, word.period, word.attempt) for word in begun if word.period != "-")
-    yield from (f"{period} ran {number} times" for period, number in periods.items() if number > 1)
-
-
-def _alone(said: list[Word]) -> Iterator[str]:
-    """What forbids it has never two at once."""
-    active: dict[str, str] = {}
-    for word in said:
-        if word.job in FORBIDS:
-            if word.what == "end" or word.job.startswith("fails"):
-                active.pop(word.job, None)
-            elif word.job in active:
-                yield f"{word.run_id} began beside {active[word.job]}"
-            if word.what == "begin":
-                active[word.job] = word.run_id

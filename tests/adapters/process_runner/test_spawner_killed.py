@@ -2,10 +2,13 @@
 
 import os
 import signal
+import socket
+import sys
 from pathlib import Path
 
 from kron.adapters.process_runner.execution import Exit, Start
 from kron.adapters.process_runner.proc import stat
+from kron.adapters.process_runner.spawner import COUNTER, SOCKET
 from kron.rules.command import Command
 from tests.adapters.process_runner.world import NOBODY, World, living, needs_root, spawners, within_time, zombies
 
@@ -89,6 +92,24 @@ def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
             assert (await world.run("true", user=NOBODY)).exit_code == 0
 
     within_time(body())
+
+
+def test_a_spawner_whose_host_is_gone_before_it_is_ready_ends_without_a_word(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    ours.close()
+    said = tmp_path / "said"
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 2, str(said), os.O_WRONLY | os.O_CREAT, 0o600),
+        (os.POSIX_SPAWN_DUP2, theirs.fileno(), SOCKET),
+        (os.POSIX_SPAWN_OPEN, COUNTER, str(tmp_path / "counter"), os.O_RDWR | os.O_CREAT, 0o600),
+    ]
+    command = [sys.executable, "-c", "from kron.adapters.process_runner.spawner import main; main()", "", ""]
+
+    with theirs:
+        pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions)
+
+    assert os.waitpid(pid, 0)[1] == 0
+    assert said.read_text() == ""
 
 
 def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:

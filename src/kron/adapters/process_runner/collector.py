@@ -20,6 +20,7 @@ from kron.adapters.process_runner.syslog import Syslog
 from kron.adapters.process_runner.usage import Usage, usage
 
 _PAUSE = 0.2  # seconds between two looks
+_HASTE, _FLOOD = 0.02, 1 << 24  # seconds instead while somebody writes so many bytes between them: disks are finite
 _LONGEST_PUT_OFF = 1.0  # seconds
 _LINGERING = 2.0  # seconds between two looks for who still has the files of an ended execution open
 _EVENT = struct.Struct("iIII")  # of inotify: watch, mask, cookie, length of the name that follows
@@ -34,6 +35,7 @@ class Collector:
         self._slots = slots
         self._is_starting = is_starting  # a burst: whatever can wait for its end does
         self._put_off = 0.0  # since when
+        self._is_flooded = False
         self._syslog = syslog or Syslog()
         self._live: dict[str, LiveOutput] = {}  # of those that have written something
         self._lingering: set[str] = set()  # ended, but somebody can still write
@@ -81,7 +83,7 @@ class Collector:
         while not self._closing.is_set():
             poll.poll(self._patience())
             self._try_to_look()
-            self._closing.wait(_PAUSE)
+            self._closing.wait(_HASTE if self._is_flooded else _PAUSE)
         self._try_to_look()
 
     def _try_to_look(self) -> None:
@@ -146,10 +148,12 @@ class Collector:
 
     def _grow(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
+        most = 0
         for run_id in run_ids:
             if run_id in self._slots.of_run:
                 with suppress(OSError):  # a full disk, or a file in use: at the next look
-                    self._output(run_id).grow(now)
+                    most = max(most, self._output(run_id).grow(now))
+        self._is_flooded = most > _FLOOD
 
     def _finish(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000

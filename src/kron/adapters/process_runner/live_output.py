@@ -41,8 +41,8 @@ class LiveOutput:
                 self._kept[file.stream] = file
                 self._capture.limit = file.limit
 
-    def grow(self, now: int) -> None:
-        """Take note of what has come."""
+    def grow(self, now: int) -> int:
+        """Take note of what has come, and return how many bytes of it are kept here for now."""
         news = []
         for stream, file in self._kept.items():
             size = self._size(file)
@@ -58,6 +58,7 @@ class LiveOutput:
             self._trim(slack=_SLACK)
         for stream in self._passed_on:
             self._pass_on(stream, ended=False)
+        return sum(segment.length for segment in news)
 
     def finish(self, now: int) -> list[str] | None:
         """Make the output final, and return the files that are free then; None if somebody can still write."""
