@@ -120,6 +120,8 @@ class Killing:
                 self.complaints.append(f"{run_id} lives as process {pid}, and is forgotten")
             elif run_id in known:
                 self.survivors.add(run_id)
+                if known[run_id] != pid:
+                    self.complaints.append(f"{run_id} lives as process {pid}, not {known[run_id]}")
         self.counts["lives that were ready"] += 1
 
     def _ask(self, client: Client) -> None:

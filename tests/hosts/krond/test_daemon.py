@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.damage import execute
 from tests.hosts.krond.daemon import NEVER, Krond
 
 JOBS = f"""
@@ -101,6 +102,18 @@ def test_what_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown(kro
     krond.wait_for("RunEnded")
     (row,) = krond.json("history")
     assert (row["outcome"], row["result"], row["exit_code"], row["signal"]) == ("executed", "unknown", None, None)
+
+
+def test_a_survivor_whose_process_was_not_recorded_is_found_by_its_name_and_shown(krond: Krond) -> None:
+    krond.ask("trigger", "long")
+    krond.wait_for("RunStarted")
+    pid = krond.json("status")["active"][0]["pid"]
+    krond.kill()
+    execute(krond.state / "ledger.db", "UPDATE entry SET pid = NULL, ticks = NULL")
+
+    krond.start()
+
+    assert [run["pid"] for run in krond.json("status")["active"]] == [pid]
 
 
 def test_a_first_sigterm_waits_for_what_runs_and_a_second_ends_it(krond: Krond) -> None:

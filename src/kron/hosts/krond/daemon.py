@@ -91,7 +91,9 @@ class Daemon:
         await self.engine.open()
         declared = await self.declare(jobs)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
-        await self.engine.change(lambda now: Return(self.book, alive, now))
+        for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
+            if execution.process is None:  # the crash came before it was recorded
+                self.book.on_process(*alive[execution.run_id])
         self.engine.arm()
         self.tidying.start()
         self.surface.ready = True

@@ -11,6 +11,7 @@ from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import Unfinished
 from kron.instant import SECOND, ZERO, format_instant
 from kron.rules.files.host_job import HostJob
+from kron.rules.job_record import Process
 
 
 class Processes:
@@ -29,8 +30,8 @@ class Processes:
         """Let go; what runs goes on."""
         await self._runner.close()
 
-    async def find(self, unfinished: Sequence[Unfinished], listener: Listener) -> list[str]:
-        """Return the names of the runs that go on, and watch them."""
+    async def find(self, unfinished: Sequence[Unfinished], listener: Listener) -> dict[str, Process]:
+        """Return the runs that go on by their names, and watch them."""
         self._listener = listener
         recorded = [
             Recorded(
@@ -41,7 +42,8 @@ class Processes:
             )
             for each in unfinished
         ]
-        return [started.run_id for started in await self._runner.reattach(recorded)]
+        found = await self._runner.reattach(recorded)
+        return {each.run_id: Process(each.run_id, each.pid, each.start_ticks) for each in found}
 
     def refresh(self) -> None:
         """Look up users and groups anew for whatever starts next."""
