@@ -4,6 +4,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -75,9 +76,9 @@ class Killing:
         if self._chance.random() < _STILLBORN:
             life.die_in(self._chance.uniform(0, _BIRTH))
         try:
-            client = self._meet(life)
-            life.die_in(self._chance.uniform(0, _LIFE))
-            self._ask(client)
+            with self._meet(life) as client:
+                life.die_in(self._chance.uniform(0, _LIFE))
+                self._ask(client)
         except ControlError:
             self.counts["asked in vain"] += 1
         life.process.wait()
@@ -87,17 +88,15 @@ class Killing:
     def settle(self) -> None:
         """Live a last life, until all is handled, and stop."""
         life = self._begin()
-        client = self._meet(life)
-        client.ask("resume", jobs=[_HELD])
-        self._ended = self._clock.now()
-        client.ask("wait", run_id=client.ask("trigger", job="many-0"))  # by then all that was due is judged
-        client.close()
+        with self._meet(life) as client:
+            client.ask("resume", jobs=[_HELD])
+            self._ended = self._clock.now()
+            client.ask("wait", run_id=client.ask("trigger", job="many-0"))  # by then all that was due is judged
         self._stop(life)
 
     def _stop(self, life: "Life") -> None:
-        client = self._meet(life)
-        client.ask("stop")
-        client.close()
+        with self._meet(life) as client:
+            client.ask("stop")
         if life.process.wait() != 0:
             self.complaints.append(f"asked to stop it ended with {life.process.returncode}")
 
@@ -105,12 +104,13 @@ class Killing:
         self._before = living(self._krond.file)
         return Life(self._krond, self._log)
 
-    def _meet(self, life: "Life") -> Client:
-        """Return a connection to it as soon as it is ready; ControlError if it dies before."""
+    @contextmanager
+    def _meet(self, life: "Life") -> Iterator[Client]:
+        """Have a connection to it as soon as it is ready; ControlError if it dies before."""
         life.ready_or_dead.wait()
-        client = Client(self._krond.state / "control.sock")
-        self._recognise(self._before, client.ask("status"))
-        return client
+        with closing(Client(self._krond.state / "control.sock")) as client:
+            self._recognise(self._before, client.ask("status"))
+            yield client
 
     def _recognise(self, before: dict[str, int], status: dict[str, Any]) -> None:
         known = {run["run_id"]: run["pid"] for run in status["active"]}
@@ -134,7 +134,6 @@ class Killing:
             case 2:
                 self._write()
                 client.ask("reload")
-        client.close()
 
     # --- the judgement ------------------------------------------------------------------------------------------------
 
