@@ -3,6 +3,7 @@
 import asyncio
 
 from kron.engine.jobs.execution import Ending
+from kron.engine.jobs.store import JobBatch
 from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
 
 
@@ -32,6 +33,26 @@ def test_a_start_is_recorded_before_it_happens() -> None:
         await world.clock.advance(SECOND)
 
     assert lived(story).told == ["12:00:01 a 02 12:00 executed"]
+
+
+def test_the_first_of_many_begin_before_the_others_are_recorded() -> None:
+    recorded: list[int] = []
+
+    async def story(world: World) -> None:
+        append = world.ledger.append
+
+        async def noted(batch: JobBatch) -> None:
+            if batch.begun:
+                recorded.append(len(batch.begun))
+            await append(batch)
+
+        world.ledger.append = noted  # type: ignore[method-assign]  # to count, on the way
+        await world.begin(*(work(name=f"job{number}") for number in range(400)))
+        await world.clock.advance(MINUTE)
+
+    lived(story)
+
+    assert recorded == [16, 32, 64, 128, 128, 32]
 
 
 def test_windows_that_overlap_are_handled_in_the_order_of_chosen_times() -> None:

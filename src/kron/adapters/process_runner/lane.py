@@ -6,6 +6,7 @@ import resource
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -16,8 +17,8 @@ from kron.adapters.process_runner.spawner_process import SpawnerProcess
 
 T = TypeVar("T")
 
-_TOGETHER = 16  # starts in one message, with at most two open files each, of which the kernel passes 253
-_AHEAD = 64  # starts that a spawner has before it: some 40 ms of work, should this loop be busy for as long
+_TOGETHER = 32  # starts in one message, with at most two open files each, of which the kernel passes 253
+_AHEAD = 96  # starts that a spawner has before it: some 60 ms of work, should this loop be busy for as long
 _DESCRIPTORS_OF_A_START = 2
 _PATIENCE, _STEP = 2.0, 0.002  # seconds that a spawner has for ending, and between two looks
 _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
@@ -70,6 +71,13 @@ class Lane:
             self._pumping = True
             self._host.call_soon(self._pump())
 
+    async def prepare(self, files: int) -> None:
+        """Have a spawner ready, and so many output files, so that the first starts do not wait for them."""
+        _, owner = await self._spawner()
+        with suppress(OSError):  # a full disk: whoever starts is told
+            while owner is not None and await self._host.in_thread(partial(self._host.slots.stock, owner, files)):
+                pass
+
     def withdraw(self, run_id: str) -> bool:
         """Give up a start that has not been asked for yet; whether there was one."""
         for start in self._pending:
@@ -78,12 +86,23 @@ class Lane:
                 return True
         return False
 
-    def retire(self) -> None:
-        """Let the next start have a new spawner, which looks up users and groups anew."""
-        process, self._current = self._current, None
+    async def renew(self) -> None:
+        """Let the next starts have a new spawner, which has looked up users and groups anew; nobody waits for it."""
+        if self._current is None:
+            return
+        try:
+            process = SpawnerProcess(self._user, self._group, self._heard, self._gone)
+        except OSError:  # the old one does, for now
+            return
+        self._processes.add(process)
+        await asyncio.wait([process.ready])
+        old, self._current = (
+            self._current,
+            None if process.ready.cancelled() else process,
+        )  # None: the next start is told
         self._room.set()
-        if process is not None:
-            process.retire()
+        if old is not None:
+            old.retire()
 
     async def close(self) -> None:
         """Let the spawners go. Those without children have ended afterwards."""

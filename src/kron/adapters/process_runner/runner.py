@@ -53,7 +53,7 @@ class ProcessRunner:
         self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
-        self._collector = Collector(self.slots, lambda: bool(self._pending))
+        self._collector = Collector(self.slots, self.is_starting)
         self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
@@ -69,16 +69,22 @@ class ProcessRunner:
         self._collector.start()
         self._tick = self._loop.call_later(_TICK, self._look)
 
+    def prepare(self, user: str, group: str, files: int) -> None:
+        """Make a spawner and some output files of a user ahead, so that the first starts do not wait for them."""
+        self.call_soon(self._lane((user, group)).prepare(files))
+
     def start_many(self, starts: Iterable[Start]) -> None:
         """Start these as soon as may be, each user's in this order. Returns at once."""
         lanes: dict[tuple[str, str], list[Start]] = defaultdict(list)
         for start in starts:
             lanes[start.command.user, start.command.group].append(start)
         for key, own in lanes.items():
-            if key not in self._lanes:
-                self._lanes[key] = Lane(*key, self)
             self._pending.update(dict.fromkeys((start.run_id for start in own), key))
-            self._lanes[key].start(own)
+            self._lane(key).start(own)
+
+    def is_starting(self) -> bool:
+        """Whether there are starts of which nothing has been heard yet."""
+        return bool(self._pending)
 
     def terminate(self, run_id: str, grace: timedelta) -> None:
         """Send SIGTERM to the group, and SIGKILL when the grace is over, to whoever of it is left.
@@ -121,10 +127,9 @@ class ProcessRunner:
         self._hurry()
         return survivors
 
-    def refresh(self) -> None:
-        """Look up users and groups anew for the starts that follow."""
-        for lane in self._lanes.values():
-            lane.retire()
+    async def refresh(self) -> None:
+        """Look up users and groups anew for the starts that follow. Others go on meanwhile."""
+        await asyncio.gather(*(lane.renew() for lane in list(self._lanes.values())))
 
     async def close(self) -> None:
         """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to."""
@@ -140,6 +145,11 @@ class ProcessRunner:
         self._watch.close()
         await self.in_thread(self._collector.close)
         self._threads.shutdown()
+
+    def _lane(self, key: tuple[str, str]) -> Lane:
+        if key not in self._lanes:
+            self._lanes[key] = Lane(*key, self)
+        return self._lanes[key]
 
     # --- for lanes ----------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from kron.adapters.process_runner.output_files import LiveFile, OutputFiles
 
 _TAKEN = ("capture", "syslog")
 _MOST_SPARE = 4096  # files of a user that are kept for the next burst
+_MADE_TOGETHER = 32  # files made ahead in one go: a start waits no longer than that
 _LONGEST_JOURNAL = 1 << 18  # bytes after which it is written anew, with what is in use
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -74,6 +75,17 @@ class Slots:
         )  # fmt: skip
         return request, descriptors
 
+    def stock(self, owner: Owner, number: int) -> bool:
+        """Make some files ahead, up to a number; whether more are missing. A file is dear where many were just removed,
+        and the first burst would pay for all of them."""
+        spare = self._spare[owner]
+        missing = min(number, _MOST_SPARE) - len(spare)
+        for _ in range(min(missing, _MADE_TOGETHER)):
+            name, descriptor = self._make(owner)
+            os.close(descriptor)
+            spare.append(name)
+        return missing > _MADE_TOGETHER
+
     def record(self, starts: Sequence[Start]) -> None:
         """Write down which files some starts have, before they happen: readers and later hosts rely on it."""
         new = [file.line() for start in starts for file in self.of_run.get(start.run_id, ())]
@@ -117,6 +129,9 @@ class Slots:
             name = spare.pop()
             with suppress(FileNotFoundError):
                 return name, os.open(f"{self.files.live}/{name}", _FLAGS)
+        return self._make(owner)
+
+    def _make(self, owner: Owner) -> tuple[str, int]:
         self._number += 1
         name = f"{owner[0]}-{owner[1]}-{self._number}"
         descriptor = os.open(f"{self.files.live}/{name}", _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)

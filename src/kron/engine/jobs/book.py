@@ -19,7 +19,7 @@ from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work, timing_and_policy
 
-_CHUNK = 1_000  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
+_FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
 
 
 class Host(NamedTuple):
@@ -52,6 +52,7 @@ class JobBook:
         self._processes: list[Process] = []
         self.given_up: list[str] = []  # names of runs that are not tried again after all
         self._timeouts: list[tuple[float, str]] = []  # by the monotonic clock
+        self._most = _FEW
 
     def name(self) -> str:
         """Return the name of a new run."""
@@ -82,8 +83,8 @@ class JobBook:
         self.stored = self.stored._replace(jobs={**self.stored.jobs, **gone})
         self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
         for job in jobs.values():
-            job.at = None
-            self.place(job)
+            at, job.at = job.at, None
+            self._put(job, job.next_look() if at is None else at)
             if job.coming is None and job.record.boot != self.host.boot:
                 self.look_at(job, now)
         self.wake.set()
@@ -111,7 +112,10 @@ class JobBook:
 
     def place(self, job: Job) -> None:
         """Look at a job when time brings something to do."""
-        self.agenda.put(job, job.next_look())
+        self._put(job, job.next_look())
+
+    def _put(self, job: Job, at: Instant | None) -> None:
+        self.agenda.put(job, at)
         if job.queue:
             self.queued[job.record.identity] = job
 
@@ -174,15 +178,21 @@ class JobBook:
         step.settle(ended, processes, given_up)
         if not hushed:
             moment = Moment(now, self._armed or now, self._gap, self.host.slack, self.host.boot, self.name)
-            for job in self.agenda.take(now, _CHUNK):
+            for job in self._due(now):
                 step.look_at(job, moment)
             step.begin(self.room())
         return step
 
+    def _due(self, now: Instant) -> list[Job]:
+        """Return jobs whose time has come: a few, and while there are more, more each time."""
+        due = self.agenda.take(now, self._most)
+        self._most = min(2 * self._most, _MANY) if len(due) == self._most else _FEW
+        return due
+
     def room(self) -> int:
         """Return how many runs may begin."""
         most = self.host.most_active
-        return _CHUNK if not most else max(0, min(_CHUNK, most - len(self.running)))
+        return _MANY if not most else max(0, min(_MANY, most - len(self.running)))
 
     def put_back(
         self,

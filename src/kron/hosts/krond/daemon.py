@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
@@ -21,16 +22,19 @@ from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.hooks.notifier import Notifier
+from kron.hosts.krond.memory import give_back, keep
 from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
+from kron.hosts.krond.telling import Telling
 from kron.hosts.krond.tidying import Tidying
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
 from kron.rules.job_record import Result
+from kron.rules.work import Work
 
 if TYPE_CHECKING:
     from kron.adapters.metrics_sink import JobMetrics
@@ -49,10 +53,11 @@ class Surface:
 
 
 class Watching(NamedTuple):
-    """Who records what happens, who judges it, and who counts it."""
+    """Who records what happens, who judges it, by whom they are told, and who counts it."""
 
     recorder: JobRecorder
     monitor: Monitor
+    telling: Telling
     metrics: "JobMetrics | None" = None
 
 
@@ -61,13 +66,14 @@ class Daemon:
 
     def __init__(self, state: State, settings: Settings, sink: Sink, chronicle: Chronicle, watching: Watching) -> None:
         self.state, self.settings = state, settings
-        self.recorder, self.monitor, self.metrics = watching
+        self.recorder, self.monitor, self.telling, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self.ledger: JobLedger = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
         if self.metrics is not None:
             self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
         self.processes = Processes(state.output)
+        self.telling.wait_while(self.processes.is_starting)
         self.notifier = Notifier(self.processes, self.emitter, self.metrics)
         self.tidying = Tidying(state.output, settings.output_retention, self.clock.now)
         host = Host(
@@ -104,26 +110,37 @@ class Daemon:
     async def declare(self, jobs: Sequence[HostJob]) -> Declared:
         """Let these be the jobs; nothing that runs is disturbed."""
         await self.notifier.learn(jobs, self.state.ledger)
-        works = await asyncio.to_thread(lambda: [work_of(job) for job in jobs])
+        works = await asyncio.to_thread(self._works, jobs)
         declared = await self.engine.change_after(
             lambda now: self.ledger.handled(in_question(self.book, works, now)),
             lambda handled, now: Declaration(self.book, works, now, handled),
         )
-        self.surface.jobs = {job.identity: job for job in jobs}
-        self.recorder.on_declared()
+        self.processes.expect(jobs)
+        self.surface.jobs = {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}
+        self.telling(self.recorder.on_declared)
         if self.metrics is not None:
             self.metrics.keep(self.surface.jobs)
+        keep()
+        await asyncio.to_thread(give_back)
         return declared
+
+    def _works(self, jobs: Sequence[HostJob]) -> list[Work]:
+        """Return jobs as the engine declares them; one that says what it said before is the same, and costs nothing."""
+        known = {identity: job.work for identity, job in self.book.jobs.items()}
+        return [
+            work if (work := known.get(job.identity)) is not None and work.payload == job else work_of(job)
+            for job in jobs
+        ]
 
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
         """Hold jobs, until an instant or until somebody resumes them."""
         await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=True, until=until))
-        self.recorder.on_suspended(identities, suspended=True)
+        self.telling(partial(self.recorder.on_suspended, identities, suspended=True))
 
     async def resume(self, identities: Sequence[str]) -> None:
         """Let jobs go on."""
         await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=False))
-        self.recorder.on_suspended(identities, suspended=False)
+        self.telling(partial(self.recorder.on_suspended, identities, suspended=False))
 
     async def wait(self) -> None:
         """Return when somebody has asked to stop, and nothing runs any more."""
@@ -135,9 +152,10 @@ class Daemon:
         alarm = None
         if limit is not None:
             alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
-        self.recorder.on_stop()
+        self.telling(self.recorder.on_stop)
         failure = await self.engine.drain()
-        self.recorder.on_stopped()
+        self.telling(self.recorder.on_stopped)
+        self.telling.flush()
         self.monitor.flush()
         if alarm is not None:
             alarm.cancel()

@@ -1,12 +1,14 @@
 """work_of(job) -> Work: a job of a host's files as the engine declares it, with its definition as one text."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from kron.instant import format_duration
 from kron.rules.command import Command
 from kron.rules.files.host_job import Hooks, HostJob
 from kron.rules.work import Work
+
+_FIELDS = tuple(field.name for field in fields(Command))
 
 
 def work_of(job: HostJob) -> Work:
@@ -36,8 +38,8 @@ def work_of(job: HostJob) -> Work:
 
 
 def _command(command: Command) -> dict[str, object]:
-    fields = asdict(command)
+    found = {name: getattr(command, name) for name in _FIELDS}
     for name in ("timeout", "grace"):
-        if fields[name] is not None:
-            fields[name] = format_duration(fields[name])
-    return fields
+        if found[name] is not None:
+            found[name] = format_duration(found[name])
+    return found

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
@@ -12,6 +13,10 @@ from kron.engine.jobs.store import Unfinished
 from kron.instant import SECOND, ZERO, format_instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.job_record import Process
+
+_USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
+_FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
+_CAPTURED = "capture"
 
 
 class Processes:
@@ -25,6 +30,19 @@ class Processes:
     async def open(self) -> None:
         """Begin to collect output."""
         await self._runner.open()
+
+    def expect(self, jobs: Iterable[HostJob]) -> None:
+        """Be ready to start these jobs: those of the users that have the most of them without delay."""
+        files: Counter[tuple[str, str]] = Counter()
+        for job in jobs:
+            command = job.command
+            files[command.user, command.group] += (command.stdout, command.stderr).count(_CAPTURED)
+        for (user, group), number in files.most_common(_USERS_AHEAD):
+            self._runner.prepare(user, group, min(number, _FILES_AHEAD))
+
+    def is_starting(self) -> bool:
+        """Whether something is to be started that has not been yet."""
+        return self._runner.is_starting()
 
     async def close(self) -> None:
         """Let go; what runs goes on."""
@@ -45,9 +63,9 @@ class Processes:
         found = await self._runner.reattach(recorded)
         return {each.run_id: Process(each.run_id, each.pid, each.start_ticks) for each in found}
 
-    def refresh(self) -> None:
+    async def refresh(self) -> None:
         """Look up users and groups anew for whatever starts next."""
-        self._runner.refresh()
+        await self._runner.refresh()
 
     async def run_aside(self, start: Start, limit: float) -> Exit | None:
         """Run something that is no execution; return how it ended, None if it had to be ended after so many seconds."""

@@ -27,6 +27,7 @@ from kron.hosts.krond.job_files import Loaded, load_jobs
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
+from kron.hosts.krond.telling import Output, Telling
 from kron.hosts.monitor import Monitor
 from kron.instant import format_instant
 from kron.rules.event import Event
@@ -37,6 +38,8 @@ from kron.theory.trace import Header
 
 if TYPE_CHECKING:
     from kron.hosts.krond.listening import Listening
+
+_TURN = 0.0005  # seconds that a thread may keep others from running: a reload must not hold up a start
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +66,24 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
     options = Options(configs, read_form(configs, form), state, listen and read_listen("listen", listen))
+    sys.setswitchinterval(_TURN)
+    as_text = log == "text" or (log is None and sys.stderr.isatty())
+    telling = Telling(system_now)
+    sink: Sink = TextSink(sys.stderr, telling.now) if as_text else JsonLinesSink(sys.stderr, telling.now)
+    try:
+        asyncio.run(_live(options, _load_or_exit(options), Output(sink, telling)))
+    except KronError as error:
+        click.secho(f"krond: error: {error.message}", fg="red", err=True)
+        click.get_current_context().exit(1)
+
+
+def _load_or_exit(options: Options) -> Loaded:
+    """Return what stands in the files. Nobody but who asks may keep it: after a reload it is not needed any more."""
     loaded, findings = _load(options)
     print_findings(findings)
     if not loaded.ok or any(finding.level == "error" for finding in findings):
         click.get_current_context().exit(2)
-    as_text = log == "text" or (log is None and sys.stderr.isatty())
-    sink: Sink = TextSink(sys.stderr, system_now) if as_text else JsonLinesSink(sys.stderr, system_now)
-    try:
-        asyncio.run(_live(options, loaded, sink))
-    except KronError as error:
-        click.secho(f"krond: error: {error.message}", fg="red", err=True)
-        click.get_current_context().exit(1)
+    return loaded
 
 
 def _load(options: Options) -> tuple[Loaded, list[Finding]]:
@@ -81,15 +91,18 @@ def _load(options: Options) -> tuple[Loaded, list[Finding]]:
     return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs)])
 
 
-async def _live(options: Options, loaded: Loaded, sink: Sink) -> None:
+async def _live(options: Options, loaded: Loaded, output: Output) -> None:
     settings = loaded.job_set.settings
     state = State((options.state or (Path(settings.state) if settings.state else default_state())).absolute())
     state.take()
     listening: Listening | None = None
     try:
-        listening = _listen(options.listen or settings.listen, settings, state, sink)
-        await _serve(options, loaded, sink, state, listening)
+        listening = _listen(options.listen or settings.listen, settings, state, output.in_turn())
+        serving = _serve(options, loaded, output, state, listening)
+        del loaded
+        await serving
     finally:
+        output.telling.flush()
         if listening is not None:
             await listening.close()
         state.release()
@@ -110,7 +123,8 @@ def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "List
     return Listening(address, Path(settings.token_file or state.token), Emitter(sink))
 
 
-async def _serve(options: Options, loaded: Loaded, sink: Sink, state: State, listening: "Listening | None") -> None:
+async def _serve(options: Options, loaded: Loaded, output: Output, state: State, listening: "Listening | None") -> None:
+    settings, (sink, telling) = loaded.job_set.settings, output
     metrics = None if listening is None else listening.metrics
 
     def tell(event: Event) -> None:
@@ -119,16 +133,17 @@ async def _serve(options: Options, loaded: Loaded, sink: Sink, state: State, lis
             metrics.violations(event)
 
     monitor = Monitor(Header("kron"), tell)
-    recorder = JobRecorder(system_now, monitor.take)
+    recorder = JobRecorder(telling.now, monitor.take)
     chronicler = Chronicler(sink, [recorder] if metrics is None else [recorder, metrics])
     chronicler.last.update(_last(state))
-    daemon = Daemon(state, loaded.job_set.settings, sink, chronicler, Watching(recorder, monitor, metrics))
+    watching = Watching(recorder, monitor, telling, metrics)
+    daemon = Daemon(state, settings, output.in_turn(), telling.chronicle(chronicler), watching)
     chronicler.add(daemon.notifier.alarms)
     reloading = asyncio.Lock()
 
     async def reload() -> dict[str, object]:
         async with reloading:
-            return await _reload(daemon, options, loaded)
+            return await _reload(daemon, options, settings)
 
     operations = Operations(daemon, reload, chronicler, options.configs)
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
@@ -143,6 +158,7 @@ async def _serve(options: Options, loaded: Loaded, sink: Sink, state: State, lis
         if listening is not None:
             await listening.open(daemon, with_token=sys.stderr.isatty())
         await daemon.begin(loaded.job_set.jobs)
+        del loaded
         await daemon.wait()
     finally:
         await control.close()
@@ -156,7 +172,7 @@ def _last(state: State) -> dict[str, tuple[str, str | None]]:
         return {}
 
 
-async def _reload(daemon: Daemon, options: Options, first: Loaded) -> dict[str, object]:
+async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str, object]:
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
     loaded, findings = await asyncio.to_thread(_load, options)
     findings += _fixed(first, loaded)
@@ -166,8 +182,8 @@ async def _reload(daemon: Daemon, options: Options, first: Loaded) -> dict[str, 
         daemon.surface.failed_reload = told
         daemon.emitter.tell("ReloadFailed", errors=[str(error) for error in errors])
         return {"ok": False, "findings": told}
+    await daemon.processes.refresh()
     declared = await daemon.declare(loaded.job_set.jobs)
-    daemon.processes.refresh()
     daemon.surface.failed_reload = None
     answer: dict[str, object] = {
         "ok": True,
@@ -182,9 +198,9 @@ async def _reload(daemon: Daemon, options: Options, first: Loaded) -> dict[str, 
     return answer
 
 
-def _fixed(first: Loaded, loaded: Loaded) -> list[Finding]:
+def _fixed(before: Settings, loaded: Loaded) -> list[Finding]:
     """Return what was changed although it needs a restart."""
-    before, after = first.job_set.settings, loaded.job_set.settings
+    after = loaded.job_set.settings
     return [
         Finding("error", f"krond.{key}", "was changed, which needs a restart", "restart krond, or leave it as it was")
         for key in ("state", "listen", "token_file")
