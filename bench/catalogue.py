@@ -1,9 +1,25 @@
 """SUITES: every suite by name, in the order in which they run."""
 
 from bench.suite import Suite
-from bench.suites import burst, cron, decide, durable, idle, imports, latency, processes, simulate, sparse, verify
+from bench.suites import (
+    burst,
+    cron,
+    daemon_burst,
+    daemon_files,
+    daemon_lateness,
+    decide,
+    durable,
+    idle,
+    imports,
+    latency,
+    processes,
+    simulate,
+    sparse,
+    verify,
+)
 
-SUITES: dict[str, Suite] = {
-    module.SUITE.name: module.SUITE
-    for module in (cron, sparse, imports, decide, burst, idle, durable, latency, processes, verify, simulate)
-}
+_IN_PROCESS = (cron, sparse, imports, decide, burst, idle, durable, latency)
+_DAEMON = (processes, daemon_burst, daemon_files, daemon_lateness)
+_JUDGE = (verify, simulate)
+
+SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in (*_IN_PROCESS, *_DAEMON, *_JUDGE)}

@@ -30,12 +30,13 @@ _ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         "schedule==1.2.2",
         "huey==3.5.4",
         "tzdata",
-        f"--editable={ROOT}",
+        f"--editable={ROOT}[cli]",
     ),
     "apscheduler4": ("apscheduler==4.0.0a6", "sqlalchemy==2.1.8", "aiosqlite==0.22.1", "greenlet", "sniffio", "tzdata"),
+    "cronstable": ("cronstable==1.2.72",),
 }
 # Peers that do not live in main, because they clash with one that does.
-_OTHER_HOMES = {"apscheduler4": "apscheduler4", "apscheduler4-sqlite": "apscheduler4"}
+_OTHER_HOMES = {"apscheduler4": "apscheduler4", "apscheduler4-sqlite": "apscheduler4", "cronstable": "cronstable"}
 
 
 @dataclass(frozen=True, slots=True)
