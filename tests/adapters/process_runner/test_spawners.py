@@ -1,0 +1,43 @@
+"""Spawners: made before they are needed, and made anew without anybody waiting."""
+
+from pathlib import Path
+
+from kron.adapters.process_runner.proc import stat
+from tests.adapters.process_runner.world import living, spawners, until, within_time
+
+
+def test_what_is_prepared_is_used_by_the_first_start(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            live = tmp_path / "output" / "live"
+            world.runner.prepare("", "", 40)
+            await until(lambda: len(spawners()) == 1 and len(list(live.iterdir())) == 40)
+            before = spawners()
+            await world.ended(world.start("true"))
+
+            assert spawners() == before
+            assert len(list(live.iterdir())) == 40
+
+    within_time(body())
+
+
+def test_users_are_looked_up_anew_after_a_refresh(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            long = world.start("sleep", "1000")
+            first = (await world.started(long)).pid
+            old = stat(first)
+            await world.runner.refresh()
+            second = await world.started(world.start("sleep", "1000"))
+            new = stat(second.pid)
+
+            assert old is not None
+            assert new is not None
+            assert old.parent != new.parent
+
+            world.runner.kill(long)
+
+            assert (await world.ended(long)).signal == "SIGKILL"
+            await until(lambda: old.parent not in spawners())
+
+    within_time(body())
