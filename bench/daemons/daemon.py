@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -106,8 +106,9 @@ def processor_seconds(pid: int) -> float:
     """Return what a process and its children have used of the processor, without children that have ended."""
     ticks = 0
     for each in family(pid):
-        fields = Path(f"/proc/{each}/stat").read_text("utf-8").rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
+        with suppress(ProcessLookupError, FileNotFoundError):  # a child that has just ended
+            fields = Path(f"/proc/{each}/stat").read_text("utf-8").rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -115,6 +116,7 @@ def memory(pid: int) -> float:
     """Return the MiB of a process and its children; what they share counts once."""
     kib = 0
     for each in family(pid):
-        rollup = Path(f"/proc/{each}/smaps_rollup").read_text("ascii")
-        kib += next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+        with suppress(ProcessLookupError, FileNotFoundError):  # a child that has just ended
+            rollup = Path(f"/proc/{each}/smaps_rollup").read_text("ascii")
+            kib += next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
     return kib / 1024

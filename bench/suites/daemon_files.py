@@ -41,6 +41,7 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
             found.figures["start"] = monotonic() - begun
             _rest(found, process.pid)
             _reload(found, folder, written)
+            sleep(_SETTLING)
             found.figures["memory after"] = memory(process.pid)
         finally:
             end(process)
