@@ -150,6 +150,18 @@ def test_a_reload_says_what_became_of_the_jobs(krond: Krond) -> None:
     assert len(found["unchanged"]) == 2
 
 
+def test_a_reload_takes_up_other_settings(krond: Krond) -> None:
+    krond.ask("trigger", "long")
+    krond.wait_for("RunStarted")
+    krond.write(f'[krond]\ndrain_timeout = "10ms"\n{JOBS}')
+    krond.ask("reload")
+
+    krond.signal(signal.SIGTERM)
+
+    assert krond.end() == 0
+    assert [row["result"] for row in krond.json("history")] == ["stopped"]
+
+
 def test_a_suspension_outlives_a_restart_and_is_lifted_by_resume(krond: Krond) -> None:
     krond.ask("suspend", "hello", "fails")
     krond.kill()

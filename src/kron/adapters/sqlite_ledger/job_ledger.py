@@ -35,6 +35,10 @@ class SqliteJobLedger:
         self._file: LedgerFile[None] = LedgerFile(self.path, JOBS, is_ours=is_ours)
         self._numbers: Numbers | None = None
 
+    def keep(self, retention: timedelta | None) -> None:
+        """From now on keep entries for so long; None: for ever."""
+        self._pruning.retention = retention
+
     # --- the port -----------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:

@@ -36,7 +36,7 @@ class Pruning:
     """Decides by the batches that come whether it is time for a round: what time it is, they tell."""
 
     def __init__(self, retention: timedelta | None) -> None:
-        self._retention = retention
+        self.retention = retention
         self._written = 0  # entries since the last round
         self._last_round: Instant | None = None
         self._last_collect: Instant | None = None
@@ -47,7 +47,7 @@ class Pruning:
         times += [attempt.started for attempt in batch.begun]
         self._written += len(times)
         times += [end.ended for end in batch.ended]
-        if self._retention is None or not times:
+        if self.retention is None or not times:
             return None
         now = max(times)
         if self._written < _ROUND and not _has_passed(_ROUND_TIME, self._last_round, now):
@@ -57,8 +57,8 @@ class Pruning:
 
     def round(self, connection: sqlite3.Connection, now: Instant) -> set[str]:
         """Remove what is old; return the keys of definitions that are gone."""
-        assert self._retention is not None
-        connection.execute(_PRUNE, {"before": stamp(now - self._retention), "most": _MOST})
+        assert self.retention is not None
+        connection.execute(_PRUNE, {"before": stamp(now - self.retention), "most": _MOST})
         if not _has_passed(_COLLECT_TIME, self._last_collect, now):
             return set()
         self._last_collect = now

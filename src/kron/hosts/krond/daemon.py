@@ -69,9 +69,10 @@ class Daemon:
         self.recorder, self.monitor, self.telling, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self.ledger: JobLedger = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        self.ledger: JobLedger = self._file
         if self.metrics is not None:
-            self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
+            self.ledger = TimedLedger(self._file, self.metrics.on_append)
         self.processes = Processes(state.output)
         self.telling.wait_while(self.processes.is_starting)
         self.notifier = Notifier(self.processes, self.emitter, self.metrics)
@@ -131,6 +132,13 @@ class Daemon:
             work if (work := known.get(job.identity)) is not None and work.payload == job else work_of(job)
             for job in jobs
         ]
+
+    def adopt(self, settings: Settings) -> None:
+        """Go on with other settings; those that need a restart are as they were."""
+        self.settings = settings
+        self._file.keep(settings.retention)
+        self.tidying.retention = settings.output_retention
+        self.book.host = self.book.host._replace(slack=settings.slack, most_active=settings.max_active)
 
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
         """Hold jobs, until an instant or until somebody resumes them."""

@@ -34,6 +34,7 @@ from kron.rules.event import Event
 from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
 from kron.rules.finding import Finding
+from kron.rules.telling import error_text
 from kron.theory.trace import Header
 
 if TYPE_CHECKING:
@@ -148,10 +149,21 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
     operations = Operations(daemon, reload, chronicler, options.configs)
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
     loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Task[object]] = set()
+    tasks: set[asyncio.Task[dict[str, object]]] = set()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, daemon.stop)
-    loop.add_signal_handler(signal.SIGHUP, lambda: tasks.add(asyncio.ensure_future(reload())))
+
+    def on_hangup() -> None:
+        task = asyncio.ensure_future(reload())
+        tasks.add(task)
+        task.add_done_callback(on_reloaded)
+
+    def on_reloaded(task: asyncio.Task[dict[str, object]]) -> None:
+        tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:  # nobody else hears of it
+            daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
+
+    loop.add_signal_handler(signal.SIGHUP, on_hangup)
     try:
         with state.in_use():
             await control.open()
@@ -183,6 +195,7 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
         daemon.emitter.tell("ReloadFailed", errors=[str(error) for error in errors])
         return {"ok": False, "findings": told}
     await daemon.processes.refresh()
+    daemon.adopt(loaded.job_set.settings)
     declared = await daemon.declare(loaded.job_set.jobs)
     daemon.surface.failed_reload = None
     answer: dict[str, object] = {

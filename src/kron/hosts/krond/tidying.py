@@ -15,7 +15,8 @@ class Tidying:
     """Walks over the folder in a thread, bite by bite, so that nothing waits for it."""
 
     def __init__(self, folder: Path, retention: timedelta, now: Callable[[], Instant]) -> None:
-        self._folder, self._retention, self._now = folder, retention, now
+        self.retention = retention
+        self._folder, self._now = folder, now
         self._walk: OldOutput | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
@@ -39,7 +40,7 @@ class Tidying:
 
     async def _bite(self) -> None:
         if self._walk is None:
-            self._walk = OldOutput(self._folder, (self._now() - self._retention).timestamp())
+            self._walk = OldOutput(self._folder, (self._now() - self.retention).timestamp())
         if await asyncio.to_thread(self._walk.bite):
             self._later(_PAUSE)
         else:
