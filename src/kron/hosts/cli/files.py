@@ -1,13 +1,15 @@
 """read_files(paths) -> jobs: the jobs of files of any form, or all that is wrong with them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from kron.hosts.console import print_findings
 from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs
+from kron.hosts.krond.trust import whole_path
 from kron.rules.files.host_job import HostJob
+from kron.rules.files.reading import JobSet
 from kron.rules.files.source import Format
 
 
@@ -22,8 +24,16 @@ def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
 
 def read_files(paths: Iterable[Path]) -> list[HostJob]:
     """Return the jobs of all files, or print every error of all of them and end."""
-    loaded = open_files(str(path) for path in paths)
+    return list(_sound(open_files(str(path) for path in paths)).jobs)
+
+
+def read_job_set(configs: Sequence[str], place: Callable[[str], str] = whole_path) -> JobSet:
+    """Return what stands in files and directories, or print every error of all of them and end."""
+    return _sound(load_jobs(configs, permissions=False, place=place))
+
+
+def _sound(loaded: Loaded) -> JobSet:
     if not loaded.ok:
         print_findings([finding for finding in loaded.findings if finding.level == "error"])
         click.get_current_context().exit(2)
-    return list(loaded.job_set.jobs)
+    return loaded.job_set

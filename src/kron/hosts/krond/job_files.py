@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,9 +36,17 @@ class Loaded:
 
 
 def load_jobs(
-    configs: Sequence[str], *, form: Format | None = None, permissions: bool = True, here: Surroundings | None = None
+    configs: Sequence[str],
+    *,
+    form: Format | None = None,
+    permissions: bool = True,
+    here: Surroundings | None = None,
+    place: Callable[[str], str] = whole_path,
 ) -> Loaded:
-    """Return what stands in files and directories; `form` is that of a single file whose name does not tell."""
+    """Return what stands in files and directories; `form` is that of a single file whose name does not tell.
+
+    `place` says where a file is to be taken to lie: the path that enters the identities of its jobs.
+    """
     findings: list[Finding] = []
     sources: list[Source] = []
     unreadable = False
@@ -62,7 +70,7 @@ def load_jobs(
             findings.append(_error(shown(file), "is no name of a file"))
         else:
             findings += [Finding("warning", "file", message, fix, file, 1) for message, fix in warnings]
-            sources.append(Source(file, whole_path(file), found, text))
+            sources.append(Source(file, place(file), found, text))
     with collector_paused():  # all that is made is kept
         job_set = read_sources(sources, surroundings() if here is None else here)
     both = [*findings, *job_set.findings]

@@ -1,0 +1,129 @@
+"""Which jobs a preview is of, and of which span: files, directories and registrations, --from, --to and --at-path."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kron.adapters.system_clock import system_now
+from kron.adapters.system_timezone import system_timezone
+from kron.cron.zone import UTC_ZONE, Zone
+from kron.decision.timing import Timing
+from kron.errors import InvalidDurationError, KronError
+from kron.hosts.cli.files import read_job_set
+from kron.hosts.cli.options import Decorator, read_span
+from kron.hosts.cli.run import load_registrations
+from kron.hosts.krond.job_files import is_directory
+from kron.hosts.krond.trust import whole_path
+from kron.hosts.moments import read_moment
+from kron.instant import Instant
+from kron.rules.contract import DEFAULT
+from kron.rules.expected import Entry, Span, entries_of, later
+from kron.rules.files.host_job import HostJob
+from kron.rules.reader import Reader
+
+_WEEK = 7 * 86_400
+_REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
+
+FILES: Decorator = click.argument("files", metavar="FILES...", nargs=-1, required=True)
+SINCE: Decorator = click.option(
+    "--from",
+    "since",
+    metavar="T",
+    help="After this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the jobs' zone. [default: now]",
+)
+UNTIL: Decorator = click.option(
+    "--to", "until", metavar="T", help="Until this instant, or for so long, such as 12h or 30d. [default: 7d]"
+)
+AT_PATH: Decorator = click.option(
+    "--at-path", metavar="PATH", help="As if the file, or directory, lay there: a path is part of an identity."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All jobs that were found, and what of them is expected to run."""
+
+    entries: list[Entry]
+    jobs: list[HostJob] = field(default_factory=list)
+    count: int = 0  # of all jobs, also those that are suspended or run at boots only
+
+
+def zone_of(entries: Iterable[Entry]) -> Zone:
+    """Return the zone in which a time without one is meant: that of all jobs, or UTC."""
+    zones = {entry.timing.schedule.timezone: entry.timing.schedule.zone for entry in entries}
+    return next(iter(zones.values())) if len(zones) == 1 else UTC_ZONE
+
+
+def find_entries(files: Sequence[str], at_path: str | None = None) -> Found:
+    """Return the jobs of files, directories and lists of registrations, or print every error of all of them and end."""
+    targets = [file for file in files if _REGISTRATIONS.fullmatch(file) and not Path(file).exists()]
+    others = [file for file in files if file not in targets]
+    if at_path is not None and len(files) != 1:
+        raise click.UsageError("--at-path is for a single file or directory")
+    place = whole_path if at_path is None else placed(files[0], at_path)
+    jobs = list(read_job_set(others, place).jobs) if others else []
+    registered = [entry for target in targets for entry in _registered(target)]
+    found = Found(entries_of(jobs) + registered, jobs, len(jobs) + len(registered))
+    identities = {entry.identity for entry in found.entries}
+    if len(identities) != len(found.entries):
+        raise click.UsageError("two of the jobs given have the same identity")
+    return found
+
+
+def placed(given: str, where: str) -> Callable[[str], str]:
+    """Return what moves the paths of a file, or of the files of a directory, to where they are to be taken to lie."""
+    origin, target = whole_path(given), whole_path(where)
+    if not is_directory(given):
+        return lambda _: target
+    return lambda file: str(Path(target) / Path(whole_path(file)).relative_to(origin))
+
+
+def _registered(target: str) -> list[Entry]:
+    read = Reader(DEFAULT, "extended", system_timezone())
+    entries: list[Entry] = []
+    for number, given in enumerate(load_registrations(target), 1):
+        try:
+            entries.append(_entry(read, given))
+        except (KronError, TypeError, AttributeError) as error:
+            reason = error.message if isinstance(error, KronError) else "must have a name and a cron expression"
+            raise click.BadParameter(f"registration {number}: {reason}", param_hint=target) from error
+    return entries
+
+
+def _entry(read: Reader, given: Any) -> Entry:
+    name, expression = given[:2]
+    found = read.read(expression, name)
+    return Entry(name, found if isinstance(found, Timing) else Timing(name, found))
+
+
+def find_span(since: str | None, until: str | None, zone: Zone) -> Span:
+    """Return the span that --from and --to name; one that ends before it begins is wrong usage."""
+    now = system_now().replace(microsecond=0)
+    begin = now if since is None else _moment("--from", since, zone, now)
+    end = later(begin, _WEEK) if until is None else _end(until, begin, zone, now)
+    if end < begin:
+        raise click.UsageError(
+            f"--to lies before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}"
+        )
+    return Span(begin, end)
+
+
+def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
+    try:
+        length = read_span(text)
+    except click.BadParameter as error:
+        if isinstance(error.__cause__, InvalidDurationError):
+            return _moment("--to", text, zone, now)
+        raise
+    return later(begin, int(length.total_seconds()))
+
+
+def _moment(option: str, text: str, zone: Zone, now: Instant) -> Instant:
+    try:
+        return read_moment(text, zone, now).replace(microsecond=0)
+    except KronError as error:
+        raise click.BadParameter(error.message, param_hint=option) from error

@@ -1,0 +1,88 @@
+"""Entry: a job whose runs are to be foreseen. decisions(timing, span) -> what is decided in a span of time.
+
+A span begins after its first instant and ends with its last one. A period lies in it by its effective time: its chosen
+time, or the start of its window if it has none.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from heapq import merge
+from typing import NamedTuple
+
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.decision.timing import Timing
+from kron.errors import OutOfRangeError
+from kron.instant import SECOND, Instant
+from kron.rules.coming import Coming, effective
+from kron.rules.files.host_job import HostJob
+
+_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+class Entry(NamedTuple):
+    """A job by its name, its timing, and a text that tells what it runs."""
+
+    name: str
+    timing: Timing
+    what: str = ""
+
+    @property
+    def identity(self) -> str:
+        """The stable identifier that enters every seed."""
+        return self.timing.identity
+
+
+class Span(NamedTuple):
+    """The instants after `since` up to and including `until`."""
+
+    since: Instant
+    until: Instant
+
+    def __contains__(self, at: object) -> bool:
+        return isinstance(at, datetime) and self.since < at <= self.until
+
+    def reach(self, first: int, last: int) -> "Span":
+        """Return where the nominal times lie whose windows, in whole seconds from them, touch this span."""
+        return Span(later(self.since, -last), later(self.until, -first))
+
+
+def later(at: Instant, seconds: int) -> Instant:
+    """Return an instant so many seconds later, or earlier; beyond the calendar, its end."""
+    try:
+        return at + SECOND * seconds
+    except OverflowError:
+        return _END if seconds > 0 else _BEGINNING
+
+
+def entries_of(jobs: Iterable[HostJob]) -> list[Entry]:
+    """Return the jobs that are expected to run at some time: neither at boots only, nor suspended by their file."""
+    return [
+        Entry(job.name, job.timing, repr(job.command))
+        for job in jobs
+        if job.timing is not None and not job.policy.suspend
+    ]
+
+
+def decisions(timing: Timing, span: Span) -> Iterator[Decision]:
+    """Yield the decisions of a span, by nominal time."""
+    terms = timing.terms
+    for nominal in timing.schedule.between(*span.reach(terms.first, terms.last)):
+        try:
+            decision = decide(timing, nominal)
+        except OutOfRangeError:  # the calendar ends
+            return
+        if effective(decision) in span:
+            yield decision
+
+
+def in_order(entries: Iterable[Entry], span: Span) -> Iterator[tuple[Entry, Decision]]:
+    """Yield the decisions of all entries by effective time, and of one second by identity; few are held at a time."""
+    for _, _, entry, decision in merge(*(_coming(entry, span) for entry in entries), key=lambda item: item[:2]):
+        yield entry, decision
+
+
+def _coming(entry: Entry, span: Span) -> Iterator[tuple[Instant, str, Entry, Decision]]:
+    coming = Coming(entry.timing, span.since)
+    while (decision := coming.take(span.until)) is not None:
+        yield effective(decision), entry.identity, entry, decision

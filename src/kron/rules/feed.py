@@ -1,0 +1,124 @@
+"""feed(entries, span, form) -> text: the decisions of a span as JSON, CSV or iCalendar, a part for each."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from io import StringIO
+
+from kron.decision.decision import Decision
+from kron.decision.seed import SeedStrategy, period_key
+from kron.errors import CronCalculationError
+from kron.instant import MICROSECOND, Instant, format_instant
+from kron.rules.expected import Entry, Span, in_order
+
+_FOLD = 75  # octets of a line, its end not counted; RFC 5545, 3.1
+_CONTROLS = dict.fromkeys([*range(32), 127], " ")  # none of them may stand in a text
+_ESCAPES = str.maketrans({**_CONTROLS, "\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
+_HEAD = ("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Kron//Expected runs//EN")
+
+Rows = Iterable[tuple[Entry, Decision]]
+
+
+def feed(entries: Iterable[Entry], span: Span, form: str) -> Iterator[str]:
+    """Yield the text of a form of `FORMS`, part by part, in the order of chosen times."""
+    return FORMS[form](in_order(entries, span))
+
+
+def row_of(entry: Entry, decision: Decision) -> dict[str, object]:
+    """Return a decision as `kron next --json` has it, and the name of its job."""
+    return {**decision.to_dict(), "name": entry.name}
+
+
+def _as_json(rows: Rows) -> Iterator[str]:
+    separator = "[\n"
+    for entry, decision in rows:
+        yield separator + json.dumps(row_of(entry, decision), ensure_ascii=False)
+        separator = ",\n"
+    yield "\n]\n" if separator != "[\n" else "[]\n"
+
+
+def _as_csv(rows: Rows) -> Iterator[str]:
+    yield _record(COLUMNS)
+    for entry, decision in rows:
+        yield _record(row_of(entry, decision).values())
+
+
+def _record(cells: Iterable[object]) -> str:
+    """Return a line; nothing is an empty cell, and what has parts is JSON."""
+    text = StringIO()
+    shown = [json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict) else cell for cell in cells]
+    csv.writer(text, lineterminator="\n").writerow(shown)
+    return text.getvalue()
+
+
+# --- iCalendar: RFC 5545 ----------------------------------------------------------------------------------------------
+
+
+def _as_ics(rows: Rows) -> Iterator[str]:
+    yield _lines(_HEAD)
+    for entry, decision in rows:
+        if decision.chosen_time is not None:
+            yield _event(entry, decision, decision.chosen_time)
+    yield _lines(["END:VCALENDAR"])
+
+
+def _event(entry: Entry, decision: Decision, chosen: Instant) -> str:
+    """Return a run. It takes no time that anybody would have to keep free, and is stamped by its period."""
+    window = f"{format_instant(decision.window_start)} to {format_instant(decision.window_end)}"
+    about = f"{entry.identity}\nnominal {decision.period_id}\nwindow {window}"
+    return _lines(
+        [
+            "BEGIN:VEVENT",
+            f"UID:{_uid(entry, decision)}@kron",
+            f"DTSTAMP:{_stamp(decision.nominal_time)}",
+            f"DTSTART:{_stamp(chosen)}",
+            f"SUMMARY:{entry.name.translate(_ESCAPES)}",
+            f"DESCRIPTION:{about.translate(_ESCAPES)}",
+            "TRANSP:TRANSPARENT",
+            "END:VEVENT",
+        ]
+    )
+
+
+def _uid(entry: Entry, decision: Decision) -> str:
+    """Return the name of a run; where earlier periods of the day or week have the same seed, with its own period."""
+    uid, terms = decision.seed_hash[:32], decision.terms
+    if terms.seed.strategy is SeedStrategy.STABLE:
+        return uid
+    try:
+        before = entry.timing.schedule.previous(decision.nominal_time - MICROSECOND)
+    except (CronCalculationError, OverflowError):  # the calendar begins
+        return uid
+    if period_key(terms.seed.strategy, before, terms.zone) != decision.period_key:
+        return uid
+    return f"{uid}-{_stamp(decision.nominal_time)}"
+
+
+def _stamp(at: Instant) -> str:
+    return format_instant(at).replace("-", "").replace(":", "")
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{_folded(line)}\r\n" for line in lines)
+
+
+def _folded(line: str) -> str:
+    """Return a line cut where it is too long, never inside a character."""
+    if len(line.encode()) <= _FOLD:
+        return line
+    parts, part, room = [], "", _FOLD
+    for character in line:
+        octets = len(character.encode())
+        if octets > room:
+            parts.append(part)
+            part, room = " ", _FOLD - 1
+        part, room = part + character, room - octets
+    return "\r\n".join([*parts, part])
+
+
+FORMS: dict[str, Callable[[Rows], Iterator[str]]] = {"json": _as_json, "ics": _as_ics, "csv": _as_csv}
+COLUMNS = (
+    "identity", "period_id", "period_key", "nominal_time", "window_start", "window_end", "window_mode", "chosen_time",
+    "timezone", "distribution", "seed_strategy", "salt", "seed_hash", "constraints_applied", "attempts", "reason",
+    "algorithm_version", "tzdata_version", "name",
+)  # fmt: skip
