@@ -6,6 +6,7 @@ from kron._version import __version__
 from kron.hosts.cli.describe import describe
 from kron.hosts.cli.explain import explain
 from kron.hosts.cli.feed import feed
+from kron.hosts.cli.forecast import forecast
 from kron.hosts.cli.import_ import import_
 from kron.hosts.cli.lint import lint
 from kron.hosts.cli.next import next_
@@ -33,5 +34,5 @@ def kron(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (next_, explain, describe, lint, feed, import_, run, simulate, verify, completion_of("kron")):
+for _command in (next_, explain, describe, lint, forecast, feed, import_, run, simulate, verify, completion_of("kron")):
     kron.add_command(_command)

@@ -1,0 +1,51 @@
+"""count_load(entries, span, durations) -> Load: the slices of a span, counted on all cores where that pays."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from multiprocessing import get_context
+
+from kron.engine.collector import collector_paused
+from kron.hosts.cli.progress import progress
+from kron.rules.expected import Entry, Span
+from kron.rules.load import Load, count_starts, series_unit, slices
+
+_SAMPLE = 20  # entries from which the work is estimated
+_WORTH_PROCESSES = 50_000  # periods: half a second's work; starting processes costs a tenth of it
+
+_work: tuple[Sequence[Entry], str, Mapping[str, timedelta]] = ((), "", {})  # of a process; inherited, never sent
+
+
+def count_load(entries: Sequence[Entry], span: Span, durations: Mapping[str, timedelta] | None = None) -> Load:
+    """Return the load of a span."""
+    global _work
+    parts, load = slices(span), Load()
+    _work = (entries, series_unit(span), durations or {})
+    heavy = _estimate(entries, parts) > _WORTH_PROCESSES
+    with progress("counting", len(parts), shown=heavy) as advance:
+        for counted in _in_processes(parts) if heavy else map(_count, parts):
+            load.add(counted)
+            advance(1)
+    return load
+
+
+def _estimate(entries: Sequence[Entry], parts: Sequence[Span]) -> int:
+    """Return about how many periods there are, from some of the entries in one slice."""
+    sample = entries[:: -(-len(entries) // _SAMPLE) or 1]
+    found = count_starts(sample, parts[0]).nominal.total if sample else 0
+    return found * len(parts) * len(entries) // max(1, len(sample))
+
+
+def _in_processes(parts: Sequence[Span]) -> Iterator[Load]:
+    workers = min(len(os.sched_getaffinity(0)), len(parts))
+    if workers == 1:
+        yield from map(_count, parts)
+        return
+    with get_context("fork").Pool(workers) as pool:  # what is to be counted is theirs from birth
+        yield from pool.imap_unordered(_count, parts)
+
+
+def _count(part: Span) -> Load:
+    entries, unit, durations = _work
+    with collector_paused():
+        return count_starts(entries, part, unit, durations=durations)

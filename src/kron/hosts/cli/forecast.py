@@ -1,0 +1,128 @@
+"""kron forecast FILES: the load of a span before and after spreading, when it is worst, and who is in it."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from kron.adapters.sqlite_ledger.job_durations import usual_durations
+from kron.errors import KronError, shown
+from kron.hosts.cli.counting import count_load
+from kron.hosts.cli.entries import AT_PATH, FILES, SINCE, UNTIL, find_entries, find_span, zone_of
+from kron.hosts.cli.heat_map import heat_rows
+from kron.hosts.cli.load_page import page
+from kron.hosts.console import print_table
+from kron.hosts.krond.looking import opened
+from kron.hosts.krond.names import find_identity
+from kron.instant import format_instant, parse_duration
+from kron.rules.expected import Entry
+from kron.rules.forecast import Forecast, forecast_of
+from kron.rules.heat import days_by_hours, hours_by_minutes
+from kron.rules.load import UNITS
+
+_NAMES = 4  # that are shown of a collision; JSON has all
+_DAYS = 31  # more do not fit a terminal
+
+
+@click.command()
+@FILES
+@SINCE
+@UNTIL
+@click.option(
+    "--duration", "given", metavar="NAME=5m", multiple=True, help="How long a job runs; may be given several times."
+)
+@click.option("--state", type=click.Path(path_type=Path), help="How long jobs run, from the ledger of this krond.")
+@AT_PATH
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the load into this file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def forecast(
+    files: tuple[str, ...],
+    *,
+    since: str | None,
+    until: str | None,
+    given: tuple[str, ...],
+    state: Path | None,
+    at_path: str | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the load of job files, of directories with them, or of registrations (MODULE:NAME).
+
+    Starts per second, minute and hour by nominal and by chosen times, the worst collisions and who is in them, and with
+    durations how many run at once. Jobs that their file suspends, and those of @reboot, are not counted.
+    """
+    found = find_entries(files, at_path)
+    span = find_span(since, until, zone_of(found.entries))
+    durations = {} if state is None else usual_durations(opened(state).ledger)
+    durations |= dict(_duration(text, found.entries) for text in given)
+    load = count_load(found.entries, span, durations)
+    answer = forecast_of(found.entries, span, load, jobs=found.count, durations=durations)
+    names = {entry.identity: entry.name for entry in found.entries}
+    if html is not None:
+        _write(html, page(answer, names))
+    if as_json:
+        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
+        return
+    _print(answer, names)
+    if len(found.entries) < found.count:
+        click.echo(f"\nnot counted, because suspended or run at boots only: {found.count - len(found.entries)}")
+    if html is not None:
+        click.echo(f"\ndrawn in {html}")
+
+
+def _duration(text: str, entries: Sequence[Entry]) -> tuple[str, timedelta]:
+    name, equals, duration = text.rpartition("=")
+    try:
+        if not equals:
+            raise click.BadParameter(
+                f"{text!r} must be a job and a duration, such as backup=5m", param_hint="--duration"
+            )
+        identity = find_identity(name, ((entry.name, entry.identity) for entry in entries))
+        return identity, parse_duration(duration)
+    except KronError as error:
+        raise click.BadParameter(error.message, param_hint="--duration") from error
+
+
+def _write(html: Path, text: str) -> None:
+    try:
+        html.write_text(text, "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{html}: {error.strerror}") from error
+
+
+def _print(found: Forecast, names: dict[str, str]) -> None:
+    load = found.load
+    click.echo(f"{found.jobs:,} jobs, {load.chosen.total:,} runs, {load.unschedulable:,} periods without a second")
+    click.echo(f"after {format_instant(found.span.since)} until {format_instant(found.span.until)}\n")
+    before, after = load.nominal.peaks, load.chosen.peaks
+    rows = [
+        (unit, *_cells(before[unit].to_dict(UNITS[unit])), *_cells(after[unit].to_dict(UNITS[unit]))) for unit in before
+    ]
+    print_table(("most in a", "nominal", "at", "chosen", "at"), rows, empty="")
+    if found.known:
+        at = load.active.to_dict(1)["at"] or "any time"
+        click.echo(
+            f"\nat once: {load.active.count:,} at {at}, {found.mean_active:.3g} on average"
+            f" (durations known of {found.known:,} jobs)"
+        )
+    if found.collisions:
+        click.echo()
+        worst = [(format_instant(at), str(len(who)), _who(who, names)) for at, who in found.collisions]
+        print_table(("worst collisions", "starts", "of"), worst, empty="")
+    for heat in (hours_by_minutes(found), days_by_hours(found, _DAYS)):
+        if heat is not None and load.chosen.total:
+            click.echo()
+            for row in heat_rows(heat):
+                click.echo(row)
+
+
+def _cells(peak: dict[str, object]) -> tuple[str, str]:
+    return str(peak["count"]), str(peak["at"] or "")
+
+
+def _who(identities: tuple[str, ...], names: dict[str, str]) -> str:
+    first = ", ".join(shown(names[identity]) for identity in identities[:_NAMES])
+    more = len(identities) - _NAMES
+    return f"{first} and {more:,} more" if more > 0 else first

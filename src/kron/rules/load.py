@@ -1,0 +1,217 @@
+"""count_starts(entries, span) -> Load: how many start at once, by nominal and by chosen times, and when it is worst.
+
+Long spans are counted in slices, whose loads are added: only the seconds of one slice are held at a time.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from heapq import nsmallest
+from itertools import pairwise
+
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.errors import OutOfRangeError
+from kron.instant import SECOND, Instant, format_instant
+from kron.rules.expected import Entry, Span, decisions, later
+
+UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+PEAKS = ("second", "minute", "hour")
+WORST = 10  # collisions that are told
+MINUTES = 1440  # of a day
+_PARTS = 8  # of a span: more than processes, so that none waits long for the last
+_SHORTEST, _LONGEST = 6 * 3600, 7 * 86_400  # seconds of a slice: windows reach over its ends; its seconds are in memory
+_SERIES = (("second", 3600), ("minute", 2 * 86_400), ("hour", 400 * 86_400))  # until a span is this long
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Counts = dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The greatest count, and the number of the second, minute or hour since 1970 where it first stands."""
+
+    count: int = 0
+    at: int = 0
+
+    def to_dict(self, unit: int) -> dict[str, object]:
+        """Return the count and the beginning of its unit as JSON holds them."""
+        return {"count": self.count, "at": format_instant(instant_of(self.at * unit)) if self.count else None}
+
+
+_FLAT = Peak()
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many there are in each second of a slice, told as peaks, as a series and by the minute of the day."""
+
+    total: int = 0
+    peaks: dict[str, Peak] = field(default_factory=lambda: dict.fromkeys(PEAKS, _FLAT))
+    series: Counts = field(default_factory=dict)
+    minutes: list[int] = field(default_factory=lambda: [0] * MINUTES)
+
+    @classmethod
+    def of(cls, seconds: Counts, unit: str) -> "Tally":
+        """Return the tally of counts by second."""
+        tally = cls(sum(seconds.values()))
+        by_unit = {"second": seconds}
+        for finer, coarser in (("second", "minute"), ("minute", "hour"), ("hour", "day")):
+            by_unit[coarser] = _gathered(by_unit[finer], UNITS[coarser] // UNITS[finer])
+        tally.peaks = {each: _peak(by_unit[each]) for each in PEAKS}
+        tally.series = by_unit[unit]
+        for minute, count in by_unit["minute"].items():
+            tally.minutes[minute % MINUTES] += count
+        return tally
+
+    def add(self, other: "Tally") -> None:
+        """Take what another slice has."""
+        self.total += other.total
+        self.peaks = {unit: _higher(peak, other.peaks[unit]) for unit, peak in self.peaks.items()}
+        for bucket, count in other.series.items():
+            self.series[bucket] = self.series.get(bucket, 0) + count
+        self.minutes = [mine + its for mine, its in zip(self.minutes, other.minutes, strict=True)]
+
+    def peaks_to_dict(self) -> dict[str, object]:
+        """Return the peaks as JSON holds them."""
+        return {unit: peak.to_dict(UNITS[unit]) for unit, peak in self.peaks.items()}
+
+
+@dataclass(slots=True)
+class Load:
+    """The load of a span, or of a slice of it."""
+
+    nominal: Tally = field(default_factory=Tally)
+    chosen: Tally = field(default_factory=Tally)
+    unschedulable: int = 0
+    worst: list[tuple[int, int]] = field(default_factory=list)  # counts and seconds of collisions
+    active: Peak = _FLAT  # how many run in one second
+    busy: int = 0  # seconds that all runs together take
+
+    def add(self, other: "Load") -> None:
+        """Take the load of a slice that was not counted yet."""
+        self.nominal.add(other.nominal)
+        self.chosen.add(other.chosen)
+        self.unschedulable += other.unschedulable
+        self.worst = _worst([*self.worst, *other.worst])
+        self.active = _higher(self.active, other.active)
+        self.busy += other.busy
+
+
+def series_unit(span: Span) -> str:
+    """Return the finest unit in which a span is no more than some thousands."""
+    length = (span.until - span.since) // SECOND
+    return next((unit for unit, longest in _SERIES if length <= longest), "day")
+
+
+def slices(span: Span) -> list[Span]:
+    """Return parts of a span that begin with an hour, so that none of a minute or an hour is in two of them."""
+    length = (span.until - span.since) // SECOND
+    part = -(-min(max(length // _PARTS, _SHORTEST), _LONGEST) // 3600) * 3600
+    first, last = second_of(span.since) // 3600 * 3600, second_of(span.until)
+    inner = [instant_of(second) - SECOND for second in range(first + part, last + 1, part)]
+    bounds = [span.since, *(at for at in inner if span.since < at < span.until), span.until]
+    return [Span(since, until) for since, until in pairwise(bounds)]
+
+
+def count_starts(
+    entries: Iterable[Entry], span: Span, unit: str = "hour", *, durations: Mapping[str, timedelta] | None = None
+) -> Load:
+    """Return the load of a slice; `durations` are those of runs, by identity, as far as they are known."""
+    nominal: Counter[int] = Counter()
+    chosen: Counter[int] = Counter()
+    changes: Counter[int] = Counter()  # of how many run, by second
+    failed = busy = 0
+    for entry in entries:
+        named, taken, without = _starts(entry.timing, span)
+        nominal.update(named)
+        chosen.update(taken)
+        failed += without
+        if durations and entry.identity in durations:
+            seconds = max(1, -(-durations[entry.identity] // SECOND))
+            busy += seconds * len(taken)
+            _run(entry.timing, span, seconds, changes)
+    worst = _worst((count, second) for second, count in chosen.items())
+    return Load(Tally.of(nominal, unit), Tally.of(chosen, unit), failed, worst, _most_active(changes), busy)
+
+
+def who_starts(entries: Iterable[Entry], at: Instant) -> list[str]:
+    """Return the identities of those that start at a second, once for each start."""
+    second = Span(at - SECOND, at)
+    found = ((entry, decision) for entry in entries for decision in decisions(entry.timing, second))
+    return sorted(entry.identity for entry, decision in found if decision.chosen_time is not None)
+
+
+def second_of(at: Instant) -> int:
+    """Return the seconds from 1970 to an instant."""
+    since = at - _EPOCH
+    return since.days * 86_400 + since.seconds
+
+
+def instant_of(second: int) -> Instant:
+    """Return the instant so many seconds after 1970, the calendar's end if it lies beyond."""
+    return later(_EPOCH, second)
+
+
+def _starts(timing: Timing, span: Span) -> tuple[list[int], list[int], int]:
+    """Return the seconds of nominal and of chosen times in a span, and how many periods of it have none."""
+    since, until = span
+    named: list[int] = []
+    taken: list[int] = []
+    failed = 0
+    try:
+        for nominal in timing.schedule.between(*span.reach(timing.terms.first, timing.terms.last)):
+            if since < nominal <= until:
+                named.append(second_of(nominal))
+            decision = decide(timing, nominal)
+            chosen = decision.chosen_time
+            if chosen is None:
+                failed += decision.window_start in span
+            elif since < chosen <= until:
+                taken.append(second_of(chosen))
+    except OutOfRangeError:  # the calendar ends
+        pass
+    return named, taken, failed
+
+
+def _run(timing: Timing, span: Span, seconds: int, changes: Counter[int]) -> None:
+    """Note when runs begin and end that go on in a span, of which some began before it."""
+    first = second_of(span.since) + 1
+    if span.since == span.until:
+        return
+    for decision in decisions(timing, Span(later(span.since, -seconds), span.until)):
+        if decision.chosen_time is not None:
+            start = second_of(decision.chosen_time)
+            if start + seconds > first:
+                changes[max(start, first)] += 1
+                changes[start + seconds] -= 1
+
+
+def _most_active(changes: Counter[int]) -> Peak:
+    highest, active = _FLAT, 0
+    for second in sorted(changes):
+        active += changes[second]
+        highest = _higher(highest, Peak(active, second))
+    return highest
+
+
+def _gathered(counts: Counts, factor: int) -> Counts:
+    gathered: Counts = {}
+    for at, count in counts.items():
+        gathered[at // factor] = gathered.get(at // factor, 0) + count
+    return gathered
+
+
+def _peak(counts: Counts) -> Peak:
+    highest = max(counts.values(), default=0)
+    return Peak(highest, min(at for at, count in counts.items() if count == highest)) if highest else _FLAT
+
+
+def _higher(one: Peak, other: Peak) -> Peak:
+    return other if (other.count, -other.at) > (one.count, -one.at) and other.count else one
+
+
+def _worst(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the greatest counts above one, the earliest of equal ones first."""
+    return nsmallest(WORST, ((count, at) for count, at in found if count > 1), key=lambda item: (-item[0], item[1]))

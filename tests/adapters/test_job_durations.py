@@ -1,0 +1,40 @@
+"""How long runs took of late, from the ledger of jobs."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from kron.adapters.sqlite_ledger.job_durations import usual_durations
+from kron.engine.jobs.store import JobBatch
+from kron.rules.job_record import Attempt, End, Result
+from kron.testing.job_samples import DECLARED, JOB, attempt_at
+from tests.adapters.test_job_history import remembered
+
+SECOND = timedelta(seconds=1)
+
+
+def end(run: Attempt, seconds: int, result: Result = Result.SUCCEEDED) -> End:
+    return End(run.run_id, run.started + SECOND * seconds, result, 0, None, "", None)
+
+
+def durations(path: Path, *took: int, result: Result = Result.SUCCEEDED) -> dict[str, timedelta]:
+    runs = [attempt_at(minute, f"run {minute:04}") for minute in range(1, len(took) + 1)]
+    ended = [end(run, seconds, result) for run, seconds in zip(runs, took, strict=True)]
+    return usual_durations(remembered(path, DECLARED, JobBatch(begun=runs), JobBatch(ended=ended)).path)
+
+
+def test_the_usual_duration_is_the_median(tmp_path: Path) -> None:
+    assert durations(tmp_path, 10, 600, 20) == {JOB.identity: 20 * SECOND}
+
+
+def test_of_many_runs_the_newest_count(tmp_path: Path) -> None:
+    assert durations(tmp_path, *[600] * 60, *[5] * 50) == {JOB.identity: 5 * SECOND}
+
+
+def test_a_run_whose_end_nobody_saw_tells_nothing(tmp_path: Path) -> None:
+    assert durations(tmp_path, 10, result=Result.UNKNOWN) == {}
+
+
+def test_a_run_that_goes_on_tells_nothing(tmp_path: Path) -> None:
+    history = remembered(tmp_path, DECLARED, JobBatch(begun=[attempt_at(1, "run")]))
+
+    assert usual_durations(history.path) == {}
