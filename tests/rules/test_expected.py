@@ -12,13 +12,13 @@ from tests.rules.foreseen import NOON, by_brute_force, entry, entry_lists, span,
 EXACT = "0 * * * *"
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(entries=entry_lists, wanted=spans)
 def test_all_jobs_together_come_in_the_order_of_chosen_times(entries: list[Entry], wanted: Span) -> None:
     assert list(in_order(entries, wanted)) == by_brute_force(entries, wanted)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(entries=entry_lists, wanted=spans)
 def test_one_job_alone_has_the_same_decisions(entries: list[Entry], wanted: Span) -> None:
     for each in entries:

@@ -10,6 +10,7 @@ from kron.hosts.cli.forecast import forecast
 from kron.hosts.cli.import_ import import_
 from kron.hosts.cli.lint import lint
 from kron.hosts.cli.next import next_
+from kron.hosts.cli.plan import plan
 from kron.hosts.cli.run import run
 from kron.hosts.cli.simulate import simulate
 from kron.hosts.cli.verify import verify
@@ -34,5 +35,5 @@ def kron(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (next_, explain, describe, lint, forecast, feed, import_, run, simulate, verify, completion_of("kron")):
+for _command in (next_, explain, describe, lint, forecast, plan, feed, import_, run, simulate, verify, completion_of("kron")):
     kron.add_command(_command)

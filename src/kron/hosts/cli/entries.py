@@ -1,5 +1,6 @@
 """Which jobs a preview is of, and of which span: files, directories and registrations, --from, --to and --at-path."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from kron.errors import InvalidDurationError, KronError
 from kron.hosts.cli.files import read_job_set
 from kron.hosts.cli.options import Decorator, read_span
 from kron.hosts.cli.run import load_registrations
-from kron.hosts.krond.job_files import is_directory
+from kron.hosts.krond.job_files import form_of, is_directory
 from kron.hosts.krond.trust import whole_path
 from kron.hosts.moments import read_moment
 from kron.instant import Instant
@@ -64,8 +65,7 @@ def find_entries(files: Sequence[str], at_path: str | None = None) -> Found:
     others = [file for file in files if file not in targets]
     if at_path is not None and len(files) != 1:
         raise click.UsageError("--at-path is for a single file or directory")
-    place = whole_path if at_path is None else placed(files[0], at_path)
-    jobs = list(read_job_set(others, place).jobs) if others else []
+    jobs = read_placed([(file, at_path or file) for file in others]) if others else []
     registered = [entry for target in targets for entry in _registered(target)]
     found = Found(entries_of(jobs) + registered, jobs, len(jobs) + len(registered))
     identities = {entry.identity for entry in found.entries}
@@ -74,12 +74,26 @@ def find_entries(files: Sequence[str], at_path: str | None = None) -> Found:
     return found
 
 
-def placed(given: str, where: str) -> Callable[[str], str]:
-    """Return what moves the paths of a file, or of the files of a directory, to where they are to be taken to lie."""
-    origin, target = whole_path(given), whole_path(where)
-    if not is_directory(given):
-        return lambda _: target
-    return lambda file: str(Path(target) / Path(whole_path(file)).relative_to(origin))
+def read_placed(pairs: Sequence[tuple[str, str]]) -> list[HostJob]:
+    """Return the jobs of files and directories, each as if it lay where the other of its pair says.
+
+    If there are errors, they are printed, and that is all. A file whose name does not tell its form has that of the
+    place.
+    """
+    given, where = pairs[0]
+    form = form_of(given) or form_of(where) if len(pairs) == 1 and not is_directory(given) else None
+    return list(read_job_set([given for given, _ in pairs], _placing(pairs), form).jobs)
+
+
+def _placing(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
+    places = {whole_path(given): whole_path(where) for given, where in pairs}
+
+    def place(file: str) -> str:
+        whole = Path(whole_path(file))
+        origin = next(path for path in (whole, *whole.parents) if str(path) in places)
+        return os.path.normpath(Path(places[str(origin)]) / whole.relative_to(origin))
+
+    return place
 
 
 def _registered(target: str) -> list[Entry]:

@@ -7,7 +7,6 @@ import click
 
 from kron.hosts.console import print_findings
 from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs
-from kron.hosts.krond.trust import whole_path
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.reading import JobSet
 from kron.rules.files.source import Format
@@ -27,9 +26,9 @@ def read_files(paths: Iterable[Path]) -> list[HostJob]:
     return list(_sound(open_files(str(path) for path in paths)).jobs)
 
 
-def read_job_set(configs: Sequence[str], place: Callable[[str], str] = whole_path) -> JobSet:
+def read_job_set(configs: Sequence[str], place: Callable[[str], str], form: Format | None) -> JobSet:
     """Return what stands in files and directories, or print every error of all of them and end."""
-    return _sound(load_jobs(configs, permissions=False, place=place))
+    return _sound(load_jobs(configs, form=form, permissions=False, place=place))
 
 
 def _sound(loaded: Loaded) -> JobSet:

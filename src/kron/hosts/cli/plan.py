@@ -1,0 +1,150 @@
+"""kron plan OLD NEW: what a change of job files does to the coming runs, before anybody makes it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from kron.adapters.sqlite_ledger.job_declared import declared_jobs
+from kron.errors import ControlError, shown
+from kron.hosts.cli.counting import count_load
+from kron.hosts.cli.entries import SINCE, UNTIL, find_span, read_placed, zone_of
+from kron.hosts.krond.asking import asking
+from kron.hosts.krond.definition import work_of
+from kron.hosts.krond.job_files import is_directory
+from kron.hosts.krond.looking import opened
+from kron.instant import format_instant
+from kron.rules.difference import Difference, difference_of
+from kron.rules.expected import Entry, Span, entries_of
+from kron.rules.feed import row_of
+from kron.rules.files.host_job import HostJob
+from kron.rules.load import Load
+from kron.rules.work import timing_and_policy
+
+_SHOWN = 10  # runs of each kind; JSON has all
+
+
+@click.command()
+@click.argument("files", metavar="OLD NEW", nargs=-1, required=True)
+@click.option("--live", is_flag=True, help="Compare with what a running krond has declared: kron plan --live NEW.")
+@click.option("--state", type=click.Path(path_type=Path), help="The state directory of that krond.")
+@SINCE
+@UNTIL
+@click.option("--max-peak", type=click.IntRange(0), metavar="N", help="Exit 1 if more start in one second.")
+@click.option("--max-moved", type=click.IntRange(0), metavar="N", help="Exit 1 if more runs are moved.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def plan(
+    files: tuple[str, ...],
+    *,
+    live: bool,
+    state: Path | None,
+    since: str | None,
+    until: str | None,
+    max_peak: int | None,
+    max_moved: int | None,
+    as_json: bool,
+) -> None:
+    """Show which runs appear, vanish and move if the files OLD become NEW.
+
+    NEW, a file or a directory, is taken as if it lay where OLD lies. A job under another identity is told, as are salts
+    that changed, the nights on which clocks are changed, and the peak.
+
+    Exit 0, 1 if --max-peak or --max-moved is exceeded, 2 for files with errors.
+    """
+    old, new = _declared(files, state) if live else _given(files)
+    span = find_span(since, until, zone_of(new or old))
+    found = difference_of(old, new, span)
+    before, after = count_load(old, span), count_load(new, span)
+    if as_json:
+        click.echo(json.dumps(_to_dict(found, before, after), ensure_ascii=False, indent=1))
+    else:
+        _print(found, before, after, span)
+    peak = after.chosen.peaks["second"].count
+    exceeded = [
+        f"{what}: {count}, more than {limit}"
+        for what, count, limit in (("starts in one second", peak, max_peak), ("runs moved", found.moved, max_moved))
+        if limit is not None and count > limit
+    ]
+    for reason in exceeded:
+        click.secho(f"kron: {reason}", fg="red", err=True)
+    click.get_current_context().exit(1 if exceeded else 0)
+
+
+def _given(files: Sequence[str]) -> tuple[list[Entry], list[Entry]]:
+    if len(files) != 2:
+        raise click.UsageError("give two files or directories, OLD and NEW")
+    old, new = files
+    if is_directory(old) != is_directory(new):
+        raise click.UsageError("OLD and NEW are two files or two directories")
+    return _entries(read_placed([(old, old)])), _entries(read_placed([(new, old)]))
+
+
+def _declared(files: Sequence[str], state: Path | None) -> tuple[list[Entry], list[Entry]]:
+    """Return what a krond has declared, and the new files as if they lay where its own do."""
+    with asking(state) as krond:
+        status = krond.ask("status")
+    configs = [str(Path(f"/proc/{status['pid']}/cwd").readlink() / config) for config in status["config"]]
+    if len(configs) != len(files):
+        raise ControlError(reason=f"krond runs {', '.join(configs)}: give as many, in this order", exit_code=2)
+    old = []
+    for job in declared_jobs(opened(state).ledger):
+        timing, policy = timing_and_policy(job.identity, job.definition)
+        if timing is not None and not policy.suspend:
+            old.append(Entry(job.name, timing, _what(job.definition)))
+    return old, _entries(read_placed(list(zip(files, configs, strict=True))))
+
+
+def _entries(jobs: Sequence[HostJob]) -> list[Entry]:
+    whats = {job.identity: _what(work_of(job).definition) for job in jobs}
+    return [entry._replace(what=whats[entry.identity]) for entry in entries_of(jobs)]
+
+
+def _what(definition: str) -> str:
+    return json.dumps(json.loads(definition)["command"], sort_keys=True)
+
+
+def _to_dict(found: Difference, before: Load, after: Load) -> dict[str, object]:
+    return {
+        "appear": [row_of(*run) for run in found.appear],
+        "vanish": [row_of(*run) for run in found.vanish],
+        "move": [move.to_dict() for move in found.moves],
+        "identity_changed": [changed._asdict() for changed in found.identities],
+        "salt_changed": [changed._asdict() for changed in found.salts],
+        "dst_nights": [night.to_dict() for night in found.nights],
+        "peak": {"old": before.chosen.peaks_to_dict(), "new": after.chosen.peaks_to_dict()},
+    }
+
+
+def _print(found: Difference, before: Load, after: Load, span: Span) -> None:
+    click.echo(f"after {format_instant(span.since)} until {format_instant(span.until)}")
+    appear = [(entry.name, decision.chosen_time, decision.period_id) for entry, decision in found.appear]
+    vanish = [(entry.name, decision.chosen_time, decision.period_id) for entry, decision in found.vanish]
+    for sign, word, colour, runs in (("+", "appear", "green", appear), ("-", "vanish", "red", vanish)):
+        lines = [f"{sign} {_at(at)}  {shown(name)}  (period {period})" for name, at, period in runs]
+        _print_some(f"{len(runs):,} runs {word}", lines, colour)
+    moves = [f"~ {_at(move.before)} → {_at(move.after)}  {shown(move.identity)}" for move in found.moves]
+    _print_some(f"{len(moves):,} runs move", moves, "yellow")
+    for what, changes in (("identity", found.identities), ("salt", found.salts)):
+        lines = [f"! {shown(name)}: {shown(old) or 'none'} → {shown(new) or 'none'}" for _, name, old, new in changes]
+        if lines:
+            _print_some(f"{len(lines):,} jobs have another {what}: all their seconds are drawn anew", lines, "red")
+    nights = [f"{night.date} {night.timezone}  {', '.join(map(shown, night.identities[:4]))}" for night in found.nights]
+    if nights:
+        _print_some(f"{len(nights):,} days on which clocks are changed are affected", nights, "cyan")
+    peaks = zip(before.chosen.peaks.items(), after.chosen.peaks.values(), strict=True)
+    click.echo(
+        "most starts in a " + ", ".join(f"{unit} {one.count:,} → {other.count:,}" for (unit, one), other in peaks)
+    )
+
+
+def _print_some(title: str, lines: Sequence[str], colour: str) -> None:
+    click.secho(title, bold=True)
+    for line in lines[:_SHOWN]:
+        click.secho(f"  {line}", fg=colour)
+    if len(lines) > _SHOWN:
+        click.echo(f"  and {len(lines) - _SHOWN:,} more")
+
+
+def _at(at: object) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"

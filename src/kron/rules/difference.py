@@ -1,0 +1,203 @@
+"""difference_of(old, new, span) -> Difference: which runs a change of jobs adds, takes away or moves, and why."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from kron.cron.zone import Zone
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.decision.timing import Timing
+from kron.errors import OutOfRangeError
+from kron.instant import Instant, format_instant
+from kron.rules.coming import effective
+from kron.rules.expected import Entry, Span, decisions, later
+
+_DAY = 86_400
+
+
+class Move(NamedTuple):
+    """A run that is given another second."""
+
+    identity: str
+    nominal: Instant
+    before: Instant
+    after: Instant
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the move as JSON holds it."""
+        return {
+            "identity": self.identity,
+            "period_id": format_instant(self.nominal),
+            "from": format_instant(self.before),
+            "to": format_instant(self.after),
+        }
+
+
+class Changed(NamedTuple):
+    """A job whose identity or salt is another: all its seconds are drawn anew, and of an identity history ends, too."""
+
+    identity: str  # the new one
+    name: str
+    old: str
+    new: str
+
+
+class Night(NamedTuple):
+    """A day on which the clocks of a zone are changed, and the jobs that run otherwise on it."""
+
+    date: date
+    timezone: str
+    at: Instant
+    identities: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the night as JSON holds it."""
+        day = self.date.isoformat()
+        return {
+            "date": day,
+            "timezone": self.timezone,
+            "at": format_instant(self.at),
+            "identities": list(self.identities),
+        }
+
+
+@dataclass(slots=True)
+class Difference:
+    """What a change does to the runs of a span."""
+
+    appear: list[tuple[Entry, Decision]] = field(default_factory=list)
+    vanish: list[tuple[Entry, Decision]] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    identities: list[Changed] = field(default_factory=list)
+    salts: list[Changed] = field(default_factory=list)
+    nights: list[Night] = field(default_factory=list)
+
+    @property
+    def moved(self) -> int:
+        """How many runs are not where they were: moved, or gone to another identity."""
+        renamed = {changed.old for changed in self.identities}
+        return len(self.moves) + sum(entry.identity in renamed for entry, _ in self.vanish)
+
+
+def difference_of(old: Sequence[Entry], new: Sequence[Entry], span: Span) -> Difference:
+    """Return what happens in a span if the old jobs are replaced by the new ones."""
+    found = Difference()
+    before, after = ({entry.identity: entry for entry in entries} for entries in (old, new))
+    for identity in dict.fromkeys([*before, *after]):
+        was, becomes = before.get(identity), after.get(identity)
+        if was is None or becomes is None:
+            _one_side(was, becomes, span, found)
+        elif was.timing != becomes.timing:
+            _both_sides(was, becomes, span, found)
+            if was.timing.seed.salt != becomes.timing.seed.salt:
+                found.salts.append(Changed(identity, becomes.name, was.timing.seed.salt, becomes.timing.seed.salt))
+    gone = [entry for entry in old if entry.identity not in after]
+    come = [entry for entry in new if entry.identity not in before]
+    found.identities = list(_renamed(gone, come))
+    for runs in (found.appear, found.vanish):
+        runs.sort(key=lambda run: (effective(run[1]), run[0].identity))
+    found.moves.sort(key=lambda move: (move.before, move.identity))
+    found.nights = _nights(found, [*old, *new], span)
+    return found
+
+
+def _one_side(was: Entry | None, becomes: Entry | None, span: Span, found: Difference) -> None:
+    for entry, runs in ((was, found.vanish), (becomes, found.appear)):
+        if entry is not None:
+            runs += [(entry, decision) for decision in decisions(entry.timing, span) if decision.chosen_time]
+
+
+def _both_sides(was: Entry, becomes: Entry, span: Span, found: Difference) -> None:
+    """Compare period by period all that has a run in the span, before or after the change."""
+    first = min(entry.timing.terms.first for entry in (was, becomes))
+    last = max(entry.timing.terms.last for entry in (was, becomes))
+    reach = span.reach(first, last)
+    befores, afters = _by_nominal(was.timing, reach), _by_nominal(becomes.timing, reach)
+    for nominal in sorted({*befores, *afters}):
+        before, after = befores.get(nominal), afters.get(nominal)
+        start = None if before is None else before.chosen_time
+        end = None if after is None else after.chosen_time
+        if start == end or (start not in span and end not in span):
+            continue
+        if start is None:
+            assert after is not None
+            found.appear.append((becomes, after))
+        elif end is None:
+            assert before is not None
+            found.vanish.append((was, before))
+        else:
+            found.moves.append(Move(becomes.identity, nominal, start, end))
+
+
+def _by_nominal(timing: Timing, reach: Span) -> dict[Instant, Decision]:
+    found = {}
+    for nominal in timing.schedule.between(*reach):
+        try:
+            found[nominal] = decide(timing, nominal)
+        except OutOfRangeError:  # the calendar ends
+            break
+    return found
+
+
+def _renamed(gone: Iterable[Entry], come: Iterable[Entry]) -> Iterator[Changed]:
+    """Yield the jobs that are there under another identity: of the same name, or else the same in all but the name."""
+    left = {entry.identity: entry for entry in gone}
+    rest = list(come)
+    for trait in (_name, _does):
+        known: dict[object, list[Entry]] = {}
+        for entry in left.values():
+            known.setdefault(trait(entry), []).append(entry)
+        unknown = []
+        for entry in rest:
+            if same := known.get(trait(entry)):
+                old = same.pop(0)
+                del left[old.identity]
+                yield Changed(entry.identity, entry.name, old.identity, entry.identity)
+            else:
+                unknown.append(entry)
+        rest = unknown
+
+
+def _name(entry: Entry) -> object:
+    return entry.name
+
+
+def _does(entry: Entry) -> object:
+    return entry.what, entry.timing.to_line()
+
+
+# --- nights on which clocks are changed -------------------------------------------------------------------------------
+
+
+def _nights(found: Difference, entries: Iterable[Entry], span: Span) -> list[Night]:
+    """Return the days of clock changes on which, by nominal time, some run is another one."""
+    zones: dict[str, set[Zone]] = {}
+    for entry in entries:
+        zones.setdefault(entry.identity, set()).add(entry.timing.schedule.zone)
+    changes = {zone: _changes(zone, span) for each in zones.values() for zone in each}
+    touched: dict[tuple[Instant, str, date], set[str]] = {}
+    runs = [(entry.identity, decision.nominal_time) for entry, decision in [*found.appear, *found.vanish]]
+    for identity, nominal in [*runs, *((move.identity, move.nominal) for move in found.moves)]:
+        for zone in zones[identity]:
+            day = (nominal + zone.offset(nominal)).date()
+            if day in changes[zone]:
+                touched.setdefault((changes[zone][day], zone.name, day), set()).add(identity)
+    return [Night(day, zone, at, tuple(sorted(who))) for (at, zone, day), who in sorted(touched.items())]
+
+
+def _changes(zone: Zone, span: Span) -> dict[date, Instant]:
+    """Return the local days around a span on which the clocks of a zone are changed, and when."""
+    first, last = later(span.since, -_DAY), later(span.until, _DAY)
+    table = zone.table_at(last)
+    places = range(1, len(table.starts))
+    return {
+        _wall_day(table.starts[place], table.offsets[place - 1]): table.starts[place]
+        for place in places
+        if first <= table.starts[place] <= last
+    }
+
+
+def _wall_day(at: Instant, offset: timedelta) -> date:
+    return (at + offset).date()
