@@ -124,7 +124,7 @@ def count_starts(
     changes: Counter[int] = Counter()  # of how many run, by second
     failed = busy = 0
     for entry in entries:
-        named, taken, without = _starts(entry.timing, span)
+        named, taken, without = starts(entry.timing, span)
         nominal.update(named)
         chosen.update(taken)
         failed += without
@@ -154,7 +154,7 @@ def instant_of(second: int) -> Instant:
     return later(_EPOCH, second)
 
 
-def _starts(timing: Timing, span: Span) -> tuple[list[int], list[int], int]:
+def starts(timing: Timing, span: Span) -> tuple[list[int], list[int], int]:
     """Return the seconds of nominal and of chosen times in a span, and how many periods of it have none."""
     since, until = span
     named: list[int] = []

@@ -13,6 +13,7 @@ from kron.hosts.cli.next import next_
 from kron.hosts.cli.plan import plan
 from kron.hosts.cli.run import run
 from kron.hosts.cli.simulate import simulate
+from kron.hosts.cli.tune import tune
 from kron.hosts.cli.verify import verify
 from kron.hosts.completion import completion_of
 from kron.hosts.console import Commands, heed_terminal
@@ -35,5 +36,19 @@ def kron(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (next_, explain, describe, lint, forecast, plan, feed, import_, run, simulate, verify, completion_of("kron")):
+for _command in (
+    next_,
+    explain,
+    describe,
+    lint,
+    forecast,
+    plan,
+    tune,
+    feed,
+    import_,
+    run,
+    simulate,
+    verify,
+    completion,
+):
     kron.add_command(_command)

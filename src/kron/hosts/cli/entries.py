@@ -24,6 +24,7 @@ from kron.instant import Instant
 from kron.rules.contract import DEFAULT
 from kron.rules.expected import Entry, Span, entries_of, later
 from kron.rules.files.host_job import HostJob
+from kron.rules.files.source import Source
 from kron.rules.reader import Reader
 
 _WEEK = 7 * 86_400
@@ -63,9 +64,7 @@ def find_entries(files: Sequence[str], at_path: str | None = None) -> Found:
     """Return the jobs of files, directories and lists of registrations, or print every error of all of them and end."""
     targets = [file for file in files if _REGISTRATIONS.fullmatch(file) and not Path(file).exists()]
     others = [file for file in files if file not in targets]
-    if at_path is not None and len(files) != 1:
-        raise click.UsageError("--at-path is for a single file or directory")
-    jobs = read_placed([(file, at_path or file) for file in others]) if others else []
+    jobs = read_placed(pairs_of(others, at_path)) if others else []
     registered = [entry for target in targets for entry in _registered(target)]
     found = Found(entries_of(jobs) + registered, jobs, len(jobs) + len(registered))
     identities = {entry.identity for entry in found.entries}
@@ -74,15 +73,26 @@ def find_entries(files: Sequence[str], at_path: str | None = None) -> Found:
     return found
 
 
-def read_placed(pairs: Sequence[tuple[str, str]]) -> list[HostJob]:
-    """Return the jobs of files and directories, each as if it lay where the other of its pair says.
+def pairs_of(files: Sequence[str], at_path: str | None) -> list[tuple[str, str]]:
+    """Return each file with where it is to be taken to lie."""
+    if at_path is not None and len(files) != 1:
+        raise click.UsageError("--at-path is for a single file or directory")
+    return [(file, at_path or file) for file in files]
 
-    If there are errors, they are printed, and that is all. A file whose name does not tell its form has that of the
-    place.
+
+def read_placed(pairs: Sequence[tuple[str, str]]) -> list[HostJob]:
+    """Return the jobs of files and directories, each as if it lay where the other of its pair says."""
+    return open_placed(pairs)[1]
+
+
+def open_placed(pairs: Sequence[tuple[str, str]]) -> tuple[list[Source], list[HostJob]]:
+    """Return the texts, too. If there are errors, they are printed, and that is all.
+
+    A file whose name does not tell its form has that of the place.
     """
     given, where = pairs[0]
     form = form_of(given) or form_of(where) if len(pairs) == 1 and not is_directory(given) else None
-    return list(read_job_set([given for given, _ in pairs], _placing(pairs), form).jobs)
+    return read_job_set([given for given, _ in pairs], _placing(pairs), form)
 
 
 def _placing(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:

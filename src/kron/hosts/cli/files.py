@@ -5,11 +5,13 @@ from pathlib import Path
 
 import click
 
+from kron.engine.collector import collector_paused
 from kron.hosts.console import print_findings
-from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs
+from kron.hosts.krond.check import in_order
+from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs, open_sources, surroundings
 from kron.rules.files.host_job import HostJob
-from kron.rules.files.reading import JobSet
-from kron.rules.files.source import Format
+from kron.rules.files.reading import read_sources
+from kron.rules.files.source import Format, Source
 
 
 def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
@@ -23,16 +25,23 @@ def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
 
 def read_files(paths: Iterable[Path]) -> list[HostJob]:
     """Return the jobs of all files, or print every error of all of them and end."""
-    return list(_sound(open_files(str(path) for path in paths)).jobs)
+    loaded = open_files(str(path) for path in paths)
+    _end_if_wrong(loaded)
+    return list(loaded.job_set.jobs)
 
 
-def read_job_set(configs: Sequence[str], place: Callable[[str], str], form: Format | None) -> JobSet:
-    """Return what stands in files and directories, or print every error of all of them and end."""
-    return _sound(load_jobs(configs, form=form, permissions=False, place=place))
+def read_job_set(
+    configs: Sequence[str], place: Callable[[str], str], form: Format | None
+) -> tuple[list[Source], list[HostJob]]:
+    """Return what stands in files and directories, texts and jobs, or print every error of all of them and end."""
+    sources, findings, unreadable = open_sources(configs, form=form, permissions=False, place=place)
+    with collector_paused():
+        job_set = read_sources(sources, surroundings())
+    _end_if_wrong(Loaded(job_set, tuple(in_order([*findings, *job_set.findings])), unreadable))
+    return sources, list(job_set.jobs)
 
 
-def _sound(loaded: Loaded) -> JobSet:
+def _end_if_wrong(loaded: Loaded) -> None:
     if not loaded.ok:
         print_findings([finding for finding in loaded.findings if finding.level == "error"])
         click.get_current_context().exit(2)
-    return loaded.job_set

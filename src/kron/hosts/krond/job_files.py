@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from kron.adapters.system_timezone import system_timezone
 from kron.engine.collector import collector_paused
@@ -35,15 +36,33 @@ class Loaded:
         return not self.unreadable and all(finding.level != "error" for finding in self.findings)
 
 
+class Opened(NamedTuple):
+    """The texts of all files that could be read, what was found on the way, and whether some could not."""
+
+    sources: list[Source]
+    findings: list[Finding]
+    unreadable: bool
+
+
 def load_jobs(
+    configs: Sequence[str], *, form: Format | None = None, permissions: bool = True, here: Surroundings | None = None
+) -> Loaded:
+    """Return what stands in files and directories; `form` is that of a single file whose name does not tell."""
+    sources, findings, unreadable = open_sources(configs, form=form, permissions=permissions)
+    with collector_paused():  # all that is made is kept
+        job_set = read_sources(sources, surroundings() if here is None else here)
+    both = [*findings, *job_set.findings]
+    return Loaded(job_set, tuple(sorted(both, key=lambda finding: (finding.file, finding.line))), unreadable)
+
+
+def open_sources(
     configs: Sequence[str],
     *,
     form: Format | None = None,
     permissions: bool = True,
-    here: Surroundings | None = None,
     place: Callable[[str], str] = whole_path,
-) -> Loaded:
-    """Return what stands in files and directories; `form` is that of a single file whose name does not tell.
+) -> Opened:
+    """Return the texts of files and of those in directories.
 
     `place` says where a file is to be taken to lie: the path that enters the identities of its jobs.
     """
@@ -71,10 +90,7 @@ def load_jobs(
         else:
             findings += [Finding("warning", "file", message, fix, file, 1) for message, fix in warnings]
             sources.append(Source(file, place(file), found, text))
-    with collector_paused():  # all that is made is kept
-        job_set = read_sources(sources, surroundings() if here is None else here)
-    both = [*findings, *job_set.findings]
-    return Loaded(job_set, tuple(sorted(both, key=lambda finding: (finding.file, finding.line))), unreadable)
+    return Opened(sources, findings, unreadable)
 
 
 def surroundings() -> Surroundings:

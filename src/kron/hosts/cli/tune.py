@@ -1,0 +1,155 @@
+"""kron tune FILES: salts and windows that bring the starts under a budget, or a salt that leads to a certain second."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import unified_diff
+
+import click
+
+from kron.errors import shown
+from kron.hosts.cli.amending import Amended, NotAmendedError, amend_files, write_files
+from kron.hosts.cli.counting import count_load
+from kron.hosts.cli.entries import AT_PATH, FILES, SINCE, find_span, open_placed, pairs_of, zone_of
+from kron.hosts.cli.progress import progress
+from kron.hosts.console import print_table
+from kron.hosts.krond.names import find_identity
+from kron.instant import format_instant
+from kron.rules.expected import Entry, Span, entries_of
+from kron.rules.files.host_job import HostJob
+from kron.rules.files.source import Source
+from kron.rules.load import PEAKS, Tally
+from kron.rules.salting import find_salt, with_salt
+from kron.rules.tuning import Change, Tuner
+
+_SHOWN = 20  # changes; JSON and the patch have all
+
+
+@click.command()
+@FILES
+@click.option("--budget", type=click.IntRange(1), metavar="N", help="So many starts at most.")
+@click.option("--per", type=click.Choice(list(PEAKS)), default="second", show_default=True, help="In which time.")
+@SINCE
+@click.option("--to", "until", metavar="T", help="The end of the span [default: 7d]; with --job, the second to hit.")
+@click.option("--job", metavar="NAME", help="Print a salt with which this job runs at --to.")
+@AT_PATH
+@click.option("--write", is_flag=True, help="Change the files.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def tune(
+    files: tuple[str, ...],
+    *,
+    budget: int | None,
+    per: str,
+    since: str | None,
+    until: str | None,
+    job: str | None,
+    at_path: str | None,
+    write: bool,
+    as_json: bool,
+) -> None:
+    """Propose salts and windows that keep the starts of job files under a budget, with the smallest change.
+
+    Prints the gain and a patch; --write makes the changes, and keeps comments and layout. Jobs whose identity or salt
+    depends on the host are left alone. Exit 1 if the budget is out of reach.
+
+    With --job NAME --to T, prints a salt with which NAME runs at the second T; exit 1 if there is none.
+    """
+    if (budget is None) == (job is None):
+        raise click.UsageError("give either --budget N, or --job NAME and --to T")
+    if job is not None and until is None:
+        raise click.UsageError("--job needs --to T, the second to hit")
+    sources, jobs = open_placed(pairs_of(files, at_path))
+    entries = entries_of(jobs)
+    if job is not None:
+        _print_salt(sources, jobs, job, until or "", write=write, as_json=as_json)
+        return
+    span = find_span(since, until, zone_of(entries))
+    fixed = frozenset(each.identity for each in jobs if each.per_host)
+    tuner = Tuner(entries, span, per, budget or 1, fixed=fixed)
+    with progress("tuning", tuner.excess) as advance:
+        for gained in tuner.steps():
+            advance(gained)
+    before, after = (count_load(each, span).chosen for each in (entries, tuner.entries))
+    changes, within = tuner.changes(), tuner.excess == 0
+    amended, unclear = _amended(sources, jobs, changes, tuner.entries, write=write) if within else ([], "")
+    if write:
+        write_files(amended)
+    if as_json:
+        answer = {"before": before.peaks_to_dict(), "after": after.peaks_to_dict()}
+        click.echo(
+            json.dumps({**answer, "changes": [each._asdict() for each in changes]}, ensure_ascii=False, indent=1)
+        )
+    else:
+        names = {entry.identity: entry.name for entry in entries}
+        _print(span, before, after, [change._replace(identity=names[change.identity]) for change in changes])
+        _print_files(amended, write=write)
+    if unclear:
+        click.secho(f"kron: no patch: {unclear}", fg="yellow", err=True)
+    if not within:
+        click.secho(f"kron: at most {budget} in one {per} is out of reach of salts and windows", fg="red", err=True)
+        click.get_current_context().exit(1)
+
+
+def _amended(
+    sources: Sequence[Source],
+    jobs: Sequence[HostJob],
+    changes: Sequence[Change],
+    entries: Sequence[Entry],
+    *,
+    write: bool,
+) -> tuple[list[Amended], str]:
+    """Return the files that change, or why there is no patch; where they are to be written, that is an error."""
+    try:
+        return amend_files(sources, jobs, changes, _tuned(jobs, entries)), ""
+    except NotAmendedError as error:
+        if write:
+            raise
+        return [], error.message
+
+
+def _tuned(jobs: Iterable[HostJob], entries: Iterable[Entry]) -> list[HostJob]:
+    timings = {entry.identity: entry.timing for entry in entries}
+    return [replace(job, timing=timings.get(job.identity, job.timing)) for job in jobs]
+
+
+def _print(span: Span, before: Tally, after: Tally, changes: Sequence[Change]) -> None:
+    click.echo(f"after {format_instant(span.since)} until {format_instant(span.until)}\n")
+    rows = [(unit, f"{peak.count:,}", f"{after.peaks[unit].count:,}") for unit, peak in before.peaks.items()]
+    print_table(("most in a", "before", "after"), rows, empty="")
+    click.echo()
+    shown_changes = [(change.identity, change.key, change.old or "none", change.new) for change in changes[:_SHOWN]]
+    print_table(("job", "key", "old", "new"), shown_changes, empty="nothing needs to be changed")
+    if len(changes) > _SHOWN:
+        click.echo(f"and {len(changes) - _SHOWN:,} more")
+
+
+def _print_files(amended: Sequence[Amended], *, write: bool) -> None:
+    for each in amended:
+        click.echo()
+        if write:
+            click.echo(f"written: {each.file}")
+            continue
+        old, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (each.before, each.after))
+        for line in unified_diff(old, new, each.file, each.file):
+            click.echo(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n", nl=False)
+
+
+def _print_salt(
+    sources: Sequence[Source], jobs: Sequence[HostJob], name: str, when: str, *, write: bool, as_json: bool
+) -> None:
+    identity = find_identity(name, ((job.name, job.identity) for job in jobs))
+    job = next(each for each in jobs if each.identity == identity)
+    if job.timing is None:
+        raise click.UsageError(f"{shown(name)} runs at boots only, and has no second to choose")
+    at = find_span(when, "0s", job.timing.schedule.zone).since
+    found = find_salt(job.timing, at)
+    if isinstance(found, str):
+        click.secho(f"kron: {shown(name)} cannot run at {format_instant(at)}: {found}", fg="red", err=True)
+        click.get_current_context().exit(1)
+    if write and found.salt != job.timing.seed.salt:
+        change = Change(identity, "salt", job.timing.seed.salt, found.salt)
+        tuned = [replace(each, timing=with_salt(job.timing, found.salt)) if each is job else each for each in jobs]
+        write_files(amend_files(sources, jobs, [change], tuned))
+    answer = {"identity": identity, "period_id": found.decision.period_id, "chosen_time": format_instant(at)}
+    click.echo(json.dumps({**answer, "salt": found.salt}, ensure_ascii=False) if as_json else found.salt)

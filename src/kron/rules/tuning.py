@@ -1,0 +1,194 @@
+"""Tuner: other salts, and where they do not suffice wider windows, until no second, minute or hour has too many starts.
+
+It goes from the fullest bucket of the span to the next, and changes that job in it that helps most: first its salt,
+then its window, by the smallest step that helps. What turns out not to be needed in the end is taken back.
+"""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import islice, pairwise
+from typing import NamedTuple, TypeAlias
+
+from kron.cron.schedule import Schedule
+from kron.decision.timing import Timing
+from kron.decision.window import Window
+from kron.instant import SECOND, format_duration
+from kron.rules.expected import Entry, Span, later
+from kron.rules.load import UNITS, starts
+from kron.rules.salting import salts, with_salt
+
+_SALTS = 4  # that are tried for a job
+_CANDIDATES = 16  # jobs of a bucket that are looked at
+_ENOUGH, _MOST = 12, 96  # changes that are tried at a bucket: until one helps; and at all
+_AS_GOOD = 20  # so few of what a change brings to other buckets may be too many there, that it is taken at once
+_LONGEST = 86_400
+_MINUTES = (1, 5, 10, 15, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1080, 1440)  # of windows
+_SPACINGS = 1000  # periods whose spacing is looked at
+
+Hits: TypeAlias = "array[int]"  # the buckets of a job's runs
+
+
+class Change(NamedTuple):
+    """What a file should say of a job instead: under which key, in the words of its modifier."""
+
+    identity: str
+    key: str
+    old: str
+    new: str
+
+
+class Tuner:
+    """Brings the starts of a span under a budget. Entries that are `fixed`, by identity, are left as they are."""
+
+    def __init__(self, entries: Sequence[Entry], span: Span, unit: str, budget: int, *, fixed: frozenset[str]) -> None:
+        self.entries = list(entries)
+        self._original = [entry.timing for entry in entries]
+        self._span, self._size, self._budget = span, UNITS[unit], budget
+        self._fixed = {place for place, entry in enumerate(entries) if entry.identity in fixed}
+        self._counts: dict[int, int] = {}
+        self._spacings: dict[Schedule, int] = {}
+        self._hits: list[Hits] = []
+        self._failed: list[int] = []
+        for entry in entries:
+            hits, failed = self._find(entry.timing)
+            self._hits.append(hits)
+            self._failed.append(failed)
+            for bucket in hits:
+                self._counts[bucket] = self._counts.get(bucket, 0) + 1
+        self._members: dict[int, set[int]] = {bucket: set() for bucket, count in self._counts.items() if count > budget}
+        for place, hits in enumerate(self._hits):
+            for bucket in hits:
+                if bucket in self._members:
+                    self._members[bucket].add(place)
+
+    @property
+    def excess(self) -> int:
+        """How many starts there are too many, in all buckets together."""
+        return sum(count - self._budget for count in self._counts.values() if count > self._budget)
+
+    def steps(self) -> Iterator[int]:
+        """Make one change after the other, and yield how many starts it has brought to where there is room."""
+        stuck: set[int] = set()
+        while over := [bucket for bucket in self._members if bucket not in stuck]:
+            fullest = min(over, key=lambda bucket: (-self._counts[bucket], bucket))
+            gained = self._relieve(fullest)
+            if gained:
+                yield gained
+            else:
+                stuck.add(fullest)
+        self._take_back()
+
+    def changes(self) -> list[Change]:
+        """Return what has become of the timings."""
+        found = []
+        for entry, was in zip(self.entries, self._original, strict=True):
+            now = entry.timing
+            if now.window != was.window:
+                found.append(Change(entry.identity, "window", _window_text(was.window), _window_text(now.window)))
+            if now.seed.salt != was.seed.salt:
+                found.append(Change(entry.identity, "salt", was.seed.salt, now.seed.salt))
+        return found
+
+    # --- one bucket ---------------------------------------------------------------------------------------------------
+
+    def _relieve(self, bucket: int) -> int:
+        """Change the job of a bucket whose change helps most; return by how much, 0 if none helps."""
+        best_gain, best = 0, None
+        for tried, (place, timing) in enumerate(islice(self._tries(bucket), _MOST)):
+            if best is not None and tried >= _ENOUGH:
+                break
+            gain, good = self._gain(place, timing)
+            if gain > best_gain:
+                best_gain, best = gain, (place, timing)
+                if good:
+                    break
+        if best is not None:
+            self._apply(*best)
+        return best_gain
+
+    def _tries(self, bucket: int) -> Iterator[tuple[int, Timing]]:
+        """Yield changes of jobs of a bucket: salts before windows, and first of the jobs with the most to gain."""
+        movable = sorted(self._members[bucket] - self._fixed)[:_CANDIDATES]
+        movable.sort(key=lambda place: -sum(each in self._members for each in self._hits[place]))
+        for options in (self._other_salts, self._wider_windows):
+            for place in movable:
+                for timing in options(place):
+                    yield place, timing
+
+    def _other_salts(self, place: int) -> Iterator[Timing]:
+        now = self.entries[place].timing
+        if now.terms.width:
+            for salt in islice(salts(self._original[place].seed.salt), _SALTS):
+                if salt != now.seed.salt:
+                    yield with_salt(now, salt)
+
+    def _wider_windows(self, place: int) -> Iterator[Timing]:
+        now = self.entries[place].timing
+        widest = min(self._spacing(now), _LONGEST + 1)
+        for minutes in _MINUTES:
+            if now.terms.width < minutes * 60 < widest:
+                yield replace(now, window=Window(now.window.mode, timedelta(minutes=minutes)))
+
+    def _spacing(self, timing: Timing) -> int:
+        """Return the least seconds from one period to the next: a wider window would mix them."""
+        schedule = timing.schedule
+        if schedule not in self._spacings:
+            nominals = islice(schedule.between(self._span.since, later(self._span.until, _LONGEST)), _SPACINGS)
+            spacings = ((after - before) // SECOND for before, after in pairwise(nominals))
+            self._spacings[schedule] = min(spacings, default=_LONGEST)
+        return self._spacings[schedule]
+
+    def _gain(self, place: int, timing: Timing) -> tuple[int, bool]:
+        """Return by how much a change would lessen the excess, and whether it could hardly be better."""
+        hits, failed = self._find(timing)
+        if failed > self._failed[place]:
+            return -1, False
+        relieved = self._count(self._hits[place], -1)
+        burdened = self._count(hits, 1)
+        self._count(hits, -1)
+        self._count(self._hits[place], 1)
+        return relieved - burdened, burdened * _AS_GOOD <= relieved
+
+    def _count(self, hits: Hits, step: int) -> int:
+        """Add to or take from the counts, and return how many of these starts are, or were, too many."""
+        counts, limit, over = self._counts, self._budget if step > 0 else self._budget + 1, 0
+        for bucket in hits:
+            count = counts.get(bucket, 0)
+            over += count >= limit
+            counts[bucket] = count + step
+        return over
+
+    def _apply(self, place: int, timing: Timing) -> None:
+        old, (new, _) = self._hits[place], self._find(timing)
+        self._count(old, -1)
+        self._count(new, 1)
+        self._hits[place] = new
+        self.entries[place] = self.entries[place]._replace(timing=timing)
+        for bucket in {*old, *new}:
+            if self._counts[bucket] <= self._budget:
+                self._members.pop(bucket, None)
+            elif bucket not in self._members:
+                self._members[bucket] = {each for each, hits in enumerate(self._hits) if bucket in hits}
+            elif bucket in new:
+                self._members[bucket].add(place)
+            else:
+                self._members[bucket].discard(place)
+
+    def _find(self, timing: Timing) -> tuple[Hits, int]:
+        _, taken, failed = starts(timing, self._span)
+        return array("q", [second // self._size for second in taken]), failed
+
+    def _take_back(self) -> None:
+        """Undo the changes without which the excess is no greater."""
+        for place in reversed(range(len(self.entries))):
+            was = self._original[place]
+            if self.entries[place].timing != was:
+                gain, _ = self._gain(place, was)
+                if gain >= 0:
+                    self._apply(place, was)
+
+
+def _window_text(window: Window) -> str:
+    return f"{window.mode.value},{format_duration(window.duration)}"
