@@ -22,12 +22,15 @@ from kron.rules.salting import salts, with_salt
 _SALTS = 4  # that are tried for a job
 _CANDIDATES = 16  # jobs of a bucket that are looked at
 _ENOUGH, _MOST = 12, 96  # changes that are tried at a bucket: until one helps; and at all
-_AS_GOOD = 20  # so few of what a change brings to other buckets may be too many there, that it is taken at once
+_HOPELESS = 3  # times in a row that a window did not bring a job of a schedule to where there is room
 _LONGEST = 86_400
 _MINUTES = (1, 5, 10, 15, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1080, 1440)  # of windows
 _SPACINGS = 1000  # periods whose spacing is looked at
 
 Hits: TypeAlias = "array[int]"  # the buckets of a job's runs
+
+
+_Kind: TypeAlias = tuple[Schedule, Window]
 
 
 class Change(NamedTuple):
@@ -49,6 +52,7 @@ class Tuner:
         self._fixed = {place for place, entry in enumerate(entries) if entry.identity in fixed}
         self._counts: dict[int, int] = {}
         self._spacings: dict[Schedule, int] = {}
+        self._failures: dict[_Kind, int] = {}  # in a row
         self._hits: list[Hits] = []
         self._failed: list[int] = []
         for entry in entries:
@@ -95,27 +99,32 @@ class Tuner:
 
     def _relieve(self, bucket: int) -> int:
         """Change the job of a bucket whose change helps most; return by how much, 0 if none helps."""
+        return self._try(bucket, hopeless=_HOPELESS) or self._try(bucket, hopeless=_MOST)
+
+    def _try(self, bucket: int, *, hopeless: int) -> int:
         best_gain, best = 0, None
-        for tried, (place, timing) in enumerate(islice(self._tries(bucket), _MOST)):
+        for tried, (place, timing) in enumerate(islice(self._tries(bucket, hopeless), _MOST)):
             if best is not None and tried >= _ENOUGH:
                 break
-            gain, good = self._gain(place, timing)
+            gain, perfect = self._gain(place, timing)
+            self._failures[_kind(timing)] = 0 if perfect else self._failures.get(_kind(timing), 0) + 1
             if gain > best_gain:
                 best_gain, best = gain, (place, timing)
-                if good:
+                if perfect:
                     break
         if best is not None:
             self._apply(*best)
         return best_gain
 
-    def _tries(self, bucket: int) -> Iterator[tuple[int, Timing]]:
+    def _tries(self, bucket: int, hopeless: int) -> Iterator[tuple[int, Timing]]:
         """Yield changes of jobs of a bucket: salts before windows, and first of the jobs with the most to gain."""
         movable = sorted(self._members[bucket] - self._fixed)[:_CANDIDATES]
         movable.sort(key=lambda place: -sum(each in self._members for each in self._hits[place]))
         for options in (self._other_salts, self._wider_windows):
             for place in movable:
                 for timing in options(place):
-                    yield place, timing
+                    if self._failures.get(_kind(timing), 0) < hopeless:
+                        yield place, timing
 
     def _other_salts(self, place: int) -> Iterator[Timing]:
         now = self.entries[place].timing
@@ -141,7 +150,7 @@ class Tuner:
         return self._spacings[schedule]
 
     def _gain(self, place: int, timing: Timing) -> tuple[int, bool]:
-        """Return by how much a change would lessen the excess, and whether it could hardly be better."""
+        """Return by how much a change would lessen the excess, and whether it could not be better."""
         hits, failed = self._find(timing)
         if failed > self._failed[place]:
             return -1, False
@@ -149,7 +158,7 @@ class Tuner:
         burdened = self._count(hits, 1)
         self._count(hits, -1)
         self._count(self._hits[place], 1)
-        return relieved - burdened, burdened * _AS_GOOD <= relieved
+        return relieved - burdened, burdened == 0
 
     def _count(self, hits: Hits, step: int) -> int:
         """Add to or take from the counts, and return how many of these starts are, or were, too many."""
@@ -188,6 +197,10 @@ class Tuner:
                 gain, _ = self._gain(place, was)
                 if gain >= 0:
                     self._apply(place, was)
+
+
+def _kind(timing: Timing) -> _Kind:
+    return timing.schedule, timing.window
 
 
 def _window_text(window: Window) -> str:
