@@ -9,6 +9,7 @@ from bench.suites import (
     daemon_lateness,
     decide,
     durable,
+    forecast,
     idle,
     imports,
     latency,
@@ -21,5 +22,6 @@ from bench.suites import (
 _IN_PROCESS = (cron, sparse, imports, decide, burst, idle, durable, latency)
 _DAEMON = (processes, daemon_burst, daemon_files, daemon_lateness)
 _JUDGE = (verify, simulate)
+_FORESEE = (forecast,)
 
-SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in (*_IN_PROCESS, *_DAEMON, *_JUDGE)}
+SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in (*_IN_PROCESS, *_DAEMON, *_JUDGE, *_FORESEE)}

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.runner import kron
 from tests.hosts.krond.daemon import Krond
 
-OLD = "0 3 * * * @win(after,2h) name=backup command=true\n0 4 * * * name=check command=true\n"
+OLD = "0 3 * * * @win(after,2h) name=backup command=true\n0 6 * * * name=check command=true\n"
 SALTED = OLD.replace("2h)", "2h) @seed(stable,salt=x)")
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")
 FIELDS = ["appear", "vanish", "move", "identity_changed", "salt_changed", "dst_nights", "peak"]
@@ -44,7 +44,7 @@ def test_moved_runs_have_their_old_and_their_new_second(tmp_path: Path) -> None:
 
 
 def test_runs_that_appear_and_vanish_are_rows_of_the_feed(tmp_path: Path) -> None:
-    old, new = files(tmp_path, OLD, OLD.replace("0 4", "0 5"))
+    old, new = files(tmp_path, OLD, OLD.replace("0 6", "0 7"))
     told = kron("plan", old, new, *DAY, "--json").json
 
     assert told["vanish"] == kron("feed", old, *DAY, "--job", "check").json
@@ -52,7 +52,7 @@ def test_runs_that_appear_and_vanish_are_rows_of_the_feed(tmp_path: Path) -> Non
 
 
 def test_a_suspended_job_loses_its_runs(tmp_path: Path) -> None:
-    new = OLD.replace("0 4 * * *", "0 4 * * * @policy(suspend=true)")
+    new = OLD.replace("0 6 * * *", "0 6 * * * @policy(suspend=true)")
 
     told = kron("plan", *files(tmp_path, OLD, new), *DAY, "--json").json
 
@@ -93,17 +93,17 @@ def test_an_identity_that_changed_by_accident_does_not_pass_the_gate(tmp_path: P
     answer = kron("plan", *files(tmp_path, OLD, OLD.replace("=backup", "=back-up")), *DAY, "--max-moved", "0")
 
     assert answer.code == 1
-    assert "1 jobs have another identity" in answer.out
+    assert "jobs with another identity, whose seconds are all drawn anew: 1\n" in answer.out
 
 
 def test_people_see_what_happens_to_which_run(tmp_path: Path) -> None:
-    answer = kron("plan", *files(tmp_path, OLD, OLD.replace("0 4", "0 5")), *DAY)
+    answer = kron("plan", *files(tmp_path, OLD, OLD.replace("0 6", "0 7")), *DAY)
 
     assert answer.out == (
         "after 2026-03-01T00:00:00Z until 2026-03-02T00:00:00Z\n"
-        "1 runs appear\n  + 2026-03-01T05:00:00Z  check  (period 2026-03-01T05:00:00Z)\n"
-        "1 runs vanish\n  - 2026-03-01T04:00:00Z  check  (period 2026-03-01T04:00:00Z)\n"
-        "0 runs move\n"
+        "runs that appear: 1\n  + 2026-03-01T07:00:00Z  check  (period 2026-03-01T07:00:00Z)\n"
+        "runs that vanish: 1\n  - 2026-03-01T06:00:00Z  check  (period 2026-03-01T06:00:00Z)\n"
+        "runs that move: 0\n"
         "most starts in a second 1 → 1, minute 1 → 1, hour 1 → 1\n"
     )
 

@@ -8,7 +8,9 @@ import pytest
 from tests.cli.runner import kron
 
 FIXED_DATE = '[jobs.x]  # once\nschedule = "5 14 3 11 *"\nwindow = "after,10m"\ncommand = "true"\n'
-CROWD = "# a crowd\n" + "".join(f"0 3 * * *  name=job-{number} command=true\n" for number in range(6))
+CROWD = "# a crowd\n" + "".join(
+    f"0 3 * * *  name=job-{number} identity=crowd/{number} command=true\n" for number in range(6)
+)
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")
 WHEN = "2026-11-03T14:09:41Z"
 
@@ -28,7 +30,7 @@ def test_the_proposal_has_the_peaks_before_and_after_and_the_changes(tmp_path: P
     assert answer.json["after"]["second"]["count"] == 2
     assert len(answer.json["changes"]) == 4
     assert answer.json["changes"][0] == {
-        "identity": f"{path}:job-0", "key": "window", "old": "after,0s", "new": "after,1m",
+        "identity": "crowd/0", "key": "window", "old": "after,0s", "new": "after,1m",
     }  # fmt: skip
     assert Path(path).read_text() == CROWD
 
@@ -38,7 +40,11 @@ def test_what_is_written_has_the_peak_that_was_promised(tmp_path: Path) -> None:
     promised = kron("tune", path, "--budget", "2", *DAY, "--json", "--write").json["after"]
 
     assert kron("forecast", path, *DAY, "--json").json["chosen"] == promised
-    assert Path(path).read_text().startswith("# a crowd\n0 3 * * * @win(after,1m)  name=job-0 command=true\n")
+    assert (
+        Path(path)
+        .read_text()
+        .startswith("# a crowd\n0 3 * * * @win(after,1m)  name=job-0 identity=crowd/0 command=true\n")
+    )
     assert kron("tune", path, "--budget", "2", *DAY, "--json").json["changes"] == []
 
 

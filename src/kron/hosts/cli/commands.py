@@ -49,6 +49,6 @@ for _command in (
     run,
     simulate,
     verify,
-    completion,
+    completion_of("kron"),
 ):
     kron.add_command(_command)

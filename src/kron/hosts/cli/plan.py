@@ -122,16 +122,16 @@ def _print(found: Difference, before: Load, after: Load, span: Span) -> None:
     vanish = [(entry.name, decision.chosen_time, decision.period_id) for entry, decision in found.vanish]
     for sign, word, colour, runs in (("+", "appear", "green", appear), ("-", "vanish", "red", vanish)):
         lines = [f"{sign} {_at(at)}  {shown(name)}  (period {period})" for name, at, period in runs]
-        _print_some(f"{len(runs):,} runs {word}", lines, colour)
+        _print_some(f"runs that {word}", lines, colour)
     moves = [f"~ {_at(move.before)} → {_at(move.after)}  {shown(move.identity)}" for move in found.moves]
-    _print_some(f"{len(moves):,} runs move", moves, "yellow")
+    _print_some("runs that move", moves, "yellow")
     for what, changes in (("identity", found.identities), ("salt", found.salts)):
         lines = [f"! {shown(name)}: {shown(old) or 'none'} → {shown(new) or 'none'}" for _, name, old, new in changes]
         if lines:
-            _print_some(f"{len(lines):,} jobs have another {what}: all their seconds are drawn anew", lines, "red")
+            _print_some(f"jobs with another {what}, whose seconds are all drawn anew", lines, "red")
     nights = [f"{night.date} {night.timezone}  {', '.join(map(shown, night.identities[:4]))}" for night in found.nights]
     if nights:
-        _print_some(f"{len(nights):,} days on which clocks are changed are affected", nights, "cyan")
+        _print_some("days of changed clocks on which runs differ", nights, "cyan")
     peaks = zip(before.chosen.peaks.items(), after.chosen.peaks.values(), strict=True)
     click.echo(
         "most starts in a " + ", ".join(f"{unit} {one.count:,} → {other.count:,}" for (unit, one), other in peaks)
@@ -139,7 +139,7 @@ def _print(found: Difference, before: Load, after: Load, span: Span) -> None:
 
 
 def _print_some(title: str, lines: Sequence[str], colour: str) -> None:
-    click.secho(title, bold=True)
+    click.secho(f"{title}: {len(lines):,}", bold=True)
     for line in lines[:_SHOWN]:
         click.secho(f"  {line}", fg=colour)
     if len(lines) > _SHOWN:
