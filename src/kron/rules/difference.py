@@ -1,6 +1,6 @@
 """difference_of(old, new, span) -> Difference: which runs a change of jobs adds, takes away or moves, and why."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -81,12 +81,15 @@ class Difference:
         return len(self.moves) + sum(entry.identity in renamed for entry, _ in self.vanish)
 
 
-def difference_of(old: Sequence[Entry], new: Sequence[Entry], span: Span) -> Difference:
-    """Return what happens in a span if the old jobs are replaced by the new ones."""
+def difference_of(
+    old: Sequence[Entry], new: Sequence[Entry], span: Span, *, advance: Callable[[int], object] = bool
+) -> Difference:
+    """Return what happens in a span if the old jobs are replaced by the new ones; `advance` is told of each job."""
     found = Difference()
     before, after = ({entry.identity: entry for entry in entries} for entries in (old, new))
     for identity in dict.fromkeys([*before, *after]):
         was, becomes = before.get(identity), after.get(identity)
+        advance(1)
         if was is None or becomes is None:
             _one_side(was, becomes, span, found)
         elif was.timing != becomes.timing:
@@ -176,11 +179,15 @@ def _nights(found: Difference, entries: Iterable[Entry], span: Span) -> list[Nig
     zones: dict[str, set[Zone]] = {}
     for entry in entries:
         zones.setdefault(entry.identity, set()).add(entry.timing.schedule.zone)
-    changes = {zone: _changes(zone, span) for each in zones.values() for zone in each}
+    changes = {zone: _changes(zone, span) for zone in {zone for each in zones.values() for zone in each}}
+    if not any(changes.values()):
+        return []
     touched: dict[tuple[Instant, str, date], set[str]] = {}
     runs = [(entry.identity, decision.nominal_time) for entry, decision in [*found.appear, *found.vanish]]
     for identity, nominal in [*runs, *((move.identity, move.nominal) for move in found.moves)]:
         for zone in zones[identity]:
+            if not changes[zone]:
+                continue
             day = (nominal + zone.offset(nominal)).date()
             if day in changes[zone]:
                 touched.setdefault((changes[zone][day], zone.name, day), set()).add(identity)

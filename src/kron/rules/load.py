@@ -21,7 +21,10 @@ PEAKS = ("second", "minute", "hour")
 WORST = 10  # collisions that are told
 MINUTES = 1440  # of a day
 _PARTS = 8  # of a span: more than processes, so that none waits long for the last
-_SHORTEST, _LONGEST = 6 * 3600, 7 * 86_400  # seconds of a slice: windows reach over its ends; its seconds are in memory
+_SHORTEST = 6 * 3600  # seconds of a slice: windows reach over its ends
+_DAY = 86_400
+_WEEK, _YEAR = 7 * _DAY, 400 * _DAY
+_AT_A_TIME = 500_000  # periods of a slice: its seconds are in memory
 _SERIES = (("second", 3600), ("minute", 2 * 86_400), ("hour", 400 * 86_400))  # until a span is this long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -105,10 +108,14 @@ def series_unit(span: Span) -> str:
     return next((unit for unit, longest in _SERIES if length <= longest), "day")
 
 
-def slices(span: Span) -> list[Span]:
-    """Return parts of a span that begin with an hour, so that none of a minute or an hour is in two of them."""
+def slices(span: Span, a_day: float = 0.0) -> list[Span]:
+    """Return parts of a span that begin with an hour, so that none of a minute or an hour is in two of them.
+
+    If there are about `a_day` periods a day, they may be longer than a week.
+    """
     length = (span.until - span.since) // SECOND
-    part = -(-min(max(length // _PARTS, _SHORTEST), _LONGEST) // 3600) * 3600
+    longest = min(max(int(_AT_A_TIME * _DAY / a_day), _WEEK), _YEAR) if a_day else _WEEK
+    part = -(-min(max(length // _PARTS, _SHORTEST), longest) // 3600) * 3600
     first, last = second_of(span.since) // 3600 * 3600, second_of(span.until)
     inner = [instant_of(second) - SECOND for second in range(first + part, last + 1, part)]
     bounds = [span.since, *(at for at in inner if span.since < at < span.until), span.until]

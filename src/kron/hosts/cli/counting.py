@@ -10,6 +10,7 @@ from kron.hosts.cli.progress import progress
 from kron.rules.expected import Entry, Span
 from kron.rules.load import Load, count_starts, series_unit, slices
 
+_DAY = timedelta(days=1)
 _SAMPLE = 20  # entries from which the work is estimated
 _WORTH_PROCESSES = 50_000  # periods: half a second's work; starting processes costs a tenth of it
 
@@ -19,9 +20,10 @@ _work: tuple[Sequence[Entry], str, Mapping[str, timedelta]] = ((), "", {})  # of
 def count_load(entries: Sequence[Entry], span: Span, durations: Mapping[str, timedelta] | None = None) -> Load:
     """Return the load of a span."""
     global _work
-    parts, load = slices(span), Load()
+    a_day = _periods_a_day(entries, slices(span)[0])
+    parts, load = slices(span, a_day), Load()
     _work = (entries, series_unit(span), durations or {})
-    heavy = _estimate(entries, parts) > _WORTH_PROCESSES
+    heavy = a_day * (span.until - span.since) / _DAY > _WORTH_PROCESSES
     with progress("counting", len(parts), shown=heavy) as advance:
         for counted in _in_processes(parts) if heavy else map(_count, parts):
             load.add(counted)
@@ -29,11 +31,13 @@ def count_load(entries: Sequence[Entry], span: Span, durations: Mapping[str, tim
     return load
 
 
-def _estimate(entries: Sequence[Entry], parts: Sequence[Span]) -> int:
-    """Return about how many periods there are, from some of the entries in one slice."""
+def _periods_a_day(entries: Sequence[Entry], part: Span) -> float:
+    """Return about how many periods there are in a day, from some of the entries in one slice."""
     sample = entries[:: -(-len(entries) // _SAMPLE) or 1]
-    found = count_starts(sample, parts[0]).nominal.total if sample else 0
-    return found * len(parts) * len(entries) // max(1, len(sample))
+    length = (part.until - part.since) / _DAY
+    if not sample or not length:
+        return 0.0
+    return count_starts(sample, part).nominal.total / length * len(entries) / len(sample)
 
 
 def _in_processes(parts: Sequence[Span]) -> Iterator[Load]:

@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from kron.adapters.sqlite_ledger.job_declared import declared_jobs
+from kron.engine.collector import collector_paused
 from kron.errors import ControlError, shown
 from kron.hosts.cli.counting import count_load
 from kron.hosts.cli.entries import SINCE, UNTIL, find_span, read_placed, zone_of
+from kron.hosts.cli.progress import progress
 from kron.hosts.krond.asking import asking
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.job_files import is_directory
@@ -22,6 +24,7 @@ from kron.rules.files.host_job import HostJob
 from kron.rules.load import Load
 from kron.rules.work import timing_and_policy
 
+_MANY = 500  # jobs that take longer than a second to compare
 _SHOWN = 10  # runs of each kind; JSON has all
 
 
@@ -54,7 +57,9 @@ def plan(
     """
     old, new = _declared(files, state) if live else _given(files)
     span = find_span(since, until, zone_of(new or old))
-    found = difference_of(old, new, span)
+    jobs = len({entry.identity for entry in (*old, *new)})
+    with progress("comparing", jobs, shown=jobs > _MANY) as advance, collector_paused():
+        found = difference_of(old, new, span, advance=advance)
     before, after = count_load(old, span), count_load(new, span)
     if as_json:
         click.echo(json.dumps(_to_dict(found, before, after), ensure_ascii=False, indent=1))
