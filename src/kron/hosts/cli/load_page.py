@@ -85,7 +85,7 @@ def _curve(found: Forecast) -> Iterator[str]:
         f'<figure><figcaption>Starts in each {found.unit}: <span class="key n">nominal</span>, '
         f'<span class="key c">chosen</span>; the highest is {top:,}</figcaption>'
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{label}">'
-        f'<path class="n" d="{_area(nominal, top)}"/><path class="c" d="{_area(chosen, top)}"/></svg>'
+        f'<path class="c" d="{_area(chosen, top)}"/><path class="n" d="{_area(nominal, top)}"/></svg>'
         f'<p class="axis"><time>{first}</time><time>{last}</time></p></figure>'
     )
 

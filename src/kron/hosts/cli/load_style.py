@@ -20,7 +20,7 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 .plain td small{display:block}
 figure{margin:1.5rem 0}figcaption{margin-bottom:.4rem}
 svg{display:block;width:100%;height:10rem;background:var(--panel);border:1px solid var(--line)}
-path.n{fill:var(--n);opacity:.45}path.c{fill:var(--c);opacity:.85}
+path.n{fill:none;stroke:var(--n);stroke-width:1.5;vector-effect:non-scaling-stroke}path.c{fill:var(--c);opacity:.8}
 .key::before{content:"";display:inline-block;width:.8em;height:.8em;margin-right:.3em}
 .key.n::before{background:var(--n)}.key.c::before{background:var(--c)}
 .axis{display:flex;justify-content:space-between;margin:.2rem 0;color:var(--soft);font-size:.8rem}
