@@ -83,7 +83,11 @@ def test_slices_add_up_to_the_whole(entries: list[Entry], start: int, length: in
     assert load == count_starts(entries, wanted, series_unit(wanted), durations=durations)
 
 
-@given(wanted=spans | st.integers(1, 10**8).map(lambda length: span(NOON, timedelta(seconds=length))))
+@given(
+    wanted=st.builds(
+        lambda start, length: span(NOON + SECOND * start, SECOND * length), st.integers(0, 9999), st.integers(1, 10**8)
+    )
+)
 def test_slices_follow_each_other_and_begin_with_an_hour(wanted: Span) -> None:
     parts = slices(wanted)
 
@@ -145,6 +149,15 @@ def test_those_who_start_in_a_second_are_named() -> None:
     entries = [entry("0 13 * * *", "b"), entry("0 13 * * *", "a"), entry("0 14 * * *", "c")]
 
     assert who_starts(entries, NOON + timedelta(hours=1)) == ["test/a", "test/b"]
+
+
+def test_a_start_at_the_beginning_of_a_span_is_not_in_it_and_one_at_its_end_is() -> None:
+    once = [entry("0 12 29 3 * @win(after,1h)")]
+    (second,) = chosen_seconds(once, span(NOON, DAY))
+    at = NOON + SECOND * (second - second_of(NOON))
+
+    assert count_starts(once, Span(at, at + DAY)).chosen.total == 0
+    assert count_starts(once, Span(at - SECOND, at)).chosen.total == 1
 
 
 def test_a_span_of_nothing_has_no_load() -> None:
