@@ -89,9 +89,23 @@ def test_what_is_no_moment_is_wrong_usage(file: str, when: str) -> None:
 
 
 def test_the_last_days_of_the_calendar_are_foreseen(file: str) -> None:
-    rows = kron("feed", file, "--from", "9999-12-31T00:00:00Z", "--to", "7d").json
+    rows = kron("feed", file, "--from", "9999-12-31T00:00:00Z").json
 
     assert rows[-1]["nominal_time"] == "9999-12-31T23:30:00Z"
+
+
+def test_a_file_whose_name_does_not_tell_its_form_has_that_of_the_path_it_is_to_lie_at(tmp_path: Path) -> None:
+    (tmp_path / "candidate").write_text(JOBS)
+
+    refused = kron("feed", str(tmp_path / "candidate"), *DAY)
+
+    assert refused.code == 2
+    assert "or give --at-path such a name" in refused.err
+    assert kron("feed", str(tmp_path / "candidate"), *DAY, "--at-path", "/etc/krond/jobs.kron").code == 0
+
+
+def test_no_name_is_not_the_directory_one_is_in() -> None:
+    assert kron("feed", "", *DAY).code == 2
 
 
 def test_a_time_without_a_zone_is_read_in_the_zone_that_all_jobs_have(tmp_path: Path) -> None:

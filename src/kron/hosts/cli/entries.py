@@ -90,6 +90,8 @@ def open_placed(pairs: Sequence[tuple[str, str]]) -> tuple[list[Source], list[Ho
 
     A file whose name does not tell its form has that of the place.
     """
+    if not all(given for given, _ in pairs):
+        raise click.UsageError("the name of a file must not be empty")
     given, where = pairs[0]
     form = form_of(given) or form_of(where) if len(pairs) == 1 and not is_directory(given) else None
     return read_job_set([given for given, _ in pairs], _placing(pairs), form)
@@ -129,6 +131,7 @@ def find_span(since: str | None, until: str | None, zone: Zone) -> Span:
     now = system_now().replace(microsecond=0)
     begin = now if since is None else _moment("--from", since, zone, now)
     end = later(begin, _WEEK) if until is None else _end(until, begin, zone, now)
+    end = end.replace(microsecond=0)
     if end < begin:
         raise click.UsageError(
             f"--to lies before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}"

@@ -1,6 +1,7 @@
 """read_files(paths) -> jobs: the jobs of files of any form, or all that is wrong with them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,6 +13,8 @@ from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs, open_sou
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.reading import read_sources
 from kron.rules.files.source import Format, Source
+
+_BY_FORMAT, _BY_PATH = "say --format", "give --at-path such a name"  # how else a file's form can be told
 
 
 def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
@@ -37,7 +40,8 @@ def read_job_set(
     sources, findings, unreadable = open_sources(configs, form=form, permissions=False, place=place)
     with collector_paused():
         job_set = read_sources(sources, surroundings())
-    _end_if_wrong(Loaded(job_set, tuple(in_order([*findings, *job_set.findings])), unreadable))
+    found = [replace(finding, fix=finding.fix.replace(_BY_FORMAT, _BY_PATH)) for finding in findings]
+    _end_if_wrong(Loaded(job_set, tuple(in_order([*found, *job_set.findings])), unreadable))
     return sources, list(job_set.jobs)
 
 
