@@ -89,7 +89,7 @@ def _declared(files: Sequence[str], state: Path | None) -> tuple[list[Entry], li
     """Return what a krond has declared, and the new files as if they lay where its own do."""
     with asking(state) as krond:
         status = krond.ask("status")
-    configs = [str(Path(f"/proc/{status['pid']}/cwd").readlink() / config) for config in status["config"]]
+    configs = [_where(config, status["pid"]) for config in status["config"]]
     if len(configs) != len(files):
         raise ControlError(reason=f"krond runs {', '.join(configs)}: give as many, in this order", exit_code=2)
     old = []
@@ -98,6 +98,17 @@ def _declared(files: Sequence[str], state: Path | None) -> tuple[list[Entry], li
         if timing is not None and not policy.suspend:
             old.append(Entry(job.name, timing, _what(job.definition)))
     return old, _entries(read_placed(list(zip(files, configs, strict=True))))
+
+
+def _where(config: str, pid: int) -> str:
+    """Return the whole path of a file of a process, which may have been told it from where it is."""
+    if Path(config).is_absolute():
+        return config
+    try:
+        return str(Path(f"/proc/{pid}/cwd").readlink() / config)
+    except OSError as error:
+        reason = f"it cannot be told where the {config} of process {pid} lies: {error.strerror}"
+        raise ControlError(reason=reason) from error
 
 
 def _entries(jobs: Sequence[HostJob]) -> list[Entry]:
