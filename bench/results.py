@@ -1,7 +1,9 @@
 """Runs in, cells out: one cell a suite and peer, with the median of each figure over its quiet runs."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -24,6 +26,11 @@ class Run:
     error: str = ""
     seconds: float = 0.0
     others: float | None = None
+
+    @classmethod
+    def read(cls, file: Path) -> "list[Run]":
+        """Return what a results file holds, nothing if there is none."""
+        return [cls(**json.loads(line)) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
 
     def as_json(self) -> dict[str, Any]:
         """Return the run as one line of the results file holds it."""

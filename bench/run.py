@@ -14,13 +14,12 @@ if __name__ == "__main__":
 
 from bench.catalogue import SUITES
 from bench.environments import BENCH_HOME, ensure, environment_of
-from bench.results import Cells
+from bench.results import Cells, Run
 from bench.rows import peer_of
 from bench.runner import Plan, run_suites
 from bench.tables import Table, promise_table
 
 if TYPE_CHECKING:
-    from bench.results import Run
     from bench.suite import Suite
 
 _PREFACE = """# Benchmarks
@@ -37,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {peer_of(peer) for suite in suites for peer in suite.peers}
     for unknown in sorted(peers - known):
         _say(f"NO SUCH PEER in these suites: {unknown}; there are {' '.join(sorted(known))}")
-    plan = Plan(suites, peers, options.repeats, {}, options.out, options.patience, options.largest)
+    kept = tuple(run for run in Run.read(options.out) if run.suite not in options.suite) if options.keep else ()
+    plan = Plan(suites, peers, options.repeats, {}, options.out, options.patience, options.largest, kept)
     pythons, complaints = {}, []
     for name in sorted({environment_of(peer) for suite in suites for peer in plan.peers_of(suite)}):
         environment = ensure(name, _say)
@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for complaint in complaints:
         _say(complaint)
     runs = run_suites(replace(plan, pythons=pythons), _say)
+    measured = {run.suite for run in runs}
+    suites = tuple(suite for suite in SUITES.values() if suite.name in measured)
     plots = _draw(suites, runs, options.report.parent) if options.report else {}
     text = _report(suites, runs, complaints, plots)
     print(text)
@@ -64,6 +66,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5, help="processes per suite and peer; default 5")
     parser.add_argument("--largest", type=int, help="leave out rows with more tasks than this; default none")
     parser.add_argument("--out", type=Path, default=BENCH_HOME / "results.jsonl", help="one line of JSON per process")
+    parser.add_argument("--keep", action="store_true", help="report also on other suites that --out has results of")
     parser.add_argument("--report", type=Path, help="write the tables to this file, too")
     parser.add_argument(
         "--patience", type=float, default=30, help="seconds to wait for a quiet machine, in all; default 30"
@@ -83,9 +86,7 @@ def _suite_names(text: str) -> list[str]:
     return names
 
 
-def _report(
-    suites: "Sequence[Suite]", runs: "Sequence[Run]", complaints: Sequence[str], plots: Mapping[str, str]
-) -> str:
+def _report(suites: "Sequence[Suite]", runs: Sequence[Run], complaints: Sequence[str], plots: Mapping[str, str]) -> str:
     parts = [
         f"Python {platform.python_version()}, {os.cpu_count()} cores. Medians of the quiet runs, a process each.",
         "An `x` column says how many times Kron's figure is the peer's. Differences below 1.5x are noise.",
@@ -102,7 +103,7 @@ def _report(
     return "\n\n".join(parts)
 
 
-def _draw(suites: "Sequence[Suite]", runs: "Sequence[Run]", folder: Path) -> dict[str, str]:
+def _draw(suites: "Sequence[Suite]", runs: Sequence[Run], folder: Path) -> dict[str, str]:
     """Write the image of each suite that has one into the folder; return the Markdown that shows it."""
     shown = {}
     for suite in suites:
@@ -113,7 +114,7 @@ def _draw(suites: "Sequence[Suite]", runs: "Sequence[Run]", folder: Path) -> dic
     return shown
 
 
-def _load_table(suites: "Sequence[Suite]", runs: "Sequence[Run]") -> str:
+def _load_table(suites: "Sequence[Suite]", runs: Sequence[Run]) -> str:
     """Return how much of the machine others used, so that a reader knows how far to trust the rest."""
     rows = []
     for suite in suites:

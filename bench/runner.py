@@ -26,6 +26,7 @@ class Plan:
     results: Path
     patience: float  # seconds, in all, that may be spent on waiting for a quiet machine
     largest: int | None = None  # rows with more tasks than this are left out
+    kept: tuple[Run, ...] = ()  # of an earlier time, to stand in the results beside those of this one
 
     def peers_of(self, suite: Suite) -> tuple[str, ...]:
         """Return the peers, or rows, to measure: Kron is always one of them, because every ratio is to it."""
@@ -44,11 +45,12 @@ class Plan:
 
 def run_suites(plan: Plan, say: Callable[[str], None]) -> list[Run]:
     """Run the plan; a peer that fails is named, and not tried again."""
-    runs: list[Run] = []
+    runs = list(plan.kept)
     failed: set[tuple[str, str]] = set()
     patience = plan.patience
     plan.results.parent.mkdir(parents=True, exist_ok=True)
     with plan.results.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(run.as_json()) + "\n" for run in plan.kept)
         for number, (suite, peer, repeat) in enumerate(_order(plan), 1):
             if (suite.name, peer) in failed:
                 continue
