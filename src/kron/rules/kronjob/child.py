@@ -1,0 +1,70 @@
+"""job_of(kronjob, decision) -> the Job of one period, whose name is the lock and whose annotations are the record."""
+
+from hashlib import sha256
+from typing import Any
+
+from kron.decision.decision import Decision
+from kron.decision.seed import period_id
+from kron.instant import Instant, format_instant
+from kron.rules.kronjob.kronjob import API_VERSION, GROUP, KIND, KronJob
+
+MANAGER = "kron-operator"
+_LONGEST_STEM = 52  # with - and ten digits a Job's name has 63 characters, as many as the label of its Pods holds
+_LONGEST_LABEL = 63
+_DIGITS = 10
+
+
+def job_name(kronjob: KronJob, nominal: Instant) -> str:
+    """Return the name of a period's Job: equal for everybody who would create it."""
+    digits = sha256(f"{kronjob.identity}\n{period_id(nominal)}".encode()).hexdigest()[:_DIGITS]
+    return f"{kronjob.name.replace('.', '-')[:_LONGEST_STEM].rstrip('-')}-{digits}"
+
+
+def labels(kronjob: KronJob, nominal: Instant) -> dict[str, str]:
+    """Return the labels by which Jobs are found."""
+    return {
+        "app.kubernetes.io/managed-by": MANAGER,
+        f"{GROUP}/kronjob-uid": kronjob.uid,
+        f"{GROUP}/kronjob": kronjob.name[:_LONGEST_LABEL].rstrip("-._"),
+        f"{GROUP}/period": f"{nominal:%Y%m%dT%H%M%SZ}".zfill(16),  # the period id, in characters that a label may have
+    }
+
+
+def annotations(decision: Decision) -> dict[str, str]:
+    """Return what says exactly which period a Job is, and how its second was chosen."""
+    assert decision.chosen_time is not None, "a period without a chosen second has no Job"
+    return {
+        f"{GROUP}/identity": decision.identity,
+        f"{GROUP}/period-id": decision.period_id,
+        f"{GROUP}/nominal-time": format_instant(decision.nominal_time),
+        f"{GROUP}/chosen-time": format_instant(decision.chosen_time),
+        f"{GROUP}/seed-hash": decision.seed_hash,
+        f"{GROUP}/algorithm-version": str(decision.algorithm_version),
+    }
+
+
+def job_of(kronjob: KronJob, decision: Decision) -> dict[str, Any]:
+    """Return the Job of a decision; labels and annotations win over those of the template, its spec is untouched."""
+    template: dict[str, Any] = dict(kronjob.template)
+    metadata = template.get("metadata") or {}
+    nominal = decision.nominal_time
+    owner = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": kronjob.name,
+        "uid": kronjob.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": job_name(kronjob, nominal),
+            "namespace": kronjob.namespace,
+            "labels": {**(metadata.get("labels") or {}), **labels(kronjob, nominal)},
+            "annotations": {**(metadata.get("annotations") or {}), **annotations(decision)},
+            "ownerReferences": [owner],
+        },
+        "spec": template["spec"],
+    }

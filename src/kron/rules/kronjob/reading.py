@@ -1,0 +1,211 @@
+"""read_kronjob(document) -> KronJob, or everything that is wrong with it, each under the path of its field."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kron.cron.schedule import Schedule
+from kron.decision.choices import unknown_word
+from kron.decision.constraint import Clauses, Constraints
+from kron.decision.distribution import DISTRIBUTIONS, Distribution
+from kron.decision.seed import Seed
+from kron.decision.timing import Timing
+from kron.decision.window import Window
+from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError, shown
+from kron.instant import format_duration
+from kron.rules.finding import Finding, finding_of
+from kron.rules.kronjob.definition_hash import definition_hash
+from kron.rules.kronjob.fields import PARAMS, SPEC, Leaf, Table
+from kron.rules.kronjob.kronjob import API_VERSION, KIND, KronJob
+from kron.rules.kronjob.limits import MOST_PERIODS, allows_nothing, spans_too_many
+from kron.rules.policy import Policy
+
+NAMESPACE = "default"  # where kubectl puts what names none
+
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_NAMES = {  # of Kubernetes: DNS-1123, subdomain and label
+    "name": (re.compile(rf"{_LABEL}(\.{_LABEL})*", re.ASCII), 253),
+    "namespace": (re.compile(_LABEL, re.ASCII), 63),
+}
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "string": ((str,), "must be a text"),
+    "boolean": ((bool,), "must be true or false"),
+    "integer": ((int,), "must be a whole number"),
+    "number": ((int, float), "must be a number"),
+    "array": ((list,), "must be a list of texts"),
+    "object": ((dict,), "must be an object"),
+}
+
+
+def read_kronjob(document: Mapping[str, Any]) -> KronJob | list[Finding]:
+    """Return the job of a document, plain data as YAML or JSON has it, or all its errors."""
+    return _Reading().read(document)
+
+
+def told(errors: Iterable[Finding]) -> str:
+    """Return the message of the condition InvalidSpec: a line for each error, each begins with the field's path."""
+    return "\n".join(f"{error.field}: {error.message}{f'; {error.fix}' if error.fix else ''}" for error in errors)
+
+
+class _Reading:
+    """One document: the values that were read, by path below the spec, and the errors."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._errors: list[Finding] = []
+
+    def read(self, document: Mapping[str, Any]) -> KronJob | list[Finding]:
+        for key, right in (("apiVersion", API_VERSION), ("kind", KIND)):
+            if document.get(key) != right:
+                self._wrong(key, document.get(key), f"must be {right}")
+        metadata = self._object("metadata", document.get("metadata"))
+        namespace, name = self._name("namespace", metadata.get("namespace") or NAMESPACE), ""
+        if metadata:
+            name = self._name("name", metadata.get("name"))
+        spec = self._object("spec", document.get("spec"))
+        if spec:
+            self._read_table(SPEC, spec, "spec")
+        timing = self._timing(f"{namespace}/{name}")
+        if self._errors or timing is None:
+            return self._errors
+        get = self._values.__getitem__
+        return KronJob(
+            namespace,
+            name,
+            str(metadata.get("uid") or ""),
+            timing,
+            Policy(get("spec.policy.concurrency"), get("spec.policy.deadline"), get("spec.policy.suspend")),
+            get("spec.successfulJobsHistoryLimit"),
+            get("spec.failedJobsHistoryLimit"),
+            get("spec.jobTemplate"),
+            definition_hash(spec),
+        )
+
+    # --- the fields, one by one ---------------------------------------------------------------------------------------
+
+    def _read_table(self, table: Table, given: Mapping[str, Any], where: str) -> None:
+        for name, field in table.fields.items():
+            found, path = given.get(name), f"{where}.{name}"
+            if field is PARAMS:
+                self._values[path] = self._object(path, found, optional=True)
+            elif isinstance(field, Table):
+                self._read_table(field, self._object(path, found, optional=True), path)
+            elif field.default is None and found is None:
+                self._wrong(path, None, "is required")
+            else:
+                self._read_leaf(field, field.default if found is None else found, path)
+
+    def _read_leaf(self, leaf: Leaf, found: Any, path: str) -> None:
+        if not self._is_a(leaf.kind, found, path):
+            return
+        if leaf.kind != "array":
+            self._try(path, leaf, found)
+            return
+        errors = len(self._errors)
+        for number, item in enumerate(found):
+            if self._is_a("string", item, f"{path}[{number}]"):
+                self._try(f"{path}[{number}]", leaf, [item])
+        if len(self._errors) == errors:
+            self._try(path, leaf, found)
+
+    def _try(self, path: str, leaf: Leaf, found: Any) -> None:
+        try:
+            self._values[path] = leaf.read(path, found)
+        except KronError as error:
+            self._errors.append(_finding(error, path))
+
+    def _is_a(self, kind: str, found: Any, path: str) -> bool:
+        types, reason = _KINDS[kind]
+        if isinstance(found, types) and (kind == "boolean" or not isinstance(found, bool)):
+            return True
+        fix = "write it in quotes" if kind == "string" and not isinstance(found, dict | list) else ""
+        self._wrong(path, found, reason, fix)
+        return False
+
+    def _object(self, path: str, found: Any, *, optional: bool = False) -> Mapping[str, Any]:
+        if isinstance(found, dict) and (found or optional):
+            return found
+        if found is not None and not isinstance(found, dict):
+            self._wrong(path, found, "must be an object")
+        elif not optional:
+            self._wrong(path, None, "is required")
+        return {}
+
+    def _name(self, key: str, found: Any) -> str:
+        pattern, longest = _NAMES[key]
+        if isinstance(found, str) and pattern.fullmatch(found) and len(found) <= longest:
+            return found
+        reason = f"must be at most {longest} lower-case letters, digits, - {'or . ' if key == 'name' else ''}"
+        self._wrong(f"metadata.{key}", found, "is required" if found is None else reason.rstrip())
+        return ""
+
+    def _wrong(self, path: str, found: object, reason: str, fix: str = "") -> None:
+        text = "" if found is None else f', found "{shown(_spelled(found))}"'
+        self._errors.append(Finding("error", path, f"{reason}{text}", fix))
+
+    # --- what the fields say together ---------------------------------------------------------------------------------
+
+    def _timing(self, identity: str) -> Timing | None:
+        get = self._get
+        distribution = self._distribution()
+        only, avoid = (get(f"spec.constraints.{side}", Clauses()) for side in ("only", "avoid"))
+        constraints = Constraints(only, avoid)
+        if allows_nothing(constraints):
+            self._wrong("spec.constraints", None, "no second of any day satisfies only and avoid", "widen one of them")
+        if not self._values.keys() >= {"spec.schedule", "spec.timeZone", "spec.gap", "spec.repeated"}:
+            return None
+        gap, repeated = get("spec.gap").value, get("spec.repeated").value
+        schedule = Schedule(get("spec.schedule"), get("spec.timeZone"), repeated=repeated, gap=gap)
+        duration, deadline = get("spec.window.duration"), get("spec.policy.deadline")
+        if duration is not None and deadline is not None and spans_too_many(schedule, duration + deadline):
+            span = f"{format_duration(duration)} with spec.policy.deadline {format_duration(deadline)}"
+            reason = f"{span} spans more than {MOST_PERIODS} periods"
+            self._wrong("spec.window.duration", None, reason, "shorten one of them, or schedule fewer periods")
+        if self._errors or distribution is None:
+            return None
+        window = Window(get("spec.window.mode"), duration)
+        return Timing(
+            identity,
+            schedule,
+            window,
+            distribution,
+            Seed(get("spec.seed.strategy"), get("spec.seed.salt")),
+            constraints,
+        )
+
+    def _get(self, path: str, default: object = None) -> Any:
+        return self._values.get(path, default)
+
+    def _distribution(self) -> Distribution | None:
+        name, params = self._get("spec.distribution.name"), self._get("spec.distribution.params", {})
+        if name is None:
+            return None
+        if name not in DISTRIBUTIONS:
+            self._errors.append(_finding(unknown_word("", name, DISTRIBUTIONS), "spec.distribution.name"))
+            return None
+        good = {}
+        for key, value in params.items():
+            path = f"spec.distribution.params.{key}"
+            field = PARAMS.fields.get(key)
+            if value is None or (isinstance(field, Leaf) and not self._is_a(field.kind, value, path)):
+                continue
+            try:
+                Distribution(name, {key: value})
+                good[key] = value
+            except InvalidDefinitionError as error:
+                self._errors.append(replace(_finding(error, path), fix=error.fix.replace(f"{key}=", f"{key}: ")))
+        return Distribution(name, good)
+
+
+def _finding(error: KronError, path: str) -> Finding:
+    """Return what an error says, under the path of a field, or of the part of it that the error itself names."""
+    found = finding_of(error, file="", line=0)
+    if isinstance(error, InvalidCronExpressionError):
+        text = f', found "{shown(error.expression)}"'
+        return replace(found, field=path, message=f"{error.field} field {error.reason}{text}")
+    return replace(found, field=found.field if found.field.startswith(path) else path)
+
+
+def _spelled(found: object) -> str:
+    return str(found).lower() if isinstance(found, bool) else str(found)
