@@ -190,6 +190,7 @@ _KINDS: Mapping[str, _Kind] = {
     ),
 }
 DISTRIBUTIONS = tuple(_KINDS)
+PARAMETERS: Mapping[str, tuple[str, ...]] = {name: tuple(kind.parameters) for name, kind in _KINDS.items()}
 
 
 # --- parameters, from text or numbers ---------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""kron-operator: KronJobs on Kubernetes. What they mean is in `kron.rules.kronjob`; here is what a cluster adds."""

@@ -1,0 +1,17 @@
+"""main(): the entry point of the `kron-operator` command."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command; where its libraries are not installed, say how to get them."""
+    try:
+        from kron.hosts.console import run
+        from kron.hosts.operator.commands import operator
+    except ModuleNotFoundError as error:
+        if error.name not in ("click", "yaml"):
+            raise
+        text = "kron-operator: the operator needs a few more packages: pip install 'kron-scheduler[operator]'\n"
+        sys.stderr.write(text)
+        sys.exit(2)
+    run(operator, "kron-operator")

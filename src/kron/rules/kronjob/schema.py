@@ -1,0 +1,125 @@
+"""spec_schema() and status_schema(): what the server checks of a KronJob, and what it fills in."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from kron.decision.distribution import PARAMETERS
+from kron.rules.kronjob.fields import PARAMS, SPEC, Leaf, Table
+
+Schema = dict[str, Any]
+_OPEN = "x-kubernetes-preserve-unknown-fields"
+_OUTCOMES = ("executed", "skipped", "missed", "unschedulable")
+
+
+def spec_schema() -> Schema:
+    """Return the schema of the spec, from the table that reading uses."""
+    schema = _of_table(SPEC)
+    del schema["default"]  # without a schedule and a template there is no job
+    schema["properties"]["distribution"]["x-kubernetes-validations"] = _parameters_fit()
+    return schema
+
+
+def _of_table(table: Table) -> Schema:
+    schema: Schema = {
+        "type": "object",
+        "description": table.description,
+        "default": {},
+        "properties": {
+            name: _of_table(field) if isinstance(field, Table) else _of_leaf(field)
+            for name, field in table.fields.items()
+        },
+    }
+    if required := [name for name, field in table.fields.items() if isinstance(field, Leaf) and field.required]:
+        schema["required"] = required
+    if table.is_open:
+        schema[_OPEN] = True
+    return schema
+
+
+def _of_leaf(leaf: Leaf) -> Schema:
+    default = {} if leaf.default is None else {"default": leaf.default}
+    return deepcopy({"type": leaf.kind, "description": leaf.description, **default, **leaf.schema})
+
+
+def _parameters_fit() -> list[Schema]:
+    """Return the rules that let a server with CEL refuse a parameter of another distribution; others drop them."""
+    rules = []
+    for name in PARAMS.fields:
+        takers = [distribution for distribution, names in PARAMETERS.items() if name in names]
+        rule = f"!has(self.params) || !has(self.params.{name}) || self.name in {takers}"
+        rules.append({"rule": rule, "message": f"{name} is a parameter of {' and '.join(takers)}"})
+    return rules
+
+
+# --- status -----------------------------------------------------------------------------------------------------------
+
+
+def status_schema() -> Schema:
+    """Return the schema of the status, which only the operator writes."""
+    return _object("What became of the job's periods.", _STATUS)
+
+
+def _object(description: str, fields: Mapping[str, Schema], *required: str) -> Schema:
+    schema: Schema = {"type": "object", "description": description, "properties": deepcopy(dict(fields))}
+    return schema | ({"required": [*required]} if required else {})
+
+
+def _text(description: str, **more: Any) -> Schema:
+    return {"type": "string", "description": description, **more}
+
+
+def _time(description: str) -> Schema:
+    return _text(description, format="date-time")
+
+
+def _whole(description: str) -> Schema:
+    return {"type": "integer", "format": "int64", "description": description}
+
+
+def _list(description: str, items: Schema, **more: Any) -> Schema:
+    return {"type": "array", "description": description, "items": items, **more}
+
+
+_REFERENCE = {
+    name: {"type": "string"} for name in ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion")
+}
+_HANDLED = {
+    "periodID": _text("The period's nominal time; of an outage, the first one's."),
+    "chosenTime": _time("When it was to run."),
+    "outcome": _text("What became of it.", enum=[*_OUTCOMES]),
+    "reason": _text("Why, in one word; empty where nothing is to be said."),
+    "lastPeriodID": _text("Of an outage: the last period."),
+    "count": _whole("Of an outage: how many periods."),
+}
+_CONDITION = {
+    "type": _text("Ready, InvalidSpec, SchedulingError or Unschedulable."),
+    "status": _text("Whether it holds.", enum=["True", "False", "Unknown"]),
+    "reason": _text("Why, in one word."),
+    "message": _text("Why, for people."),
+    "lastTransitionTime": _time("Since when."),
+    "observedGeneration": _whole("The generation of the spec that it is about."),
+}
+_STATUS: Mapping[str, Schema] = {
+    "observedGeneration": _whole("The generation of the spec that was last seen."),
+    "definitionHash": _text("SHA-256 of what decides about periods; another one is a change of definition."),
+    "lastPeriodID": _text("The period that was handled last."),
+    "lastNominalTime": _time("Its nominal time."),
+    "lastChosenTime": _time("When it was to run."),
+    "lastOutcome": _text("What became of it.", enum=[*_OUTCOMES]),
+    "lastSuccessfulTime": _time("When a Job last succeeded."),
+    "nextPeriodID": _text("The period that runs next."),
+    "nextNominalTime": _time("Its nominal time."),
+    "nextChosenTime": _time("When it will run."),
+    "active": _list("The Jobs that run.", _object("A Job.", _REFERENCE)),
+    "activeJobs": _whole("How many they are, for the column that shows it: a column cannot count."),
+    "handledPeriods": _list(
+        "What was handled, oldest first: no Job is created for a period that is listed.",
+        _object("A period, or an outage of several.", _HANDLED, "periodID", "outcome"),
+    ),
+    "conditions": _list(
+        "What holds of the job now.",
+        _object("A condition.", _CONDITION, "type", "status"),
+        **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
+    ),
+}

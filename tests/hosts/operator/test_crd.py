@@ -1,0 +1,36 @@
+"""deploy/crd.yaml is what `kron-operator crd` prints; `python -m tests.hosts.operator.test_crd` writes it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from kron.hosts.manifests import read_manifests, write_manifest
+from kron.rules.kronjob.crd import crd
+
+FILE = Path(__file__).parents[3] / "deploy" / "crd.yaml"
+
+
+def test_the_command_prints_the_file_that_is_shipped() -> None:
+    command = [sys.executable, "-c", "from kron.hosts.operator.main import main; main()", "crd"]
+
+    done = subprocess.run(command, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == FILE.read_bytes()
+
+
+def test_the_file_says_what_the_rules_say() -> None:
+    assert read_manifests(FILE.read_text("utf-8")) == [crd()]
+
+
+def test_without_its_libraries_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['yaml'] = None; from kron.hosts.operator.main import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", code, "crd"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.endswith("pip install 'kron-scheduler[operator]'\n")
+
+
+if __name__ == "__main__":
+    FILE.write_text(write_manifest(crd()), "utf-8")
