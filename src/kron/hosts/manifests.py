@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import yaml
@@ -57,12 +58,13 @@ def read_manifests(text: str) -> list[Any]:
     """Return the documents of a text, YAML or JSON, without the empty ones, or raise InvalidDefinitionError."""
     try:
         if text.lstrip().startswith("{"):
-            return [_plain(json.loads(text))]
+            with suppress(json.JSONDecodeError):  # then it is YAML that looks like JSON
+                return [_plain(json.loads(text))]
         return [_plain(found) for found in yaml.load_all(text, _Loader) if found is not None]
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise _wrong(f"{line}{error.problem or error}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a text that is not JSON is a ValueError
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _wrong(str(error) or "is nested too deeply") from error
 
 

@@ -8,6 +8,7 @@ from kron.hosts.cli.explain import explain
 from kron.hosts.cli.feed import feed
 from kron.hosts.cli.forecast import forecast
 from kron.hosts.cli.import_ import import_
+from kron.hosts.cli.k8s.group import k8s
 from kron.hosts.cli.lint import lint
 from kron.hosts.cli.next import next_
 from kron.hosts.cli.plan import plan
@@ -49,6 +50,7 @@ for _command in (
     run,
     simulate,
     verify,
+    k8s,
     completion_of("kron"),
 ):
     kron.add_command(_command)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
@@ -86,20 +87,34 @@ def next_(
         job = read_job(line, dialect=dialect, identity=identity)
         note_identity(identity, job)
         timings = [job.timing]
-    length = None if span is None else read_span(span)
-    streams = [
-        _decisions(timing, read_since(since, timing.schedule.zone), count or _DEFAULT_COUNT, length)
-        for timing in timings
-    ]
-    total = (count or _DEFAULT_COUNT) * len(timings) if length is None else None
-    decisions = _with_progress(chain.from_iterable(streams), total, quiet=not (summary or as_json))
-    if line is None:
+    print_periods(timings, names, Asked(since, count, span, summary=summary, as_json=as_json))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """From when on, how many periods or for how long, and in which form."""
+
+    since: str | None
+    count: int | None
+    span: str | None
+    summary: bool = False
+    as_json: bool = False
+
+
+def print_periods(timings: list[Timing], names: dict[str, str], asked: Asked) -> None:
+    """Print the periods of one job, or of several by chosen time where they have names."""
+    length = None if asked.span is None else read_span(asked.span)
+    count = asked.count or _DEFAULT_COUNT
+    streams = [_decisions(timing, read_since(asked.since, timing.schedule.zone), count, length) for timing in timings]
+    total = count * len(timings) if length is None else None
+    decisions = _with_progress(chain.from_iterable(streams), total, quiet=not (asked.summary or asked.as_json))
+    if names:
         decisions = iter(sorted(decisions, key=_by_chosen_time))
-    if as_json:
+    if asked.as_json:
         _print_json(decisions)
-    elif summary:
+    elif asked.summary:
         _print_summary(decisions)
-    elif line is None:
+    elif names:
         _print_calendar(list(decisions), names)
     else:
         _print_table(timings[0].schedule.zone, decisions)

@@ -1,0 +1,25 @@
+"""Manifests for the tests of `kron k8s`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.rules.kronjob.world import document
+
+GOOD: dict[str, Any] = {
+    "window": {"duration": "3h"},
+    "seed": {"salt": "backup"},
+    "policy": {"deadline": "10m"},
+}
+
+
+def written(folder: Path, *documents: dict[str, Any]) -> str:
+    """Write documents to a file and return its name; JSON is YAML."""
+    file = folder / "jobs.yaml"
+    file.write_text("\n---\n".join(json.dumps(each, indent=1) for each in documents), "utf-8")
+    return str(file)
+
+
+def good(folder: Path, *names: str) -> str:
+    """Write good KronJobs with these names."""
+    return written(folder, *(document(name=name, **GOOD) for name in names))
