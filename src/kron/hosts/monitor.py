@@ -22,7 +22,12 @@ class Monitor:
         self._checker = Checker(header)
         self._checker.listen(self._on_violation)
         self._later = Deferred()
-        self.violations = 0
+        self.found: list[Finding] = []
+
+    @property
+    def violations(self) -> int:
+        """How many properties were found violated."""
+        return len(self.found)
 
     def take(self, position: Position) -> None:
         """Take one position."""
@@ -44,7 +49,7 @@ class Monitor:
         return self._checker.report()
 
     def _on_violation(self, finding: Finding) -> None:
-        self.violations += 1
+        self.found.append(finding)
         blame = finding.blame.value if finding.blame is not None else "unknown"
         fields = {"property": finding.subject.name, "blame": blame, "explanation": finding.explanation}
         self._tell(event("PropertyViolated", **fields))

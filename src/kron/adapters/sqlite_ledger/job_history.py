@@ -17,8 +17,8 @@ from kron.adapters.sqlite_ledger.job_inquiry import Inquest
 from kron.adapters.sqlite_ledger.job_schema import JOBS
 from kron.adapters.sqlite_ledger.schema import check_version, connect_to_read, look
 from kron.adapters.sqlite_ledger.stamp import stamp
-from kron.errors import LedgerUnusableError
-from kron.instant import Instant, parse_instant
+from kron.errors import LedgerUnusableError, OutOfRangeError
+from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.history_row import HistoryRow, fold
 from kron.rules.inquiry import Inquiry
 from kron.rules.job_record import JobRecord
@@ -110,12 +110,12 @@ class JobHistory:
 
     def inquire(self, identity: str, at: Instant, now: Instant) -> Inquiry:
         """Return what there is to tell about a job around an instant."""
-        with self._connected() as connection:
+        with self._connected() as connection, _inside(at):
             return Inquest(connection, at, identity).inquiry(now)
 
     def rows_at(self, at: Instant, identity: str | None, *, executions: bool = False) -> list[HistoryRow]:
         """Return what touches an instant, of one job or of all: periods, also those inside ranges, and runs."""
-        with self._connected() as connection:
+        with self._connected() as connection, _inside(at):
             rows = Inquest(connection, at, identity).rows(executions=executions)
             return sorted(rows, key=lambda row: str(row["chosen_time"] or row["started_at"] or row["nominal_time"]))
 
@@ -141,6 +141,15 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     with reading(path), closing(connect_to_read(path)) as connection:
         check_version(path, JOBS, connection)
         yield connection
+
+
+@contextmanager
+def _inside(at: Instant) -> Iterator[None]:
+    """Let a question at the end of the calendar be one clear error."""
+    try:
+        yield
+    except OverflowError as error:
+        raise OutOfRangeError(what=f"what lies around {format_instant(at)}") from error
 
 
 def _folded(connection: sqlite3.Connection, last: HistoryRow) -> HistoryRow:

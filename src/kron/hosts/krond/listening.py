@@ -1,15 +1,21 @@
 """Listening: what a krond with a listener has more than one without: a door, its token, and numbers to show."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from kron.adapters.metrics_sink import JobMetrics, Present
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.book import JobBook
+from kron.hosts.krond.chronicle import Chronicler
+from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.web.door import open_door
+from kron.hosts.krond.web.events import Hub
 from kron.hosts.krond.web.gate import Access, Gate
+from kron.hosts.krond.web.pages import Pages
 from kron.hosts.krond.web.server import Server
+from kron.hosts.krond.web.sight import Sight
 from kron.hosts.krond.web.site import View, make_site
 from kron.hosts.krond.web.token import Token, read_token
 from kron.rules.telling import error_text
@@ -27,6 +33,7 @@ class Listening:
         self._door = open_door(address)
         self._token: Token | None = None
         self._server: Server | None = None
+        self._pages: Pages | None = None
         self._refusals = 0
         self._quiet: asyncio.TimerHandle | None = None
         self._rendering = asyncio.Lock()
@@ -37,12 +44,18 @@ class Listening:
             self._door.close()
             raise
 
-    async def open(self, daemon: Daemon, *, with_token: bool) -> None:
+    async def open(
+        self, daemon: Daemon, chronicler: Chronicler, handlers: Mapping[str, Handler], *, with_token: bool
+    ) -> None:
         """Show a daemon. The address is told, with the token in it if that is new, or if people look."""
         view = View(lambda: daemon.engine.is_turning, lambda: self._metrics(daemon.book))
+        hub = Hub()
+        chronicler.add(hub)
+        self._pages = Pages(Sight(daemon, chronicler.last), handlers, hub)
         token = None if self._token is None else self._token.text
         access = Access(self._door.knows, token, f"krond-{self._door.port}")
-        self._server = Server(self._door, Gate(make_site(view), access, self._on_refused, self._on_failed))
+        site = make_site(view, self._pages.routes())
+        self._server = Server(self._door, Gate(site, access, self._on_refused, self._on_failed))
         await self._server.open()
         daemon.surface.listen = self._door.name
         address = self._door.name
@@ -55,6 +68,8 @@ class Listening:
 
     async def close(self) -> None:
         """Answer nobody any more."""
+        if self._pages is not None:
+            self._pages.close()
         if self._server is not None:
             await self._server.close()
         self._door.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from heapq import merge, nsmallest
 from itertools import islice
 from operator import itemgetter
@@ -10,17 +10,16 @@ from typing import Any
 
 from kron._version import __version__
 from kron.cron.zone import load_zone
-from kron.decision.decision import Decision
 from kron.engine.jobs.changes import Trigger
 from kron.engine.jobs.job import Job
 from kron.errors import ControlError, InvalidDurationError
+from kron.hosts.krond.ahead import coming_of, decisions_of
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.names import find_identity
 from kron.hosts.moments import read_moment
 from kron.instant import Instant, format_instant, parse_duration
-from kron.rules.coming import Coming, effective
 from kron.rules.files.host_job import HostJob
 
 _NEXT = 10
@@ -85,7 +84,7 @@ class Operations:
     def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
         found = job.work.payload
         assert isinstance(found, HostJob)
-        coming = _coming(job, self._daemon.clock.now())
+        coming = coming_of(job, self._daemon.clock.now())
         first = None if coming is None else coming.first()
         chosen = None if first is None else first.chosen_time
         outcome, result = last or (None, None)
@@ -112,11 +111,11 @@ class Operations:
         count, now = int(asked.get("count") or _NEXT), self._daemon.clock.now()
         firsts = []
         for number, job in enumerate(jobs.values()):
-            coming = _coming(job, now)
+            coming = coming_of(job, now)
             if coming is not None and (at := coming.next_instant()) is not None:
                 firsts.append((at, number, job))
         # Those whose first period is not among the first so many have none among them.
-        streams = (_decisions(job, now) for _, _, job in nsmallest(count, firsts))
+        streams = (decisions_of(job, now) for _, _, job in nsmallest(count, firsts))
         return [
             {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
             for _, decision, job in islice(merge(*streams, key=itemgetter(0)), count)
@@ -167,20 +166,3 @@ class Operations:
             return now + parse_duration(text)
         except InvalidDurationError:
             return read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
-
-
-def _coming(job: Job, now: Instant, *, to_take: bool = False) -> Coming | None:
-    """Return what comes of a job; of one that is suspended only what lies in the future."""
-    if job.work.timing is None or not (job.is_suspended or to_take):
-        return job.coming
-    return Coming(job.work.timing, max(job.reached, now) if job.is_suspended else job.reached, job.handled)
-
-
-def _decisions(job: Job, now: Instant) -> Iterator[tuple[Instant, Decision, Job]]:
-    """Yield what comes of a job, in the order of time; looking does not disturb it."""
-    coming = _coming(job, now, to_take=True)
-    assert coming is not None
-    while (at := coming.next_instant()) is not None:
-        decision = coming.take(at)
-        assert decision is not None
-        yield effective(decision), decision, job

@@ -168,7 +168,7 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
         with state.in_use():
             await control.open()
         if listening is not None:
-            await listening.open(daemon, with_token=sys.stderr.isatty())
+            await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
         await daemon.begin(loaded.job_set.jobs)
         del loaded
         await daemon.wait()

@@ -111,8 +111,8 @@ class _Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _check(self) -> None:
-        """Send away who has asked nothing since the last look."""
-        if not self.is_busy and self.cycle is self._last:
+        """Send away who has asked nothing since the last look, or does not read what is left of an answer."""
+        if self.transport.is_closing() or (not self.is_busy and self.cycle is self._last):
             self.transport.abort()
             return
         self._last = self.cycle

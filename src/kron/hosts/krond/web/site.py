@@ -1,6 +1,6 @@
-"""make_site(view) -> application: what a daemon shows, as plain routes."""
+"""make_site(view, pages) -> application: what a daemon shows, as plain routes."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -17,7 +17,7 @@ class View:
     metrics: Callable[[], Awaitable[bytes]]
 
 
-def make_site(view: View) -> Starlette:
+def make_site(view: View, pages: Sequence[Route] = ()) -> Starlette:
     """Return the pages; whatever else is asked for is not there."""
 
     async def healthz(_: Request) -> Response:
@@ -27,6 +27,6 @@ def make_site(view: View) -> Starlette:
     async def metrics(_: Request) -> Response:
         return Response(await view.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    site = Starlette(routes=[Route("/healthz", healthz), Route("/metrics", metrics)])
+    site = Starlette(routes=[Route("/healthz", healthz), Route("/metrics", metrics), *pages])
     site.router.redirect_slashes = False
     return site

@@ -1,0 +1,167 @@
+"""overview(sight, search, page) -> bytes: what runs now, what comes, what went wrong, and all jobs."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from kron._version import __version__
+from kron.decision.decision import Decision
+from kron.engine.jobs.job import Job
+from kron.hosts.krond.web.document import document, notice, section
+from kron.hosts.krond.web.drawing import bands
+from kron.hosts.krond.web.html import Child, Markup, table, tag
+from kron.hosts.krond.web.sight import HOUR, NextHour, Sight, host_job
+from kron.hosts.krond.web.words import (
+    ago,
+    clock,
+    due_of,
+    job_link,
+    moment,
+    moment_of,
+    reason,
+    run_link,
+    verdict,
+)
+from kron.instant import Instant
+from kron.rules.coming import effective
+from kron.rules.history_row import HistoryRow
+
+PAGE = 50  # jobs on one
+_RUNNING = 50  # runs
+_TROUBLES = 30
+_TICKS = 6  # of the hour
+
+
+def overview(sight: Sight, search: str = "", page: int = 0) -> bytes:
+    """Return the page; of the jobs those that have `search` in their names, from `page` on."""
+    now = sight.now()
+    return document(
+        "Overview",
+        _state(sight),
+        section("running", "Running now", _running(sight, now)),
+        section("next-hour", "The next hour", _next_hour(sight.next_hour(now), now)),
+        section("troubles", "Failed, missed or skipped", _troubles(sight.troubles(_TROUBLES))),
+        section("jobs", "Jobs", _search(search), _jobs(sight, search, page)),
+        now=now,
+        path="/",
+    )
+
+
+def _state(sight: Sight) -> Child:
+    surface, jobs = sight.surface, sight.jobs()
+    how = "draining: it starts nothing any more" if surface.draining else "ready" if surface.ready else "starting"
+    held = sum(job.is_suspended for job in jobs)
+    parts: list[Child] = [
+        tag(
+            "p",
+            f"krond {__version__} is {how}, since ",
+            moment(surface.started_at),
+            f". {len(jobs)} jobs, {held} suspended.",
+        )
+    ]
+    for finding in surface.failed_reload or ():
+        parts.append(notice(f"Not reloaded: {finding['file']}:{finding['line']}: {finding['message']}"))
+    if found := sight.violations:
+        parts.append(
+            notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
+        )
+    return tag("div", parts, id="state", data_live=True)
+
+
+def _running(sight: Sight, now: Instant) -> Child:
+    found = sight.running()
+    rows = [
+        (
+            job_link(run.work.name, run.attempt.identity),
+            moment(run.attempt.started),
+            ago(run.attempt.started, now),
+            "" if run.process is None else run.process.pid,
+            run_link(run.run_id),
+        )
+        for run in found[:_RUNNING]
+    ]
+    more = tag("p", f"and {len(found) - _RUNNING} more") if len(found) > _RUNNING else None
+    return [table("Runs", ("Job", "Since", "For", "Process", "Run"), rows, empty="Nothing runs."), more]
+
+
+def _next_hour(found: NextHour, now: Instant) -> Child:
+    ticks = [tag("span", clock(now + HOUR * number / _TICKS)[:5]) for number in range(_TICKS)]
+    heads = ("Job", "First", tag("span", ticks, class_="ticks"))
+    rows = [_line(job, decisions, now) for job, decisions in found.rows]
+    told = f"{found.jobs} jobs start within the hour"
+    more = f"; the first {len(rows)} are drawn" if found.jobs > len(rows) else ""
+    legend = "A band is a window, a mark the chosen second."
+    return [
+        tag("p", f"{told}{more}. {legend}", class_="legend") if rows else None,
+        tag("div", table("Windows and chosen seconds", heads, rows, empty="Nothing comes."), class_="timeline"),
+    ]
+
+
+def _line(job: Job, decisions: Sequence[Decision], now: Instant) -> tuple[Child, ...]:
+    first = decisions[0]
+    many = f", and {len(decisions) - 1} more" if len(decisions) > 1 else ""
+    label = f"{clock(effective(first))}, of the window {clock(first.window_start)} to {clock(first.window_end)}{many}"
+    when = clock(effective(first)) if first.chosen_time is not None else f"none: {first.reason}"
+    link = job_link(job.record.name, job.record.identity)
+    return link, when, bands(now, now + HOUR, decisions, label)
+
+
+def _troubles(rows: list[HistoryRow]) -> Child:
+    lines = [
+        (
+            job_link(str(row["name"]), str(row["identity"])),
+            moment_of(due_of(row)),
+            verdict(row),
+            reason(row),
+            run_link(row["run_id"]),
+        )
+        for row in rows
+    ]
+    return table("Troubles, the newest first", ("Job", "Due", "What", "Why", "Run"), lines, empty="All is well.")
+
+
+# --- all jobs ---------------------------------------------------------------------------------------------------------
+
+
+def _search(search: str) -> Markup:
+    field = tag("input", type="search", name="q", id="q", value=search)
+    return tag("form", tag("label", "Name or identity", for_="q"), field, tag("button", "Search"), role="search")
+
+
+def _jobs(sight: Sight, search: str, page: int) -> Child:
+    jobs = sight.jobs()
+    if search:
+        word = search.casefold()
+        jobs = [job for job in jobs if word in job.record.name.casefold() or word in job.record.identity.casefold()]
+    shown = jobs[page * PAGE : (page + 1) * PAGE]
+    heads = ("Job", "Schedule", "Zone", "Next", "Last")
+    return [
+        table("Jobs", heads, [_job(sight, job) for job in shown], empty="No such job."),
+        _pages(len(jobs), search, page),
+    ]
+
+
+def _job(sight: Sight, job: Job) -> tuple[Child, ...]:
+    found = host_job(job)
+    outcome, result = sight.last.get(found.identity, (None, None))
+    coming = tag("span", "suspended", class_="badge odd") if job.is_suspended else moment(job.at)
+    busy = tag("span", f"{len(job.active)} running", class_="badge busy") if job.active else None
+    return (
+        job_link(found.name, found.identity),
+        tag("code", found.schedule),
+        found.timezone,
+        coming,
+        busy or result or outcome,
+    )
+
+
+def _pages(count: int, search: str, page: int) -> Child:
+    if count <= PAGE:
+        return None
+    last = (count - 1) // PAGE
+
+    def way(name: str, to: int) -> Child:
+        asked = urlencode({"page": to, **({"q": search} if search else {})})
+        return tag("a", name, href=f"/?{asked}#jobs", rel="next" if to > page else "prev") if 0 <= to <= last else None
+
+    told = tag("span", f"{page * PAGE + 1} to {min(count, (page + 1) * PAGE)} of {count}")
+    return tag("nav", way("Earlier", page - 1), told, way("Further", page + 1), class_="pages", aria_label="Jobs")

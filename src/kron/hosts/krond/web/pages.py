@@ -1,0 +1,163 @@
+"""Pages: the paths of a daemon's pages -> what is shown there. They are made in threads, never in the daemon's loop."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib.resources import files
+from typing import TypeAlias, TypeVar
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from kron.errors import ControlError, JobActiveError, KronError, LedgerUnusableError, OutOfRangeError, UnknownJobError
+from kron.hosts.krond.control import Handler
+from kron.hosts.krond.web.actions import ACTIONS, Actions
+from kron.hosts.krond.web.document import document
+from kron.hosts.krond.web.events import Hub
+from kron.hosts.krond.web.html import Child, tag
+from kron.hosts.krond.web.job_page import job_page
+from kron.hosts.krond.web.kept import Kept
+from kron.hosts.krond.web.monitor_page import monitor_page
+from kron.hosts.krond.web.overview import overview
+from kron.hosts.krond.web.run_page import output_bytes, run_page
+from kron.hosts.krond.web.sight import Sight
+from kron.hosts.krond.web.why_page import why_page
+from kron.hosts.krond.web.words import job_href
+
+_THREADS = 2  # that make pages: who asks for a long history does not hold up all others
+_FRESH = 1.0  # seconds for which a page is good enough for everybody
+_STATIC = {"krond.css": "text/css", "krond.js": "text/javascript", "krond.svg": "image/svg+xml"}
+_SHORT = {"cache-control": "private, max-age=300"}  # a new version is there soon
+_PLAIN = "text/plain; charset=utf-8"
+_STATUS: Mapping[type[KronError], int] = {
+    UnknownJobError: 404,
+    ControlError: 409,
+    JobActiveError: 409,
+    LedgerUnusableError: 503,
+}
+
+
+Made = TypeVar("Made")
+Page: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+class Pages:
+    """All pages of one daemon."""
+
+    def __init__(self, sight: Sight, handlers: Mapping[str, Handler], hub: Hub) -> None:
+        self._sight, self._hub = sight, hub
+        self._actions = Actions(handlers)
+        self._pool = ThreadPoolExecutor(_THREADS, "krond-page")
+        self._kept = Kept(_FRESH)
+
+    def routes(self) -> list[Route]:
+        """Return where each is."""
+        return [
+            Route("/", self._guarded(self._overview)),
+            Route("/jobs/{rest:path}", self._guarded(self._job), methods=["GET", "POST"]),
+            Route("/runs/{rest:path}", self._guarded(self._run)),
+            Route("/why", self._guarded(self._why)),
+            Route("/monitor", self._guarded(self._monitor)),
+            Route("/events", self._hub, methods=["GET"]),
+            Route("/static/{name}", _static),
+        ]
+
+    def close(self) -> None:
+        """Make no pages any more."""
+        self._hub.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    # --- each of them -------------------------------------------------------------------------------------------------
+
+    async def _overview(self, request: Request) -> Response:
+        search, page = request.query_params.get("q", "").strip(), _number(request.query_params.get("page", "0"))
+        return await self._shown(("overview", search, page), partial(overview, self._sight, search, page))
+
+    async def _job(self, request: Request) -> Response:
+        name, *rest = _parts(request)
+        if len(rest) > 1 or (rest and rest[0] not in ACTIONS) or (request.method == "POST" and not rest):
+            return self._missing()
+        sight, asked = self._sight, request.query_params.get("identity", "")
+        identity = await self._in_thread(partial(sight.find, name, asked))
+        if not rest:
+            return await self._shown(("job", identity), partial(job_page, sight, identity))
+        job = sight.job(identity)
+        if job is None:
+            raise UnknownJobError(job=identity)
+        if request.method == "POST":
+            return await self._actions.act(request, job.record, rest[0])
+        return HTMLResponse(self._actions.question(job.record, rest[0], sight.now()))
+
+    async def _run(self, request: Request) -> Response:
+        run_id, *rest = _parts(request)
+        row = await self._in_thread(partial(self._sight.run, run_id))
+        if row is None or rest not in ([], ["output"]):
+            return self._missing()
+        if rest:
+            return Response(
+                await self._in_thread(partial(output_bytes, self._sight, row)), headers={"content-type": _PLAIN}
+            )
+        return await self._shown(("run", run_id), partial(run_page, self._sight, row))
+
+    async def _why(self, request: Request) -> Response:
+        job, at = (request.query_params.get(key, "").strip() for key in ("job", "at"))
+        return HTMLResponse(await self._in_thread(partial(why_page, self._sight, job, at)))
+
+    async def _monitor(self, _: Request) -> Response:
+        return await self._shown("monitor", partial(monitor_page, self._sight))
+
+    # --- how they are made --------------------------------------------------------------------------------------------
+
+    async def _shown(self, key: object, make: Callable[[], bytes]) -> Response:
+        return HTMLResponse(await self._kept.get(key, lambda: self._in_thread(make)))
+
+    async def _in_thread(self, make: Callable[[], Made]) -> Made:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, make)
+
+    def _guarded(self, page: Page) -> Page:
+        async def answer(request: Request) -> Response:
+            try:
+                return await page(request)
+            except KronError as error:
+                return self._refused(error)
+            except OverflowError:  # of an instant in its zone, for one
+                return self._refused(OutOfRangeError(what="that"))
+
+        return answer
+
+    def _refused(self, error: KronError) -> Response:
+        """Return what is said to a visitor who asked for something that cannot be."""
+        status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
+        several = error.details.get("identities", ())
+        if not isinstance(error, UnknownJobError) or not isinstance(several, list) or not several:
+            return self._told(error.message, status=status)
+        name = str(error.details["job"])
+        links = [tag("li", tag("a", each, href=job_href(name, each))) for each in several]
+        return self._told("Several jobs have this name:", tag("ul", links), status=300)
+
+    def _missing(self) -> Response:
+        return self._told("There is nothing here.", status=404)
+
+    def _told(self, message: str, *more: Child, status: int) -> Response:
+        return HTMLResponse(document("Not so", tag("p", message), more, now=self._sight.now()), status)
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        return PlainTextResponse("there is nothing here\n", 404)
+    data = files("kron.hosts.krond.web").joinpath("static", name).read_bytes()
+    return Response(data, media_type=_STATIC[name], headers=_SHORT)
+
+
+def _parts(request: Request) -> list[str]:
+    """Return what follows the first word of a path, each part as it was before it was quoted."""
+    path = bytes(request.scope["raw_path"]).decode("latin-1").partition("?")[0]
+    return [unquote(part) for part in path.split("/")[2:]]
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0

@@ -1,0 +1,58 @@
+"""run_page(sight, row) -> bytes: a run and the end of what it wrote. output_bytes(sight, row): all of it, as text."""
+
+from kron.hosts.krond.web.document import document, section
+from kron.hosts.krond.web.html import facts, tag
+from kron.hosts.krond.web.sight import Sight
+from kron.hosts.krond.web.words import job_link, length, moment_of, reason, run_href, verdict
+from kron.rules.history_row import HistoryRow
+
+_TAIL = 64 * 1024  # bytes of output on the page; all of it is one link away
+_OFTEN = 2  # seconds between two looks at what a run writes
+
+
+def run_page(sight: Sight, row: HistoryRow) -> bytes:
+    """Return the page; while the run goes on a browser looks again and again."""
+    output = sight.output(row)
+    written = output.text()
+    cut = len(written) - _TAIL
+    shown = written[-_TAIL:].decode("utf-8", "replace")
+    if cut > 0:
+        shown = shown.partition("\n")[2] or shown
+    every = tag("a", "All of it, as text", href=f"{run_href(str(row['run_id']))}/output")
+    told = f"The last {_TAIL // 1024} KiB of {len(written)} bytes. " if cut > 0 else f"{len(written)} bytes. "
+    name, identity = str(row["name"]), str(row["identity"])
+    return document(
+        f"Run {row['run_id']}",
+        section(
+            "run",
+            [job_link(name, identity), " ", verdict(row)],
+            facts(
+                [
+                    ("How", reason(row)),
+                    ("Kind", str(row["kind"])),
+                    ("Period", str(row["period_id"] or "")),
+                    ("Chosen", moment_of(row["chosen_time"])),
+                    ("Began", moment_of(row["started_at"])),
+                    ("Ended", moment_of(row["ended_at"])),
+                    ("Took", length(row["duration"])),
+                    ("Late", length(row["lateness"]) if row["lateness"] else ""),
+                    ("Exit code", "" if row["exit_code"] is None else str(row["exit_code"])),
+                    ("Signal", str(row["signal"] or "")),
+                    ("Attempt", f"{row['attempt']} of {row['attempts']}"),
+                ]
+            ),
+        ),
+        section(
+            "output",
+            "Output",
+            tag("p", told, every),
+            tag("pre", shown, tabindex="0", aria_label="Output", class_="output") if shown else None,
+        ),
+        now=sight.now(),
+        every=_OFTEN if row["state"] == "running" else None,
+    )
+
+
+def output_bytes(sight: Sight, row: HistoryRow) -> bytes:
+    """Return all that a run wrote, unchanged."""
+    return sight.output(row).text()

@@ -1,0 +1,150 @@
+"""Sight: what pages see of a daemon and its ledger. All of it may be asked from a thread: nothing is changed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from heapq import nsmallest
+from itertools import islice
+from typing import NamedTuple
+
+from kron.adapters.process_runner.output import Output
+from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
+from kron.adapters.sqlite_ledger.job_troubles import recent_troubles
+from kron.cron.zone import UTC_ZONE, Zone
+from kron.decision.decision import Decision
+from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.job import Job
+from kron.errors import UnknownJobError
+from kron.hosts.krond.ahead import decisions_of
+from kron.hosts.krond.daemon import Daemon, Surface
+from kron.hosts.krond.names import find_identity
+from kron.instant import Instant
+from kron.rules.files.host_job import HostJob
+from kron.rules.history_row import HistoryRow
+from kron.rules.inquiry import Inquiry
+from kron.rules.job_record import JobRecord
+from kron.theory.report import Finding
+
+HOUR = timedelta(hours=1)
+_AHEAD = 40  # jobs whose next hour is drawn
+_MARKS = 800  # starts that are drawn, of all jobs together
+_EACH = 60  # and of one
+
+
+class NextHour(NamedTuple):
+    """What comes within an hour: of the jobs that come first, and how many jobs there are in all."""
+
+    rows: Sequence[tuple[Job, Sequence[Decision]]]
+    jobs: int
+
+
+class Sight:
+    """Reads what the daemon's loop writes: names are bound at once, and what they are bound to does not change."""
+
+    def __init__(self, daemon: Daemon, last: Mapping[str, tuple[str, str | None]]) -> None:
+        """`last`: how each job ended last, by its identity."""
+        self._daemon = daemon
+        self.last = last
+        self.history = JobHistory(daemon.state.ledger)
+
+    def now(self) -> Instant:
+        """Return what time it is."""
+        return self._daemon.clock.now()
+
+    @property
+    def surface(self) -> Surface:
+        """What the daemon shows of itself."""
+        return self._daemon.surface
+
+    @property
+    def violations(self) -> Sequence[Finding]:
+        """What the monitor has found."""
+        return list(self._daemon.monitor.found)
+
+    def jobs(self) -> list[Job]:
+        """Return what is declared."""
+        return list(self._daemon.book.jobs.values())
+
+    def running(self) -> list[Execution]:
+        """Return what runs now, the oldest first."""
+        return list(self._daemon.book.running.values())
+
+    def troubles(self, limit: int) -> list[HistoryRow]:
+        """Return what did not go well lately."""
+        return recent_troubles(self._daemon.state.ledger, limit)
+
+    def next_hour(self, now: Instant) -> NextHour:
+        """Return what comes within an hour."""
+        soon = []
+        for number, job in enumerate(self.jobs()):
+            at = job.at  # bound anew by the loop; `coming` is the loop's own
+            if at is not None and at <= now + HOUR and not job.is_suspended and job.work.timing is not None:
+                soon.append((at, number, job))
+        left, rows = _MARKS, []
+        for _, _, job in nsmallest(_AHEAD, soon, key=lambda item: item[:2]):
+            found = self.decisions(job, now, min(_EACH, left), until=now + HOUR)
+            left -= len(found)
+            if found:
+                rows.append((job, found))
+        return NextHour(rows, len(soon))
+
+    def decisions(self, job: Job, now: Instant, most: int, *, until: Instant | None = None) -> list[Decision]:
+        """Return what comes of a job."""
+        found = []
+        for at, decision, _ in islice(decisions_of(job, now), most):
+            if until is not None and at > until:
+                break
+            found.append(decision)
+        return found
+
+    # --- one job, one run ---------------------------------------------------------------------------------------------
+
+    def find(self, name: str, identity: str) -> str:
+        """Return the identity of a job, also of one that is not defined any more; UnknownJobError if there is none."""
+        book = self._daemon.book.jobs
+        if identity:
+            if identity in book or any(record.identity == identity for record in self.history.jobs()):
+                return identity
+            raise UnknownJobError(job=identity)
+        try:
+            return find_identity(name, [(job.record.name, job.record.identity) for job in self.jobs()])
+        except UnknownJobError as error:
+            if error.details["identities"]:
+                raise
+            return find_identity(name, [(record.name, record.identity) for record in self.history.jobs()])
+
+    def job(self, identity: str) -> Job | None:
+        """Return a job, None if it is not defined any more."""
+        return self._daemon.book.jobs.get(identity)
+
+    def record(self, identity: str) -> JobRecord:
+        """Return what is remembered of a job."""
+        job = self.job(identity)
+        if job is not None:
+            return job.record
+        return next(record for record in self.history.jobs() if record.identity == identity)
+
+    def rows(self, identity: str, limit: int) -> list[HistoryRow]:
+        """Return the newest of a job's history, the oldest first."""
+        return self.history.rows(Wanted(identity, limit=limit))
+
+    def run(self, run_id: str) -> HistoryRow | None:
+        """Return what is recorded of a run."""
+        return self.history.run(run_id)
+
+    def output(self, row: HistoryRow) -> Output:
+        """Return what a run that is recorded wrote."""
+        return OutputLog(self._daemon.state.output, str(row["run_id"])).read()
+
+    def inquire(self, identity: str, moment: Callable[[Zone, Instant], Instant]) -> Inquiry:
+        """Return what there is to tell about a job around a moment in its zone."""
+        job, now = self.job(identity), self.now()
+        zone = UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
+        return self.history.inquire(identity, moment(zone, now), now)
+
+
+def host_job(job: Job) -> HostJob:
+    """Return a job as its file has it."""
+    found = job.work.payload
+    assert isinstance(found, HostJob)
+    return found
