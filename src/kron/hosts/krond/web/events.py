@@ -26,7 +26,8 @@ _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-b
 class _Listener:
     """Somebody who listens: what is to be sent next. A later message takes the place of one that is not sent yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
         self.changed: set[str] = set()
         self.news = asyncio.Event()
         self.is_over = False
@@ -46,7 +47,7 @@ class _Listener:
         """Return what is to be sent next, nothing if that is all."""
         waiting = asyncio.ensure_future(self.news.wait())
         try:
-            await asyncio.wait({waiting, gone}, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({waiting, gone}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waiting.cancel()
         if self.is_over or gone.done():
@@ -107,7 +108,7 @@ class Hub:
             full = PlainTextResponse("too many listen already\n", 503, {"retry-after": "30"})
             await full(scope, receive, send)
             return
-        listener, gone = _Listener(), asyncio.ensure_future(_leaves(receive))
+        listener, gone = _Listener(self._patience), asyncio.ensure_future(_leaves(receive))
         self._listeners.add(listener)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
