@@ -4,7 +4,7 @@ from kron.hosts.krond.web.html import Child, tag
 from kron.hosts.krond.web.words import clock
 from kron.instant import Instant
 
-_WAYS = (("/", "Overview"), ("/why", "Why?"), ("/monitor", "Monitor"))
+_WAYS = (("/", "Overview"), ("/load", "Load"), ("/why", "Why?"), ("/monitor", "Monitor"))
 
 
 def document(

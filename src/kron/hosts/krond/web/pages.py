@@ -1,7 +1,7 @@
 """Pages: the paths of a daemon's pages -> what is shown there. They are made in threads, never in the daemon's loop."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from kron.errors import ControlError, JobActiveError, KronError, LedgerUnusableError, OutOfRangeError, UnknownJobError
@@ -17,9 +17,12 @@ from kron.hosts.krond.control import Handler
 from kron.hosts.krond.web.actions import ACTIONS, Actions
 from kron.hosts.krond.web.document import document
 from kron.hosts.krond.web.events import Hub
+from kron.hosts.krond.web.feeds import wanted
+from kron.hosts.krond.web.foresight import Foresight
 from kron.hosts.krond.web.html import Child, tag
 from kron.hosts.krond.web.job_page import job_page
 from kron.hosts.krond.web.kept import Kept
+from kron.hosts.krond.web.load_page import SPANS, load_page
 from kron.hosts.krond.web.monitor_page import monitor_page
 from kron.hosts.krond.web.overview import overview
 from kron.hosts.krond.web.run_page import output_bytes, run_page
@@ -29,6 +32,8 @@ from kron.hosts.krond.web.words import job_href
 
 _THREADS = 2  # that make pages: who asks for a long history does not hold up all others
 _FRESH = 1.0  # seconds for which a page is good enough for everybody
+_COUNTED = 300.0  # and for which the load is
+_FEEDS = {"ics": "text/calendar; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
 _STATIC = {"krond.css": "text/css", "krond.js": "text/javascript", "krond.svg": "image/svg+xml"}
 _SHORT = {"cache-control": "private, max-age=300"}  # a new version is there soon
 _PLAIN = "text/plain; charset=utf-8"
@@ -51,7 +56,8 @@ class Pages:
         self._sight, self._hub = sight, hub
         self._actions = Actions(handlers)
         self._pool = ThreadPoolExecutor(_THREADS, "krond-page")
-        self._kept = Kept(_FRESH)
+        self._kept, self._counted = Kept(_FRESH), Kept(_COUNTED)
+        self._foresight = Foresight()
 
     def routes(self) -> list[Route]:
         """Return where each is."""
@@ -61,6 +67,8 @@ class Pages:
             Route("/runs/{rest:path}", self._guarded(self._run)),
             Route("/why", self._guarded(self._why)),
             Route("/monitor", self._guarded(self._monitor)),
+            Route("/load", self._guarded(self._load)),
+            *(Route(f"/feed.{form}", self._guarded(partial(self._feed, form))) for form in _FEEDS),
             Route("/events", self._hub, methods=["GET"]),
             Route("/static/{name}", _static),
         ]
@@ -68,6 +76,7 @@ class Pages:
     def close(self) -> None:
         """Make no pages any more."""
         self._hub.close()
+        self._foresight.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     # --- each of them -------------------------------------------------------------------------------------------------
@@ -109,6 +118,21 @@ class Pages:
     async def _monitor(self, _: Request) -> Response:
         return await self._shown("monitor", partial(monitor_page, self._sight))
 
+    async def _load(self, request: Request) -> Response:
+        name = request.query_params.get("span", "day")
+        if name not in SPANS:
+            return self._missing()
+        make = partial(load_page, self._sight, self._foresight, name)
+        return HTMLResponse(await self._counted.get(name, lambda: asyncio.to_thread(make)))
+
+    async def _feed(self, form: str, request: Request) -> Response:
+        asked = (request.query_params.get(key, "").strip() for key in ("job", "from", "to"))
+        jobs, since, until = await self._in_thread(partial(wanted, self._sight, *asked))
+        parts = self._foresight.ask(form, jobs, since, until)
+        first = await asyncio.to_thread(next, parts, b"")  # what is wrong is told before anything is sent
+        headers = {"content-type": _FEEDS[form], "content-disposition": f'inline; filename="krond.{form}"'}
+        return StreamingResponse(_rest(first, parts), headers=headers)
+
     # --- how they are made --------------------------------------------------------------------------------------------
 
     async def _shown(self, key: object, make: Callable[[], bytes]) -> Response:
@@ -143,6 +167,16 @@ class Pages:
 
     def _told(self, message: str, *more: Child, status: int) -> Response:
         return HTMLResponse(document("Not so", tag("p", message), more, now=self._sight.now()), status)
+
+
+async def _rest(first: bytes, parts: Generator[bytes, None, None]) -> AsyncIterator[bytes]:
+    """Yield an answer as fast as it is read; who leaves leaves no process behind."""
+    try:
+        while first:
+            yield first
+            first = await asyncio.to_thread(next, parts, b"")
+    finally:
+        await asyncio.to_thread(parts.close)
 
 
 async def _static(request: Request) -> Response:
