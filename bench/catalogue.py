@@ -13,6 +13,7 @@ from bench.suites import (
     idle,
     imports,
     latency,
+    page,
     processes,
     simulate,
     sparse,
@@ -20,7 +21,7 @@ from bench.suites import (
 )
 
 _IN_PROCESS = (cron, sparse, imports, decide, burst, idle, durable, latency)
-_DAEMON = (processes, daemon_burst, daemon_files, daemon_lateness)
+_DAEMON = (processes, daemon_burst, daemon_files, daemon_lateness, page)
 _JUDGE = (verify, simulate)
 _FORESEE = (forecast,)
 
