@@ -36,15 +36,15 @@ class Krond:
         self.file.write_text(jobs, "utf-8")
         self.file.chmod(0o644)
 
-    def start(self, *words: str) -> "Krond":
+    def start(self) -> "Krond":
         """Start it, and return when it says that it is ready."""
-        self.begin(*words)
+        self.begin()
         self.wait_for("KrondReady")
         return self
 
-    def begin(self, *words: str) -> "subprocess.Popen[str]":
+    def begin(self) -> "subprocess.Popen[str]":
         """Start it, and return at once."""
-        run = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json", *words]
+        run = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json"]
         environment = {**os.environ, **self._environment}
         self.process = subprocess.Popen([*self._before, *run], stderr=subprocess.PIPE, text=True, env=environment)
         return self.process

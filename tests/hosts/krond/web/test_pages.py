@@ -239,19 +239,19 @@ def test_no_page_failed(krond: Krond, visitor: Visitor) -> None:
 
 
 def test_a_name_of_several_jobs_is_a_choice_between_them(tmp_path: Path) -> None:
-    krond = Krond(tmp_path, '[krond]\nlisten = "127.0.0.1:0"\n')
-    folder = tmp_path / "jobs"
-    folder.mkdir(mode=0o755)
+    krond = Krond(tmp_path, "")
+    krond.file = tmp_path / "jobs"
+    krond.file.mkdir(mode=0o755)
+    (krond.file / "krond.toml").write_text('[krond]\nlisten = "127.0.0.1:0"\n')
     for number in (1, 2):
-        (folder / f"{number}.toml").write_text('[jobs.twin]\nschedule = "@daily"\ncommand = "true"\n')
-    krond.start("--config", str(folder))
-    visitor = Visitor(krond)
+        (krond.file / f"{number}.toml").write_text('[jobs.twin]\nschedule = "@daily"\ncommand = "true"\n')
+    visitor = Visitor(krond.start())
 
     page = visitor.get("/jobs/twin")
 
     assert page.status == 300
     for number in (1, 2):
-        identity = f"{folder}/{number}.toml:twin"
+        identity = f"{krond.file}/{number}.toml:twin"
         href = f"/jobs/twin?{urlencode({'identity': identity})}"
         assert f'href="{href}"' in page.body
         assert identity in visitor.get(href).words
