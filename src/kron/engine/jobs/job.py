@@ -68,6 +68,11 @@ class Job:
         """Whether its file, or somebody's command, holds it."""
         return self.work.policy.suspend or self.record.suspended
 
+    def waiting(self) -> tuple[str, ...]:
+        """Return the names of runs that belong to no period and have not begun, and of those to be tried again."""
+        asked = [each.run_id for each in self.queue if isinstance(each, Accepted) and each.decision is None]
+        return (*asked, *(retry.attempt.run_id for retry in self.retries))
+
     def take_over(self, before: "Job | None", *, lifted_at: Instant | None) -> None:
         """Go on where the same timing was before, under another policy or with another command."""
         if before is not None:

@@ -66,6 +66,8 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
 
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
+    # A reload that is asked for while the files are read comes when there is something to reload.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     options = Options(configs, read_form(configs, form), state, listen and read_listen("listen", listen))
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
@@ -135,7 +137,7 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
 
     monitor = Monitor(Header("kron"), tell)
     recorder = JobRecorder(telling.now, monitor.take)
-    chronicler = Chronicler(sink, [recorder] if metrics is None else [recorder, metrics])
+    chronicler = Chronicler(sink, recorder, *([] if metrics is None else [metrics]))
     chronicler.last.update(_last(state))
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, output.in_turn(), telling.chronicle(chronicler), watching)
@@ -164,12 +166,14 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
             daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
 
     loop.add_signal_handler(signal.SIGHUP, on_hangup)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
     try:
         with state.in_use():
             await control.open()
         if listening is not None:
             await listening.open(daemon, with_token=sys.stderr.isatty())
-        await daemon.begin(loaded.job_set.jobs)
+        async with reloading:
+            await daemon.begin(loaded.job_set.jobs)
         del loaded
         await daemon.wait()
     finally:
