@@ -248,3 +248,15 @@ def test_a_job_cannot_be_held_until_a_time_that_has_passed(krond: Krond) -> None
     assert (found.returncode, "has passed" in found.stderr) == (2, True)
     assert krond.ask("suspend", "hello", "--until", "nonsense").returncode == 2
     assert not any(job["suspended"] for job in krond.json("jobs"))
+
+
+def test_a_reload_that_cannot_be_remembered_says_so_and_changes_nothing(krond: Krond) -> None:
+    full = "BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+    execute(krond.state / "ledger.db", f"CREATE TRIGGER full BEFORE INSERT ON job {full}")
+    krond.write(f'{JOBS}[jobs.more]\n{NEVER}\ncommand = "true"\n')
+
+    krond.signal(signal.SIGHUP)
+
+    assert "disk full" in str(krond.wait_for("ReloadFailed")["errors"])
+    assert "disk full" in krond.ask("status").stdout
+    assert len(krond.json("jobs")) == 4

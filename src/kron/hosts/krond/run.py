@@ -192,15 +192,14 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
     loaded, findings = await asyncio.to_thread(_load, options)
     findings += _fixed(first, loaded)
-    errors = [finding for finding in findings if finding.level == "error"]
-    if errors:
-        told = [finding.to_dict() for finding in findings]
-        daemon.surface.failed_reload = told
-        daemon.emitter.tell("ReloadFailed", errors=[str(error) for error in errors])
-        return {"ok": False, "findings": told}
+    if any(finding.level == "error" for finding in findings):
+        return _refuse(daemon, findings)
     await daemon.processes.refresh()
+    try:
+        declared = await daemon.declare(loaded.job_set.jobs)
+    except KronError as error:  # it cannot be remembered
+        return _refuse(daemon, [*findings, Finding("error", "krond", error.message, "")])
     daemon.adopt(loaded.job_set.settings)
-    declared = await daemon.declare(loaded.job_set.jobs)
     daemon.surface.failed_reload = None
     answer: dict[str, object] = {
         "ok": True,
@@ -213,6 +212,14 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
     daemon.emitter.tell("Reloaded", **counts)
     return answer
+
+
+def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
+    """Tell what is in the way of a reload."""
+    told = [finding.to_dict() for finding in findings]
+    daemon.surface.failed_reload = told
+    daemon.emitter.tell("ReloadFailed", errors=[str(found) for found in findings if found.level == "error"])
+    return {"ok": False, "findings": told}
 
 
 def _fixed(before: Settings, loaded: Loaded) -> list[Finding]:
