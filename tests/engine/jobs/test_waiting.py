@@ -1,5 +1,7 @@
 """What waits for its turn, and what comes back: nobody waits for something that never comes."""
 
+import pytest
+
 from kron.engine.jobs.execution import Ending
 from tests.engine.jobs.world import HOUR, MINUTE, World, lived, work
 
@@ -41,3 +43,23 @@ def test_what_waits_of_a_job_is_given_up_when_it_is_removed() -> None:
         await world.clock.advance(MINUTE)
 
     assert lived(story).given_up == asked
+
+
+@pytest.mark.parametrize("by_file", [False, True], ids=["by command", "by its file"])
+def test_a_period_that_waits_for_room_does_not_begin_while_its_job_is_held(*, by_file: bool) -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 10 * MINUTE
+        await world.begin(work(), work("0 * * * *", "b", deadline="30m"))
+        await world.clock.advance(5 * MINUTE)
+        if by_file:
+            await world.declare(work(), work("0 * * * *", "b", deadline="30m", suspend=True))
+        else:
+            await world.suspend("b")
+        await world.clock.advance(15 * MINUTE)
+        if by_file:
+            await world.declare(work(), work("0 * * * *", "b", deadline="30m"))
+        else:
+            await world.resume("b")
+        await world.clock.advance(MINUTE)
+
+    assert lived(story, most_active=1).told == ["12:00:00 a 02 12:00 executed", "12:19:00 b 02 12:00 executed"]

@@ -32,6 +32,8 @@ class Suspension:
             self._book.host.chronicle.on_suspended(record.identity, suspended=record.suspended)
             if was_suspended and not job.is_suspended:
                 job.armed = self._now  # what came meanwhile is late
+            elif job.is_suspended:
+                job.put_off()
             self._book.place(job)
         return list(self._records.values())
 
