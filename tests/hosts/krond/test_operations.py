@@ -12,6 +12,7 @@ from kron.hosts.krond.daemon import Daemon, Watching
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
+from kron.hosts.krond.telling import Telling
 from kron.hosts.monitor import Monitor
 from kron.rules.files.settings import Settings
 from kron.theory.trace import Header
@@ -29,7 +30,7 @@ def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
     async def ask(command: str) -> object:
         recorder = JobRecorder(system_now, ignore)
         chronicler = chronicler_of(recorder)
-        watching = Watching(recorder, Monitor(Header("kron"), ignore))
+        watching = Watching(recorder, Monitor(Header("kron"), ignore), Telling(system_now))
         daemon = Daemon(State(tmp_path), Settings(), ignore, chronicler, watching)
 
         async def reload() -> dict[str, object]:
