@@ -34,6 +34,9 @@ class Commands(click.Group):
         except KronError as error:
             _print_error(str(ctx.info_name), error, ctx.obj if isinstance(ctx.obj, str) else "")
             ctx.exit(_exit_code(error))
+        except OverflowError:  # of a moment that somebody names: what surrounds it would lie outside
+            click.secho(f"{ctx.info_name}: error: a time lies outside of the years 1 to 9999", fg="red", err=True)
+            ctx.exit(2)
 
 
 def _exit_code(error: KronError) -> int:

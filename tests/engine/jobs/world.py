@@ -15,7 +15,7 @@ from kron.engine.engine import Engine
 from kron.engine.jobs.book import Host, JobBook
 from kron.engine.jobs.changes import Return, Suspension, Trigger
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
-from kron.engine.jobs.execution import Chronicle, Ending, Execution, Listener
+from kron.engine.jobs.execution import Ending, Execution, Listener, Witness
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored, Retry, Unfinished
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
@@ -87,7 +87,8 @@ class Ledger:
         self.processes |= {process.run_id: process for process in batch.processes}
         self.ends |= {end.run_id: end for end in batch.ended}
         for run_id in batch.given_up:
-            self.ends[run_id] = self.ends[run_id]._replace(retry_at=None)
+            if run_id in self.ends:
+                self.ends[run_id] = self.ends[run_id]._replace(retry_at=None)
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
         return {
@@ -153,7 +154,9 @@ class World:
         self.store: JobLedger = self.ledger if store is None else store
         self.runner = Runner(self.clock)
         self.told: list[str] = []
-        self.listeners: list[Chronicle] = []
+        self.listeners: list[Witness] = []
+        self.on_held: list[Callable[..., object]] = []
+        self.given_up: list[str] = []
         self.events: list[Event] = []
         self._host, self._lives = host, 0
         self._born()
@@ -221,6 +224,13 @@ class World:
             listener.on_ended(execution, end)
         if end.result.value != "succeeded":
             self._tell(execution.attempt.identity, execution.attempt.nominal, end.result.value)
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        for tell in self.on_held:
+            tell(identity, suspended=suspended)
+
+    def on_given_up(self, run_id: str) -> None:
+        self.given_up.append(run_id)
 
     def _tell(self, name: str, nominal: Instant | None, what: str) -> None:
         period = f" {nominal:%d %H:%M}" if nominal is not None else ""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -201,3 +202,61 @@ def test_invalid_job_files_start_nothing(tmp_path: Path) -> None:
     assert found.returncode == 2
     assert f"{krond.file}:2: error:" in found.stderr
     assert not krond.state.exists()
+
+
+def test_a_reload_that_is_asked_for_while_krond_starts_comes_when_it_is_ready(tmp_path: Path) -> None:
+    hung_up = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP]); "
+    hung_up += "os.kill(os.getpid(), signal.SIGHUP); os.execv(sys.argv[1], sys.argv[1:])"
+    krond = Krond(tmp_path, JOBS, before=(sys.executable, "-c", hung_up)).start()
+
+    krond.ask("reload")
+    krond.signal(signal.SIGTERM)
+
+    assert krond.process is not None
+    assert krond.process.stderr is not None
+    assert krond.process.stderr.read().count('"Reloaded"') == 2
+    assert krond.end() == 0
+
+
+def test_the_end_of_a_triggered_run_is_that_of_its_last_attempt(tmp_path: Path) -> None:
+    job = f'[jobs.second]\n{NEVER}\ncommand = "test $KRON_ATTEMPT = 2"\nshell = true\nretries = 1\nretry_delay = "0s"\n'
+    krond = Krond(tmp_path, job).start()
+
+    found = krond.ask("trigger", "second", "--wait")
+    krond.ask("stop", "--now")
+    krond.end()
+
+    assert found.returncode == 0
+    assert [row["result"] for row in krond.json("history")] == ["failed", "succeeded"]
+
+
+def test_settings_that_change_hold_from_the_reload_on(krond: Krond) -> None:
+    krond.ask("trigger", "long")
+    krond.wait_for("RunStarted")
+    krond.write(f"[krond]\nmax_active = 1\n{JOBS}")
+
+    assert krond.ask("reload").returncode == 0
+
+    krond.ask("trigger", "hello")
+    krond.ask("stop", "--now")
+    assert [row["name"] for row in krond.json("history")] == ["long"]
+
+
+def test_a_job_cannot_be_held_until_a_time_that_has_passed(krond: Krond) -> None:
+    found = krond.ask("suspend", "hello", "--until", "2020-01-01T00:00:00Z")
+
+    assert (found.returncode, "has passed" in found.stderr) == (2, True)
+    assert krond.ask("suspend", "hello", "--until", "nonsense").returncode == 2
+    assert not any(job["suspended"] for job in krond.json("jobs"))
+
+
+def test_a_reload_that_cannot_be_remembered_says_so_and_changes_nothing(krond: Krond) -> None:
+    full = "BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+    execute(krond.state / "ledger.db", f"CREATE TRIGGER full BEFORE INSERT ON job {full}")
+    krond.write(f'{JOBS}[jobs.more]\n{NEVER}\ncommand = "true"\n')
+
+    krond.signal(signal.SIGHUP)
+
+    assert "disk full" in str(krond.wait_for("ReloadFailed")["errors"])
+    assert "disk full" in krond.ask("status").stdout
+    assert len(krond.json("jobs")) == 4

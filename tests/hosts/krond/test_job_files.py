@@ -125,3 +125,10 @@ def test_a_file_beyond_the_bound_is_refused(folder: Path) -> None:
     (finding,) = load(folder / "z.toml").findings
 
     assert finding.message.startswith("is larger than")
+
+
+def test_a_path_where_nothing_lies_is_said_to_be_missing_whatever_its_name(tmp_path: Path) -> None:
+    loaded = load_jobs([str(tmp_path / "krnod")])
+
+    (finding,) = loaded.findings
+    assert (loaded.unreadable, finding.message) == (True, "cannot be read: No such file or directory")

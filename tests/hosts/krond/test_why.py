@@ -189,3 +189,18 @@ def test_history_is_a_table_for_people(state: Path) -> None:
     assert "Sun 2026-03-01 13:02:00 +01:00  backup  executed" in lines[2]
     assert "failed (7)  2 of 2" in lines[3]
     assert "missed: downtime, 5 periods from 2026-03-01T12:04:00Z" in lines[4]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("why", "backup", "--at", "9999-12-31T23:59:59Z"),
+        ("why", "backup", "--at", "0001-01-01T00:00:00Z"),
+        ("history", "--since", "999999d"),
+    ],
+    ids=["the last second", "the first second", "before all time"],
+)
+def test_a_moment_at_the_end_of_the_calendar_is_one_clear_error(state: Path, words: tuple[str, ...]) -> None:
+    found = ask(state, *words)
+
+    assert (found.code, found.err) == (2, "krond: error: a time lies outside of the years 1 to 9999\n")

@@ -50,7 +50,7 @@ class JobBook:
         self._gap = Reason.DOWNTIME
         self._ended: list[tuple[Execution, Ending, Instant]] = []
         self._processes: list[Process] = []
-        self.given_up: list[str] = []  # names of runs that are not tried again after all
+        self.given_up: list[str] = []  # names of runs that never begin, or are not tried again after all
         self._timeouts: list[tuple[float, str]] = []  # by the monotonic clock
         self._most = _FEW
 
@@ -80,7 +80,10 @@ class JobBook:
     def adopt(self, jobs: dict[str, Job], records: Iterable[JobRecord], now: Instant) -> None:
         """Declare these jobs and no others; what runs of others goes on."""
         gone = {record.identity: record for record in records if not record.declared}
-        self.stored = self.stored._replace(jobs={**self.stored.jobs, **gone})
+        texts = {record.definition: self.work(record).definition for record in gone.values()}  # it may come back
+        self.stored = self.stored._replace(
+            jobs={**self.stored.jobs, **gone}, definitions={**self.stored.definitions, **texts}
+        )
         self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
         for job in jobs.values():
             at, job.at = job.at, None

@@ -29,8 +29,11 @@ class Suspension:
         for job, record in self._records.items():
             was_suspended = job.is_suspended
             job.record = record
+            self._book.host.chronicle.on_suspended(record.identity, suspended=record.suspended)
             if was_suspended and not job.is_suspended:
                 job.armed = self._now  # what came meanwhile is late
+            elif job.is_suspended:
+                job.put_off()
             self._book.place(job)
         return list(self._records.values())
 
@@ -53,7 +56,7 @@ class Trigger:
         replaces = job.is_active and job.work.policy.concurrency is Concurrency.REPLACE
         replaced = accept(job, accepted, replaces=replaces)
         book.terminate(replaced.runs, Result.REPLACED)
-        book.given_up += [retry.attempt.run_id for retry in replaced.retries]
+        book.given_up += replaced.given_up
         book.queued[job.record.identity] = job
         book.look_at(job, self._now)
         return accepted.run_id

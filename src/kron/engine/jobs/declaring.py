@@ -60,6 +60,7 @@ class Declaration:
         self._definitions: dict[str, str] = {}
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
         self._records: list[JobRecord] = []
+        self._before: list[JobRecord] = []  # of those that change or go
         self._declared = Declared(now, [], [], [], [])
         for work in works:
             self._jobs[work.identity] = self._declare(work)
@@ -71,9 +72,19 @@ class Declaration:
 
     def adopt(self) -> Declared:
         """Let it be so, and return what became of the jobs."""
-        self._book.adopt(self._jobs, self._records, self._declared.at)
+        book, chronicle = self._book, self._book.host.chronicle
+        held = [record.identity for record in self._before if record.suspended]
+        for identity in held:
+            chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
+        for record in self._before:
+            if record.identity not in self._jobs and (job := book.jobs.get(record.identity)) is not None:
+                book.given_up += job.waiting()
+        book.adopt(self._jobs, self._records, self._declared.at)
         for each in self._closed:
-            self._book.host.chronicle.on_closed(*each)
+            chronicle.on_closed(*each)
+        for identity in held:
+            if identity in self._jobs:
+                chronicle.on_suspended(identity, suspended=True)
         return self._declared
 
     def _declare(self, work: Work) -> Job:
@@ -88,6 +99,7 @@ class Declaration:
             self._declared.unchanged.append(identity)
             return Job(work, record, handled) if job is None else job
         self._declared.changed.append(identity)
+        self._before.append(record)
         before = book.work(record)
         renewed = record._replace(name=work.name, definition=work.key)
         if before.timing == work.timing:
@@ -101,6 +113,7 @@ class Declaration:
 
     def _remove(self, record: JobRecord) -> None:
         self._declared.removed.append(record.identity)
+        self._before.append(record)
         self._close(self._book.work(record), record, None)
         self._records.append(record._replace(declared=False, served=max(record.served, self._declared.at)))
 

@@ -29,10 +29,11 @@ class Ending(NamedTuple):
 class Execution:
     """One attempt that is under way."""
 
-    __slots__ = ("attempt", "begun", "ends_as", "process", "work")
+    __slots__ = ("attempt", "before", "begun", "ends_as", "process", "work")
 
-    def __init__(self, attempt: Attempt, work: Work, begun: float) -> None:
-        self.attempt, self.work = attempt, work
+    def __init__(self, attempt: Attempt, work: Work, begun: float, *, before: str = "") -> None:
+        """`before` is the name of the failed run that is tried again."""
+        self.attempt, self.work, self.before = attempt, work, before
         self.begun = begun  # by the monotonic clock
         self.process: Process | None = None  # as which it is there
         self.ends_as: Result | None = None  # the host ends it, and that is why
@@ -66,8 +67,8 @@ class JobRunner(Protocol):
         """Let go of everything without a word; what runs goes on."""
 
 
-class Chronicle(Protocol):
-    """Who is told what happened, once it is remembered."""
+class Witness(Protocol):
+    """Who is told what became of periods and runs, once it is remembered."""
 
     def on_closed(self, work: Work, record: PeriodRecord, last: Decision, /) -> None:
         """A period, or neighbours of which this was the last, are over without an execution."""
@@ -77,3 +78,13 @@ class Chronicle(Protocol):
 
     def on_ended(self, execution: Execution, end: End, /) -> None:
         """An attempt has ended."""
+
+
+class Chronicle(Witness, Protocol):
+    """Who is also told what was done to jobs."""
+
+    def on_suspended(self, identity: str, /, *, suspended: bool) -> None:
+        """A job is held by command, or is not any more; it is told before what follows from it."""
+
+    def on_given_up(self, run_id: str, /) -> None:
+        """A run that was asked for never begins, or one that failed is not tried again after all."""

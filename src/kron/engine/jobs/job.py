@@ -68,6 +68,14 @@ class Job:
         """Whether its file, or somebody's command, holds it."""
         return self.work.policy.suspend or self.record.suspended
 
+    def asked(self) -> tuple[Accepted, ...]:
+        """Return what belongs to no period and has not begun."""
+        return tuple(each for each in self.queue if isinstance(each, Accepted) and each.decision is None)
+
+    def waiting(self) -> tuple[str, ...]:
+        """Return the names of runs that belong to no period and have not begun, and of those to be tried again."""
+        return (*(each.run_id for each in self.asked()), *(retry.attempt.run_id for retry in self.retries))
+
     def take_over(self, before: "Job | None", *, lifted_at: Instant | None) -> None:
         """Go on where the same timing was before, under another policy or with another command."""
         if before is not None:
@@ -76,12 +84,19 @@ class Job:
             self.reach(before.reached)
         if lifted_at is not None:
             self.armed = lifted_at  # what came while it was held is late
+        if self.is_suspended:
+            self.put_off()
 
     def carry_on(self, before: "Job | None") -> None:
         """Keep what is under way, and what somebody asked for, under another timing."""
         if before is not None:
             self.active, self.retries = before.active, before.retries
-            self.queue = tuple(each for each in before.queue if isinstance(each, Accepted) and each.decision is None)
+            self.queue = before.asked()
+
+    def put_off(self) -> None:
+        """Let periods that wait for their turn be judged anew when the job goes on; it is held before they begin."""
+        self.queue = self.asked()
+        self.reach(self.record.served)
 
     def next_look(self) -> Instant | None:
         """Return when time brings something to do about it, None: it does not."""

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from kron.engine.jobs.job import Accepted, Job, Judged
-from kron.engine.jobs.store import Retry
 from kron.instant import Instant
 from kron.rules.coming import effective
 from kron.rules.job_record import Kind
@@ -26,10 +25,10 @@ class Moment(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """What makes room for a newer execution: runs to end, and attempts that are not tried again."""
+    """What makes room for a newer execution, by name: runs to end, runs that never begin or are not tried again."""
 
     runs: tuple[str, ...] = ()
-    retries: tuple[Retry, ...] = ()
+    given_up: tuple[str, ...] = ()
 
 
 def judge_job(job: Job, moment: Moment) -> list[Replaced]:
@@ -62,10 +61,10 @@ def accept(job: Job, accepted: Accepted, *, replaces: bool) -> Replaced:
     if not replaces:
         job.queue += (accepted,)
         return Replaced()
-    making_room = Replaced(tuple(job.active), job.retries)
+    making_room = Replaced(tuple(job.active), job.waiting())
     job.retries = ()
-    given_up = tuple(item for each in job.queue if (item := _give_up(each)) is not None)
-    job.queue = (*given_up, accepted._replace(replaces=frozenset(job.active)))
+    closed = tuple(item for each in job.queue if (item := _give_up(each)) is not None)
+    job.queue = (*closed, accepted._replace(replaces=frozenset(job.active)))
     return making_room
 
 

@@ -29,7 +29,8 @@ class JobStep:
         self._dropped: list[str] = []
         self._processes: list[Process] = []
         self._ends: list[tuple[Execution, End]] = []
-        self._given_up: list[str] = []  # names of attempts that are not tried again after all
+        self._given_up: list[str] = []  # names of runs that never begin, or are not tried again after all
+        self._lifted: list[str] = []  # identities of jobs that were held until now
         self._batch: JobBatch | None = None
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
         self._begun: list[tuple[Execution, Decision | None]] = []
@@ -71,13 +72,14 @@ class JobStep:
         until = record.suspended_until
         if record.suspended and until is not None and until <= moment.now:
             job.record = record._replace(suspended=False, suspended_until=None)
+            self._lifted.append(record.identity)
             job.armed = moment.now
         for replaced in judge_job(job, moment):
             self._replace(replaced)
 
     def _replace(self, replaced: Replaced) -> None:
         self._replaced += replaced.runs
-        self._given_up += [retry.attempt.run_id for retry in replaced.retries]
+        self._given_up += replaced.given_up
 
     def begin(self, room: int) -> None:
         """Record what is judged: what is over, and what begins as far as there is room."""
@@ -97,7 +99,7 @@ class JobStep:
                 started=self._now,
                 boot=self._book.host.boot,
             )
-            self._execute(job, attempt, None)
+            self._execute(job, attempt, None, before=retry.attempt.run_id)
             begun += 1
         while job.queue:
             first = job.queue[0]
@@ -121,8 +123,8 @@ class JobStep:
             self._book.host.boot,
         )  # fmt: skip
 
-    def _execute(self, job: Job, attempt: Attempt, decision: Decision | None) -> None:
-        execution = Execution(attempt, job.work, self._book.host.clock.monotonic())
+    def _execute(self, job: Job, attempt: Attempt, decision: Decision | None, *, before: str = "") -> None:
+        execution = Execution(attempt, job.work, self._book.host.clock.monotonic(), before=before)
         job.active[execution.run_id] = execution
         self._begun.append((execution, decision))
 
@@ -186,12 +188,16 @@ class JobStep:
                 book.queued.pop(job.record.identity, None)
             book.place(job)
         chronicle = book.host.chronicle
+        for identity in self._lifted:
+            chronicle.on_suspended(identity, suspended=False)
         for execution, end in self._ends:
             chronicle.on_ended(execution, end)
         for work, record, last in self._closed:
             chronicle.on_closed(work, record, last)
         for execution, decision in self._begun:
             chronicle.on_begun(execution, decision)
+        for run_id in self._given_up:
+            chronicle.on_given_up(run_id)
 
     def finish(self, *, written: bool | None) -> None:
         """Nothing more is told."""

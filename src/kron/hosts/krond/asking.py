@@ -14,6 +14,7 @@ from kron.hosts.console import print_table
 from kron.hosts.krond.control import Client
 from kron.hosts.krond.state import State, default_state
 from kron.instant import parse_instant
+from kron.rules.finding import Finding
 
 Decorator = Callable[[Callable[..., Any]], Any]
 
@@ -59,9 +60,14 @@ def _print_status(found: dict[str, Any]) -> None:
     if found["listen"] != "off":
         click.echo(f"page at {found['listen']}")
     for finding in found["failed_reload"] or ():
-        click.secho(f"not reloaded: {finding['file']}:{finding['line']}: {finding['message']}", fg="yellow")
+        click.secho(f"not reloaded: {_finding(finding)}", fg="yellow")
     rows = [(run["run_id"], run["identity"], str(run["pid"] or ""), run["started_at"]) for run in found["active"]]
     print_table(("run", "job", "pid", "since"), rows, empty="nothing runs")
+
+
+def _finding(found: dict[str, Any]) -> str:
+    """Return a finding as `check` prints it."""
+    return str(Finding(**found))
 
 
 @click.command()
@@ -170,9 +176,7 @@ def reload(state: Path | None, *, as_json: bool) -> None:
             print_json(found["findings"])
         else:
             for finding in found["findings"]:
-                place = f"{finding['file']}:{finding['line']}: " if finding["file"] else ""
-                fix = f"; {finding['fix']}" if finding["fix"] else ""
-                click.echo(f"{place}{finding['level']}: {finding['field']}: {finding['message']}{fix}", err=True)
+                click.echo(_finding(finding), err=True)
         click.get_current_context().exit(1)
     if as_json:
         print_json(found)

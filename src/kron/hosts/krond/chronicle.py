@@ -1,14 +1,14 @@
 """Chronicler: what became of jobs -> events with the rows of their history, to whoever listens."""
 
 import asyncio
-from collections.abc import Sequence
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
-from kron.engine.jobs.execution import Chronicle, Execution
+from kron.engine.jobs.execution import Execution, Witness
 from kron.engine.ports import Sink
+from kron.hosts.krond.recording import JobRecorder
 from kron.rules.history_row import closed_row, run_row
-from kron.rules.job_record import End, PeriodRecord
+from kron.rules.job_record import End, PeriodRecord, Result
 from kron.rules.verdict import Outcome
 from kron.rules.work import Work
 
@@ -18,19 +18,21 @@ _REMEMBERED = 10_000  # ends that somebody may still ask for
 class Chronicler:
     """Tells a sink, and passes everything on to others."""
 
-    def __init__(self, sink: Sink, others: Sequence[Chronicle] = ()) -> None:
+    def __init__(self, sink: Sink, recorder: JobRecorder, *others: Witness) -> None:
         self._emitter = Emitter(sink)
-        self._others = list(others)
+        self._recorder = recorder
+        self._others = [recorder, *others]
         self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
-        self._results: dict[str, str] = {}
+        self._results: dict[str, str] = {}  # of executions, by the name of their first run
         self._waiting: dict[str, asyncio.Future[str]] = {}
+        self._first: dict[str, str] = {}  # by the name of a further run: that of the first
 
-    def add(self, other: Chronicle) -> None:
+    def add(self, other: Witness) -> None:
         """Pass everything on to one more."""
         self._others.append(other)
 
     async def ended(self, run_id: str) -> str:
-        """Return how a run ended, when it has."""
+        """Return how a run ended, when it has and is not tried again."""
         if run_id in self._results:
             return self._results[run_id]
         waiting = self._waiting.setdefault(run_id, asyncio.get_running_loop().create_future())
@@ -47,6 +49,8 @@ class Chronicler:
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
         """Tell that an attempt begins; the first of a period is its outcome."""
+        if execution.before:
+            self._first[execution.run_id] = self._first.pop(execution.before, execution.before)
         row = run_row(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
         self.last[execution.attempt.identity] = Outcome.EXECUTED.value, None
         if decision is not None:
@@ -62,10 +66,23 @@ class Chronicler:
         row = run_row(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
         self._emitter.tell("RunEnded", **row)
         self.last[execution.attempt.identity] = "executed", end.result.value
-        if (waiting := self._waiting.pop(end.run_id, None)) is not None and not waiting.done():
-            waiting.set_result(end.result.value)
-        self._results[end.run_id] = end.result.value
-        if len(self._results) > _REMEMBERED:
-            del self._results[next(iter(self._results))]
+        if end.retry_at is None:
+            self._settle(end.run_id, end.result)
         for other in self._others:
             other.on_ended(execution, end)
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        """Let it be recorded."""
+        self._recorder.on_suspended(identity, suspended=suspended)
+
+    def on_given_up(self, run_id: str) -> None:
+        """Tell whoever waits that nothing more comes: something else took its place, or its job is gone."""
+        self._settle(run_id, Result.REPLACED)
+
+    def _settle(self, run_id: str, result: Result) -> None:
+        first = self._first.pop(run_id, run_id)
+        if (waiting := self._waiting.pop(first, None)) is not None and not waiting.done():
+            waiting.set_result(result.value)
+        self._results[first] = result.value
+        if len(self._results) > _REMEMBERED:
+            del self._results[next(iter(self._results))]

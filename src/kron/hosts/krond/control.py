@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from kron.errors import ControlError, JobActiveError, KronError, UnknownJobError
+from kron.errors import ControlError, InvalidInstantError, KronError, UnknownJobError
 
 _LONGEST = 1024 * 1024  # bytes of a request
 _CREDENTIALS = struct.Struct("3i")
-EXIT_CODES: Mapping[type[KronError], int] = {UnknownJobError: 2, JobActiveError: 1}
+EXIT_CODES: Mapping[type[KronError], int] = {UnknownJobError: 2, InvalidInstantError: 2}
 
 Handler = Callable[[Mapping[str, Any]], Awaitable[object]]
 
@@ -82,6 +82,8 @@ class Control:
             return {"ok": False, "error": "that is no request of this krond", "exit": 2}
         try:
             return {"ok": True, "result": await handler(asked)}
+        except ControlError as error:
+            return {"ok": False, "error": error.message, "exit": error.exit_code}
         except KronError as error:
             return {"ok": False, "error": error.message, "exit": EXIT_CODES.get(type(error), 1)}
 

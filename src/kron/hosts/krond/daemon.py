@@ -5,7 +5,6 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
@@ -139,16 +138,15 @@ class Daemon:
         self._file.keep(settings.retention)
         self.tidying.retention = settings.output_retention
         self.book.host = self.book.host._replace(slack=settings.slack, most_active=settings.max_active)
+        self.book.wake.set()
 
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
         """Hold jobs, until an instant or until somebody resumes them."""
         await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=True, until=until))
-        self.telling(partial(self.recorder.on_suspended, identities, suspended=True))
 
     async def resume(self, identities: Sequence[str]) -> None:
         """Let jobs go on."""
         await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=False))
-        self.telling(partial(self.recorder.on_suspended, identities, suspended=False))
 
     async def wait(self) -> None:
         """Return when somebody has asked to stop, and nothing runs any more."""

@@ -128,7 +128,9 @@ def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) 
             files = [*_in_directory(config, findings)]
         else:
             found = form or form_of(config)
-            if found is None:
+            if found is None and not os.path.lexists(config):  # perhaps a directory was meant
+                findings.append(_error(shown(config), "cannot be read: No such file or directory"))
+            elif found is None:
                 fix = "call it *.toml, *.kron or *.crontab, or say --format"
                 findings.append(_error(config, "has a name that does not tell its form", fix))
             files = [(config, found)]

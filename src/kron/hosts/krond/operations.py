@@ -12,15 +12,16 @@ from kron._version import __version__
 from kron.cron.zone import load_zone
 from kron.engine.jobs.changes import Trigger
 from kron.engine.jobs.job import Job
-from kron.errors import ControlError, InvalidDurationError
+from kron.errors import ControlError, InvalidDefinitionError
 from kron.hosts.krond.ahead import coming_of, decisions_of
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.names import find_identity
 from kron.hosts.moments import read_moment
-from kron.instant import Instant, format_instant, parse_duration
+from kron.instant import Instant, format_instant
 from kron.rules.files.host_job import HostJob
+from kron.rules.files.values import read_days
 
 _NEXT = 10
 
@@ -39,17 +40,25 @@ class Operations:
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what can be asked for."""
-        return {
-            "status": self._status,
+        once_ready: dict[str, Handler] = {
             "jobs": self._jobs,
             "next": self._next,
             "suspend": self._suspend,
             "resume": self._resume,
             "trigger": self._trigger,
             "reload": self._on_reload,
-            "stop": self._stop,
             "wait": self._wait,
         }
+        guarded = {name: self._once_ready(handler) for name, handler in once_ready.items()}
+        return {"status": self._status, "stop": self._stop, **guarded}
+
+    def _once_ready(self, handler: Handler) -> Handler:
+        async def answer(asked: Mapping[str, Any]) -> object:
+            if not self._daemon.surface.ready:  # what goes on of an earlier life is not known yet
+                raise ControlError(reason="krond is starting, and not ready yet")
+            return await handler(asked)
+
+        return answer
 
     async def _status(self, _: Mapping[str, Any]) -> object:
         daemon, surface = self._daemon, self._daemon.surface
@@ -163,6 +172,9 @@ class Operations:
     def _until(self, text: str, identity: str) -> Instant:
         now = self._daemon.clock.now()
         try:
-            return now + parse_duration(text)
-        except InvalidDurationError:
-            return read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
+            until = now + read_days("until", text)
+        except InvalidDefinitionError:
+            until = read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
+        if until <= now:
+            raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
+        return until

@@ -1,6 +1,6 @@
 """JobRecorder: what becomes of jobs and their periods -> the positions of a trace under the contract `kron`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from kron.decision.decision import Decision
@@ -38,10 +38,9 @@ class JobRecorder:
         """Nothing runs any more."""
         self._put("StopEnd", call=1)
 
-    def on_suspended(self, identities: Iterable[str], *, suspended: bool) -> None:
-        """Jobs are held, or go on."""
-        for identity in identities:
-            self._put("Suspended" if suspended else "Resumed", identity=identity)
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        """A job is held, or goes on."""
+        self._put("Suspended" if suspended else "Resumed", identity=identity)
 
     def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
         """A period is over; of neighbours the last stands for all."""

@@ -66,6 +66,8 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
 
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
+    # A reload that is asked for while the files are read comes when there is something to reload.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     options = Options(configs, read_form(configs, form), state, listen and read_listen("listen", listen))
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
@@ -135,7 +137,7 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
 
     monitor = Monitor(Header("kron"), tell)
     recorder = JobRecorder(telling.now, monitor.take)
-    chronicler = Chronicler(sink, [recorder] if metrics is None else [recorder, metrics])
+    chronicler = Chronicler(sink, recorder, *([] if metrics is None else [metrics]))
     chronicler.last.update(_last(state))
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, output.in_turn(), telling.chronicle(chronicler), watching)
@@ -164,12 +166,14 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
             daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
 
     loop.add_signal_handler(signal.SIGHUP, on_hangup)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
     try:
         with state.in_use():
             await control.open()
         if listening is not None:
             await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
-        await daemon.begin(loaded.job_set.jobs)
+        async with reloading:
+            await daemon.begin(loaded.job_set.jobs)
         del loaded
         await daemon.wait()
     finally:
@@ -188,15 +192,14 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
     loaded, findings = await asyncio.to_thread(_load, options)
     findings += _fixed(first, loaded)
-    errors = [finding for finding in findings if finding.level == "error"]
-    if errors:
-        told = [finding.to_dict() for finding in findings]
-        daemon.surface.failed_reload = told
-        daemon.emitter.tell("ReloadFailed", errors=[str(error) for error in errors])
-        return {"ok": False, "findings": told}
+    if any(finding.level == "error" for finding in findings):
+        return _refuse(daemon, findings)
     await daemon.processes.refresh()
+    try:
+        declared = await daemon.declare(loaded.job_set.jobs)
+    except KronError as error:  # it cannot be remembered
+        return _refuse(daemon, [*findings, Finding("error", "krond", error.message, "")])
     daemon.adopt(loaded.job_set.settings)
-    declared = await daemon.declare(loaded.job_set.jobs)
     daemon.surface.failed_reload = None
     answer: dict[str, object] = {
         "ok": True,
@@ -209,6 +212,14 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
     daemon.emitter.tell("Reloaded", **counts)
     return answer
+
+
+def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
+    """Tell what is in the way of a reload."""
+    told = [finding.to_dict() for finding in findings]
+    daemon.surface.failed_reload = told
+    daemon.emitter.tell("ReloadFailed", errors=[str(found) for found in findings if found.level == "error"])
+    return {"ok": False, "findings": told}
 
 
 def _fixed(before: Settings, loaded: Loaded) -> list[Finding]:

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
@@ -97,6 +98,12 @@ class _Chronicle:
 
     def on_ended(self, execution: Execution, end: End) -> None:
         self._telling(self._chronicle.on_ended, execution, end)
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        self._telling(partial(self._chronicle.on_suspended, identity, suspended=suspended))
+
+    def on_given_up(self, run_id: str) -> None:
+        self._telling(self._chronicle.on_given_up, run_id)
 
 
 class Output(NamedTuple):
