@@ -106,11 +106,12 @@ class TimezoneDataError(KronError):
 
 
 class InvalidInstantError(KronError):
-    """A text is not an RFC 3339 instant."""
+    """A text is not an RFC 3339 instant, nor, where a zone is known, a wall time."""
 
-    def __init__(self, *, text: str) -> None:
+    def __init__(self, *, text: str, has_zone: bool = False) -> None:
+        local = ', or by the clock of the zone as "2026-03-01 01:00" or 01:00' if has_zone else ""
         super().__init__(
-            f'Invalid instant "{shown(text)}"; write it as 2026-03-01T00:00:00Z or 2026-03-01T01:00:00+01:00',
+            f'Invalid instant "{shown(text)}"; write it as 2026-03-01T00:00:00Z or 2026-03-01T01:00:00+01:00{local}',
             text=cut(text),
         )
 

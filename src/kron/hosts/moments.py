@@ -13,14 +13,13 @@ _LOCAL = re.compile(r"(?:(\d{4}-\d\d-\d\d)[ T])?(\d\d:\d\d(?::\d\d)?)", re.ASCII
 
 def read_moment(text: str, zone: Zone, now: Instant) -> Instant:
     """Return the instant that a text names: RFC 3339, `YYYY-MM-DD HH:MM[:SS]` or `HH:MM[:SS]` today in the zone."""
-    if not (match := _LOCAL.fullmatch(text)):
-        return parse_instant(text)
-    day, clock = match.groups()
-    today = zone.local(now).date().isoformat()
     try:
-        wall = datetime.fromisoformat(f"{day or today}T{clock}")
-    except ValueError as error:
-        raise InvalidInstantError(text=text) from error
+        if not (match := _LOCAL.fullmatch(text)):
+            return parse_instant(text)
+        day, clock = match.groups()
+        wall = datetime.fromisoformat(f"{day or zone.local(now).date().isoformat()}T{clock}")
+    except (InvalidInstantError, ValueError) as error:
+        raise InvalidInstantError(text=text, has_zone=True) from error
     match resolve(zone, wall):
         case Exact(at) | Fold(at, _) | Gap(at):
             return at
