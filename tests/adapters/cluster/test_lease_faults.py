@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.adapters.cluster.electing import electing
-from tests.adapters.cluster.world import cut, live, refuse
+from tests.adapters.cluster.world import Step, cut, live, refuse
 
 
 def test_a_lease_that_we_wrote_without_hearing_of_it_is_released_too() -> None:
@@ -178,6 +178,12 @@ def test_no_answer_of_the_server_ends_it_and_each_is_told() -> None:
 
 TURNS = st.tuples(
     st.booleans(), st.sampled_from([0, 1, 2, 5, 9, 10, 15, 16]), st.sampled_from(["", "", "cut", "500", "lost"])
+)
+
+
+FAULTS: dict[str, Step] = {"cut": cut, "500": refuse(500)}
+TURNS = st.tuples(
+    st.booleans(), st.sampled_from([0, 1, 2, 5, 9, 10, 15, 16]), st.sampled_from(["", "", "lost", *FAULTS])
 )
 
 
