@@ -7,10 +7,11 @@ from typing import Any
 
 from aiohttp import web
 
+from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.api import Api
 from kron.adapters.cluster.lease import Election
 from kron.errors import ApiError
-from tests.adapters.cluster.world import Step, asking, cut, say, serving, status
+from tests.adapters.cluster.world import NOBODY, Step, cut, say, serving, status
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/kron-system/leases"
 NOON = 1772366400.25  # 2026-03-01T12:00:00.250000Z
@@ -51,10 +52,22 @@ class Leases:
             PATH if request.method == "POST" else f"{PATH}/kron",
             "kron",
         )
+        if request.method == "PUT" and self.lease is None:
+            return await say(status(404), 404)(request)
         if body["metadata"].get("resourceVersion") != (self.lease and self.lease["metadata"]["resourceVersion"]):
             return await say(status(409, "Conflict"), 409)(request)
         self.edit(**body["spec"])
         return await (cut if self.loses_answers else say(self.lease))(request)
+
+
+class TimedApi(Api):
+    """Remembers the seconds that each request was given."""
+
+    limits: list[float | None]
+
+    async def send(self, *args: Any, timeout: float | None = None, **options: Any) -> dict[str, Any]:
+        self.limits.append(timeout)
+        return await super().send(*args, timeout=timeout, **options)
 
 
 class Candidate:
@@ -102,9 +115,10 @@ class Candidate:
 class World:
     """The lease, the time and the candidates."""
 
-    def __init__(self, api: Api, leases: Leases) -> None:
+    def __init__(self, api: TimedApi, leases: Leases) -> None:
         self.now = 0.0
         self.leases = leases
+        self.limits = api.limits = []
         self._api = api
         self._candidates: list[Candidate] = []
 
@@ -129,9 +143,11 @@ async def electing(**spec: Any) -> AsyncIterator[World]:
     leases = Leases()
     if spec:
         leases.edit(**spec)
-    async with serving(then=leases.answer) as server, asking(server) as api:
+    async with serving(then=leases.answer) as server:
+        api = TimedApi(Access(server.url, NOBODY))
         world = World(api, leases)
         try:
             yield world
         finally:
             await world.end()
+            await api.close()

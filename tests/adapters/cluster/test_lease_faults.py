@@ -86,6 +86,20 @@ def test_the_end_of_leading_is_told_when_it_comes_not_a_period_later() -> None:
     live(play())
 
 
+def test_two_requests_fit_into_the_deadline_and_none_outlasts_it() -> None:
+    async def play() -> None:
+        async with electing() as world:
+            a = await world.candidate("a")
+            world.limits.clear()
+            world.leases.instead = [cut] * 3
+            for seconds in (2, 6, 4):
+                await a.turn(after=seconds)
+
+            assert world.limits == [5, 2, 5], "leading for another 8, 2 and 0 seconds"
+
+    live(play())
+
+
 def test_who_could_not_renew_for_long_leads_again_if_nobody_took_the_lease() -> None:
     async def play() -> None:
         async with electing() as world:
@@ -174,11 +188,6 @@ def test_no_answer_of_the_server_ends_it_and_each_is_told() -> None:
             assert (a.leads, a.changes) == (True, [True])
 
     live(play())
-
-
-TURNS = st.tuples(
-    st.booleans(), st.sampled_from([0, 1, 2, 5, 9, 10, 15, 16]), st.sampled_from(["", "", "cut", "500", "lost"])
-)
 
 
 FAULTS: dict[str, Step] = {"cut": cut, "500": refuse(500)}
