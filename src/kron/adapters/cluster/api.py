@@ -45,17 +45,17 @@ class Api:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.namespace = access.namespace
-        self.skew = 0.0  # seconds by which our clock was ahead of the server's at the last answer
+        self.skew = 0.0  # seconds by which our clock was ahead of the server's when we last compared
         self.on_answer: Callable[[str, str, int], object] | None = None  # verb, resource, code; 0 is no answer
         self._access = access
         self._timeout = timeout
-        self._silence = silence
+        self._limits = aiohttp.ClientTimeout(total=None, sock_read=silence)
         self._wall = wall
+        self._date: str | None = None  # the last one of the server
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, socket_factory=lively_socket),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept": "application/json", "User-Agent": f"kron/{__version__}"},
-            timeout=aiohttp.ClientTimeout(total=None),
         )
         # Otherwise a request whose connection breaks is sent again behind our back, though it may have had its effect.
         self._session._retry_connection = False
@@ -133,7 +133,7 @@ class Api:
                     response = await self._request(verb, resource, url, data)
                 try:
                     self._note(verb, resource, response.status)
-                    self.skew = skew_of(response.headers, self._wall(), self.skew)
+                    self._compare_clocks(response.headers.get("Date"))
                     if response.status == HTTPStatus.UNAUTHORIZED:
                         self._access.credential.forget()
                     if response.status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -160,7 +160,7 @@ class Api:
                 proxy=self._access.proxy,
                 server_hostname=self._access.server_name if proof.tls is not None else None,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_read=self._silence),
+                timeout=self._limits,
             )
         except BaseException:
             self._note(verb, resource, 0)
@@ -169,6 +169,13 @@ class Api:
     def _note(self, verb: str, resource: Resource, code: int) -> None:
         if self.on_answer is not None:
             self.on_answer(verb, resource.label, code)
+
+    def _compare_clocks(self, date: str | None) -> None:
+        """Compare once for each second of the server, since its header has no parts of one."""
+        if date != self._date:
+            self._date = date
+            skew = skew_of(date, self._wall())
+            self.skew = self.skew if skew is None else skew
 
     def _url(self, path: str, query: Mapping[str, str]) -> URL:
         return URL(f"{self._access.server}{path}", encoded=True).with_query(query)
