@@ -5,7 +5,7 @@ import json
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -29,7 +29,7 @@ _METHODS = {
     "create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE",
 }  # fmt: skip
 _TYPES = {"patch": "application/merge-patch+json"}
-_SILENCE = 75.0  # seconds without a byte after which a watch is given up: servers send a bookmark every minute
+_SILENCE = 75.0  # seconds without a byte after which a watch ends: most servers send a bookmark every minute
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ssl.SSLError, ValueError)
 
 
@@ -106,8 +106,9 @@ class Api:
     ) -> AsyncGenerator[tuple[str, Document], None]:
         """Yield (ADDED | MODIFIED | DELETED | BOOKMARK, object) until the server ends it after so many seconds.
 
-        What the server says of an error is raised as ApiRefusedError (410: `since` is too old), and a connection that
-        breaks or falls silent as ApiUnreachableError. `on_open` hears that the server has agreed to be watched.
+        It also ends when nothing was heard for long: a quiet server and a dead one look the same. What the server says
+        of an error is raised as ApiRefusedError (410: `since` is too old), a connection that breaks as
+        ApiUnreachableError. `on_open` hears that the server has agreed to be watched.
         """
         query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": since}
         query |= {"timeoutSeconds": str(max(1, int(seconds)))} | ({"labelSelector": selector} if selector else {})
@@ -115,8 +116,9 @@ class Api:
         async with self._asked("watch", resource, url, None, limit=None) as response:
             if on_open is not None:
                 on_open()
-            async for line in lines(response.content.iter_any()):
-                yield event(line)
+            with suppress(TimeoutError):  # it fell silent: whether the server is still there, the next request tells
+                async for line in lines(response.content.iter_any()):
+                    yield event(line)
 
     async def close(self) -> None:
         """End all connections."""
