@@ -22,6 +22,7 @@ PATCHED: dict[str, Any] = {
         "subresource": "status",
     },
     "responseStatus": {"metadata": {}, "code": 200},
+    "annotations": {"authorization.k8s.io/decision": "allow"},
     "stageTimestamp": "2026-03-01T00:00:00.250000Z",
 }
 
@@ -49,8 +50,10 @@ def test_a_line_that_is_still_being_written_is_left_out() -> None:
     assert len(read_rows([line(), line()[:40]])) == 1
 
 
-@pytest.mark.parametrize(("code", "is_allowed"), [(200, True), (404, True), (409, True), (401, False), (403, False)])
-def test_no_right_is_not_the_same_as_no_success(code: int, is_allowed: bool) -> None:  # noqa: FBT001
-    (row,) = read_rows([line(responseStatus={"code": code})])
+@pytest.mark.parametrize(("decision", "is_allowed"), [("allow", True), ("forbid", False)])
+def test_no_right_is_not_the_same_as_no_success(decision: str, is_allowed: bool) -> None:  # noqa: FBT001
+    refused = line(responseStatus={"code": 403}, annotations={"authorization.k8s.io/decision": decision})
 
-    assert row.is_allowed is is_allowed
+    (row,) = read_rows([refused])
+
+    assert (row.code, row.is_allowed) == (403, is_allowed)
