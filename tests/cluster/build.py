@@ -23,7 +23,7 @@ _TELL_EVERY = 15.0  # seconds
 
 def version() -> str:
     """Return the version of Kubernetes that is built, such as 1.37.1."""
-    found = re.search(r"^\tk8s\.io/kubernetes v(\S+)$", (MODULE / "go.mod").read_text("utf-8"), re.MULTILINE)
+    found = re.search(r"^\tk8s\.io/kubernetes v(\S+)", (MODULE / "go.mod").read_text("utf-8"), re.MULTILINE)
     assert found is not None
     return found[1]
 

@@ -1,9 +1,10 @@
-"""make_certificates(folder): the server's certificate, which is its own authority, and the key that signs tokens."""
+"""make_certificates(folder): the server's certificate, which is its own authority, and the keys of tokens."""
 
 import subprocess
 from pathlib import Path
 
-CERTIFICATE, KEY, SIGNING_KEY = "server.crt", "server.key", "tokens.key"
+CERTIFICATE, KEY = "server.crt", "server.key"
+SIGNING_KEY, CHECKING_KEY = "tokens.key", "tokens.pub"
 _CURVE = ("-pkeyopt", "ec_paramgen_curve:P-256")
 _EXTENSIONS = (
     "subjectAltName=IP:127.0.0.1,DNS:localhost",
@@ -13,9 +14,10 @@ _EXTENSIONS = (
 
 
 def make_certificates(folder: Path) -> None:
-    """Write the three files, for a day."""
+    """Write the four files, good for a day."""
     added = [word for each in _EXTENSIONS for word in ("-addext", each)]
     _openssl(folder, "genpkey", "-algorithm", "EC", *_CURVE, "-out", SIGNING_KEY)
+    _openssl(folder, "pkey", "-in", SIGNING_KEY, "-pubout", "-out", CHECKING_KEY)
     _openssl(
         folder, "req", "-x509", "-newkey", "ec", *_CURVE, "-noenc", "-days", "1", "-subj", "/CN=kron-test",
         "-keyout", KEY, "-out", CERTIFICATE, *added,

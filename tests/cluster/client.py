@@ -56,6 +56,12 @@ class Client:
         self._tls = ssl.create_default_context(cadata=authority)
         self._headers = {"Authorization": f"Bearer {token}"}
         self._own = threading.local()
+        self._open: set[HTTPSConnection] = set()
+
+    def close(self) -> None:
+        """Close what is open."""
+        for connection in self._open:
+            connection.close()
 
     def get(self, kind: str, namespace: str, name: str, *, accept: str = "application/json") -> Document:
         """Return one object."""
@@ -121,6 +127,7 @@ class Client:
         was_open = hasattr(self._own, "connection")
         if not was_open:
             self._own.connection = self._connect(_TIMEOUT)
+            self._open.add(self._own.connection)
         connection: HTTPSConnection = self._own.connection
         try:
             connection.request(method, address, data, {**self._headers, **headers})
@@ -128,6 +135,7 @@ class Client:
             return answer.status, answer.read()
         except (OSError, HTTPException) as error:
             connection.close()
+            self._open.discard(connection)
             del self._own.connection
             if was_open:  # the server may have closed it, or have been killed, since it was used last
                 return self._exchange(method, where, body, query, headers)

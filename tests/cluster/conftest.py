@@ -17,9 +17,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
         pytest.skip(f"NOT tested on a real server: no {', '.join(wanted)} in {programs}; see `make test-cluster`")
     found = ControlPlane(tmp_path_factory.mktemp("plane"), programs)
     try:
-        found.start()
-        found.apply_crd(crd())
-        yield found
+        yield found.start(crd())
     finally:
         found.stop()
 

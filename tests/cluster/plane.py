@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.audit import POLICY, Row, read_audit
-from tests.cluster.certificates import CERTIFICATE, KEY, SIGNING_KEY, make_certificates
+from tests.cluster.certificates import CERTIFICATE, CHECKING_KEY, KEY, SIGNING_KEY, make_certificates
 from tests.cluster.child import kill_child, start_child
 from tests.cluster.client import Client, Document, Refused, path
 from tests.cluster.kubeconfig import write_kubeconfig
@@ -42,12 +42,16 @@ class ControlPlane:
         self._controllers, self._rate = controllers, queries_per_second
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._admin_token, self._controllers_token = secrets.token_hex(16), secrets.token_hex(16)
+        self._clients: dict[str, Client] = {}  # by token
         self._etcd_port = self._peer_port = self._port = 0
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
-    def start(self) -> "ControlPlane":
-        """Start everything, and return when Pods can be created."""
+    def start(self, *definitions: Document) -> "ControlPlane":
+        """Start everything, these CustomResourceDefinitions served, and return when Pods can be created.
+
+        The controllers come last: the garbage collector looks for new resources only twice a minute.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         make_certificates(self.folder)
         self.authority = (self.folder / CERTIFICATE).read_text("ascii")
@@ -67,6 +71,8 @@ class ControlPlane:
                 self.stop()
                 if tried == _TRIES:
                     raise
+        for each in definitions:
+            self.apply_crd(each)
         self._start_controllers()
         self._run("kubelet", [sys.executable, "-m", "tests.cluster.kubelet", self.kubeconfig(self._admin_token)])
         wait_until(self._has_node, _START_TIMEOUT, what="the node")
@@ -76,7 +82,10 @@ class ControlPlane:
         """End every process, and remove what they stored; their logs stay."""
         for child in self._children.values():
             kill_child(child)
+        for client in self._clients.values():
+            client.close()
         self._children.clear()
+        self._clients.clear()
         shutil.rmtree(self.folder / "etcd", ignore_errors=True)
 
     def kill_api_server(self) -> None:
@@ -93,7 +102,7 @@ class ControlPlane:
             "tls-cert-file": at / CERTIFICATE, "tls-private-key-file": at / KEY,
             "token-auth-file": at / "tokens.csv", "anonymous-auth": "false", "authorization-mode": "RBAC",
             "service-account-issuer": _ISSUER, "api-audiences": _ISSUER,
-            "service-account-key-file": at / SIGNING_KEY, "service-account-signing-key-file": at / SIGNING_KEY,
+            "service-account-key-file": at / CHECKING_KEY, "service-account-signing-key-file": at / SIGNING_KEY,
             "disable-admission-plugins": "TaintNodesByCondition", "enable-priority-and-fairness": "false",
             "profiling": "false", "audit-policy-file": at / "audit.yaml", "audit-log-path": at / "audit.log",
         }  # fmt: skip
@@ -119,7 +128,9 @@ class ControlPlane:
 
     def client(self, token: str) -> Client:
         """Return a client for whoever has the token."""
-        return Client(self.server, self.authority, token)
+        if token not in self._clients:
+            self._clients[token] = Client(self.server, self.authority, token)
+        return self._clients[token]
 
     def namespace(self, prefix: str = "test") -> str:
         """Make a namespace of its own, and return its name when Pods can be created in it."""
@@ -230,7 +241,7 @@ def free_ports(count: int) -> list[int]:
 
 def is_established(crd: Document) -> bool:
     """Tell whether the server says that it serves the resource."""
-    conditions = {each["type"]: each["status"] for each in crd.get("status", {}).get("conditions", [])}
+    conditions = {each["type"]: each["status"] for each in crd.get("status", {}).get("conditions") or []}
     return conditions.get("Established") == "True"
 
 
