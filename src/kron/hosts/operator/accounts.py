@@ -35,6 +35,7 @@ class Account:
     entries: tuple[Entry, ...]
     succeeded_at: Instant | None = None
     trouble: Trouble | None = None
+    owes: bool = False  # whether something that was found among the Jobs is to be written before another one is created
 
     @property
     def handled(self) -> Handled:
@@ -79,6 +80,7 @@ class Accounts:
         found = [entry for job in self._world.jobs_named(seen.identity) if (entry := entry_of(job)) is not None]
         relevant = (entry for entry in found if entry.at > seen.created)
         account.entries = joined(entries, sorted(relevant, key=lambda entry: entry.at))
+        account.owes = len(account.entries) > len(past.entries)
         self._accounts[seen.identity] = account
         return account
 
@@ -101,6 +103,13 @@ class Accounts:
             return False
         account.entries = (*account.entries, entry)
         self._on_change(identity)
+        return True
+
+    def find(self, identity: str, entry: Entry) -> bool:
+        """Remember a period whose Job somebody else has created; return whether that is news."""
+        if not self.settle(identity, entry):
+            return False
+        self._accounts[identity].owes = True
         return True
 
     def trouble(self, identity: str, trouble: Trouble | None) -> None:

@@ -154,6 +154,8 @@ class Maker:
             return None
         if not self._in.may_write():
             return None  # another one leads, and will find it
+        if account.owes:
+            return _SOON  # first of all it is written what was found
         try:
             # A crash here, before the answer: the Job is there or is not; whoever comes next finds out.
             answer = await self._in.api.send("create", JOBS, seen.namespace, body=job_of(seen.kronjob, making.decision))

@@ -170,7 +170,7 @@ class Reign:
         account = self._accounts.of(seen.identity)
         if entry is None or account is None or entry.at <= seen.created:
             return
-        if self._accounts.settle(seen.identity, entry):
+        if self._accounts.find(seen.identity, entry):
             self._note_handled(seen.identity)
         if job.is_active and job.owner == seen.uid:
             self._go_on(seen, job, self._realm.clock.now())
@@ -181,7 +181,10 @@ class Reign:
         """Tell the engine what has changed, until nothing has."""
         while self._changed:
             changed, self._changed = self._changed, {}
-            await self._engine.change(partial(self._declaration, changed))
+            try:
+                await self._engine.change(partial(self._declaration, changed))
+            except Exception as error:
+                self._on_bug(error)
             for identity in changed:
                 self._writer.mark(identity)
 

@@ -48,17 +48,17 @@ class Writer:
             self._tries.pop(identity, None)
             return None
         self._at.accounts.trim(identity, self._span(seen))
+        written = account.entries
         patch = status_patch(seen.status, self._at.standing(seen, account).to_dict(seen.status, self._at.now()))
-        if not patch:
-            self._tries.pop(identity, None)
-            return None
-        body = {"metadata": {"resourceVersion": seen.version}, "status": patch}
-        try:
-            answer = await self._at.api.send("patch", KRONJOB_STATUS, namespace, name, body=body)
-            self._at.world.put_kronjob(self._at.world.see_kronjob(answer))
-        except ApiError as error:
-            return await self._on_refusal(seen, error)
+        if patch:
+            body = {"metadata": {"resourceVersion": seen.version}, "status": patch}
+            try:
+                answer = await self._at.api.send("patch", KRONJOB_STATUS, namespace, name, body=body)
+                self._at.world.put_kronjob(self._at.world.see_kronjob(answer))
+            except ApiError as error:
+                return await self._on_refusal(seen, error)
         self._tries.pop(identity, None)
+        account.owes = account.owes and account.entries is not written
         return None
 
     async def _on_refusal(self, seen: SeenKronJob, error: ApiError) -> float | None:
