@@ -185,7 +185,7 @@ def test_every_answer_and_every_silence_is_told() -> None:
 def test_the_server_s_clock_is_compared_with_ours() -> None:
     async def play() -> float:
         date = {"Date": "Sun, 01 Mar 2026 12:00:00 GMT"}
-        async with serving(say({}, **date)) as server, asking(server, wall=lambda: 1772366409.5) as api:
+        async with serving(say({}, 200, **date)) as server, asking(server, wall=lambda: 1772366409.5) as api:
             await api.send("get", JOBS, "ns", "mail")
             return api.skew
 

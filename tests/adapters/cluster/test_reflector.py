@@ -1,113 +1,13 @@
 """Reflector: whatever the server does, the view ends up with what the server has, and hears why it took long."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
-from kron.adapters.cluster.api import Api
-from kron.adapters.cluster.backoff import Backoff
-from kron.adapters.cluster.reflector import Key, Reflector
-from kron.adapters.cluster.resources import JOBS
-from kron.errors import ApiError
-from tests.adapters.cluster.world import (
-    Server,
-    Step,
-    asking,
-    cut,
-    live,
-    page,
-    refuse,
-    serving,
-    status,
-    stream,
-    thing,
-)
+from tests.adapters.cluster.reflecting import after, reflecting
+from tests.adapters.cluster.world import Step, cut, live, page, refuse, status, stream, thing
 
 GONE = ("ERROR", status(410, "Expired"))
-
-
-class Versions:
-    """A view that keeps the version of each object, and remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, str] = {}
-        self.told: list[str] = []
-        self.problems: list[str] = []
-
-    def keep(self, document: dict[str, Any]) -> str:
-        return str(document["metadata"]["resourceVersion"])
-
-    def replace(self, kept: dict[Key, str], _version: str) -> None:
-        self.known = {name: version for (_, name), version in kept.items()}
-        self.told.append("replace")
-
-    def put(self, key: Key, kept: str) -> None:
-        self.known[key[1]] = kept
-        self.told.append(f"put {key[1]}")
-
-    def remove(self, key: Key, kept: str) -> None:
-        self.told.append(f"remove {key[1]} as it was at {kept}, of {self.known.pop(key[1])}")
-
-    def problem(self, error: ApiError) -> None:
-        self.problems.append(error.name)
-
-
-@dataclass
-class World:
-    """A server, the view of it, and what was told of restarts and of waiting."""
-
-    server: Server
-    api: Api
-    view: Versions = field(default_factory=Versions)
-    causes: list[str] = field(default_factory=list)
-    waits: list[float] = field(default_factory=list)
-    now: float = 0.0
-
-    def __post_init__(self) -> None:
-        backoff = Backoff(first=1, longest=5, chance=lambda: 1.0, pause=self._pause)
-        self.reflector = Reflector(
-            self.api, JOBS, "ns", self.view, selector="a=b", backoff=backoff, chance=lambda: 0.5, monotonic=self._time
-        )
-        self.reflector.on_restart = self.causes.append
-
-    def _time(self) -> float:
-        return self.now
-
-    async def _pause(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-    def queries(self, *keys: str) -> list[tuple[str | None, ...]]:
-        """Return what the server was asked, one row a request."""
-        return [tuple(asked.query.get(key) for key in keys) for asked in self.server.asked]
-
-
-@asynccontextmanager
-async def reflecting(*script: Step, **options: Any) -> AsyncIterator[World]:
-    """Reflect a server, without waiting for time, as long as the block."""
-    async with serving(*script) as server, asking(server, **options) as api:
-        world = World(server, api)
-        task = asyncio.create_task(world.reflector.run())
-        try:
-            yield world
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-
-def after(*script: Step, **options: Any) -> World:
-    """Return the world when the script has been played and the server is asked for more."""
-
-    async def play() -> World:
-        async with reflecting(*script, **options) as world:
-            await world.server.idle.wait()
-            return world
-
-    return live(play())
 
 
 def test_a_list_comes_in_pages_and_is_handed_over_once() -> None:
@@ -248,21 +148,30 @@ def test_lists_alone_do_not_end_the_longer_waiting() -> None:
     assert world.waits == [1, 2, 4]
 
 
+def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_told_of_nothing() -> None:
+    async def play() -> list[float]:
+        async with reflecting(refuse(500), refuse(500), page()) as world:
+            world.server.script += [world.lasting(5, stream()), refuse(500)]
+            await world.server.idle.wait()
+            return world.waits
+
+    assert live(play()) == [1, 2, 1, 2]
+
+
 def test_a_server_that_asks_for_time_gets_it_within_reason() -> None:
     world = after(refuse(429, **{"Retry-After": "9"}), refuse(429, **{"Retry-After": "86400"}))
 
     assert world.waits == [9, 60]
 
 
-def test_a_wait_is_drawn_between_half_of_it_and_all() -> None:
-    waits: list[float] = []
+def test_each_page_is_a_sign_of_life() -> None:
+    async def play() -> float:
+        async with reflecting() as world:
+            world.server.script += [world.lasting(3, page(more="x"))]
+            await world.server.idle.wait()
+            return world.reflector.alive_at
 
-    async def pause(seconds: float) -> None:
-        waits.append(seconds)
-
-    live(Backoff(first=2, chance=lambda: 0.0, pause=pause).wait())
-
-    assert waits == [1]
+    assert live(play()) == 3
 
 
 def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.adapters.cluster.answers import lines
@@ -154,6 +154,7 @@ def test_who_is_cancelled_while_he_listens_leaves_no_connection() -> None:
     live(play())
 
 
+@settings(max_examples=30)
 @given(st.lists(st.binary().filter(lambda part: b"\n" not in part)), st.data())
 def test_lines_are_the_same_however_they_are_cut(parts: list[bytes], data: st.DataObject) -> None:
     text = b"".join(part + b"\n" for part in parts)

@@ -28,10 +28,11 @@ class Asked(NamedTuple):
 
 
 class Server:
-    """Answers one request after the other by its script; what is asked beyond it waits for an answer for ever."""
+    """Answers one request after the other by its script; what is asked beyond it waits for ever, or has one answer."""
 
-    def __init__(self, *script: Step) -> None:
+    def __init__(self, *script: Step, then: Step | None = None) -> None:
         self.script = [*script]
+        self.then = then
         self.asked: list[Asked] = []
         self.left = asyncio.Event()  # a client went away in the middle of an answer
         self.idle = asyncio.Event()  # a request came that the script does not answer
@@ -43,8 +44,8 @@ class Server:
         body = json.loads(text) if text else None
         self.asked.append(Asked(request.method, request.path, dict(request.query), dict(request.headers), body))
         try:
-            if self.script:
-                return await self.script.pop(0)(request)
+            if step := self.script.pop(0) if self.script else self.then:
+                return await step(request)
             self.idle.set()
             return await hang(request)
         except asyncio.CancelledError:
@@ -53,9 +54,9 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(*script: Step, ssl: Any = None) -> AsyncIterator[Server]:
+async def serving(*script: Step, then: Step | None = None, ssl: Any = None) -> AsyncIterator[Server]:
     """Run a server as long as the block."""
-    server = Server(*script)
+    server = Server(*script, then=then)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.01)

@@ -40,15 +40,21 @@ def find_access(
 
 
 def _of_pod(host: str, port: str, mount: Path) -> Access:
-    fix = "mount the ServiceAccount's token into the Pod, or name a kubeconfig with --kubeconfig or in $KUBECONFIG"
     token, authority = mount / "token", mount / "ca.crt"
     try:
         token.read_bytes()
         tls = client_tls(authority.read_text("ascii"))
-    except (OSError, ValueError, ssl.SSLError) as error:
-        raise KubeconfigError(path=str(mount), field="", reason=str(error), fix=fix) from error
+    except (ssl.SSLError, ValueError) as error:
+        raise _unmounted(authority, f"is no certificate: {error}") from error
+    except OSError as error:
+        raise _unmounted(Path(error.filename), error.strerror or str(error)) from error
     namespace = None
     with suppress(OSError):
         namespace = (mount / "namespace").read_text("utf-8").strip() or None
     server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     return Access(server=server, credential=TokenFile(token, tls), namespace=namespace)
+
+
+def _unmounted(path: Path, reason: str) -> KubeconfigError:
+    fix = "mount the ServiceAccount's token into the Pod, or name a kubeconfig with --kubeconfig or in $KUBECONFIG"
+    return KubeconfigError(path=str(path), field="", reason=reason, fix=fix)

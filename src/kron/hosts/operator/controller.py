@@ -155,6 +155,7 @@ class Controller:
             renew_deadline=options.renew_deadline.total_seconds(),
             retry_period=options.retry_period.total_seconds(),
             on_change=lambda _leads: self._news.set(),
+            on_problem=partial(self._on_problem, "leases"),
         )
 
     def _may_write(self) -> bool:
