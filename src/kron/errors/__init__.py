@@ -4,6 +4,7 @@ An error's `name` is its class name and its `details` are a plain mapping. Nothi
 formatting of time, no policy. The parts of the package hold the classes; this is where everybody takes them from.
 """
 
+from kron.errors.cluster import ApiError, ApiRefusedError, ApiUnreachableError, KubeconfigError
 from kron.errors.definitions import (
     CronCalculationError,
     CronExpressionInvalidError,
@@ -53,6 +54,9 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "ApiError",
+    "ApiRefusedError",
+    "ApiUnreachableError",
     "ControlError",
     "CronCalculationError",
     "CronExpressionInvalidError",
@@ -67,6 +71,7 @@ __all__ = [
     "InvalidTraceError",
     "JobActiveError",
     "KronError",
+    "KubeconfigError",
     "LedgerConflictError",
     "LedgerError",
     "LedgerInUseError",

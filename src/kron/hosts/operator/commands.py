@@ -5,6 +5,7 @@ import click
 from kron._version import __version__
 from kron.hosts.console import Commands, heed_terminal
 from kron.hosts.manifests import write_manifest
+from kron.hosts.operator.run import run
 from kron.rules.kronjob.crd import crd
 
 
@@ -23,3 +24,6 @@ def operator(context: click.Context) -> None:
 def crd_() -> None:
     """Print the CustomResourceDefinition of KronJobs, for `kubectl apply -f -`."""
     click.echo(write_manifest(crd()), nl=False)
+
+
+operator.add_command(run)

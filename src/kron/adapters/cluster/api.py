@@ -1,0 +1,200 @@
+"""Api: one API server, asked with plain data; every answer is a document or an ApiError."""
+
+import asyncio
+import json
+import socket
+import ssl
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any, Literal
+
+import aiohttp
+from yarl import URL
+
+from kron._version import __version__
+from kron.adapters.cluster.access import Access
+from kron.adapters.cluster.answers import event, lines, refusal, skew_of
+from kron.adapters.cluster.credentials import CredentialError
+from kron.adapters.cluster.find import find_access
+from kron.adapters.cluster.resources import Resource
+from kron.errors import ApiUnreachableError
+
+Verb = Literal["create", "get", "list", "patch", "update", "delete"]
+Document = dict[str, Any]
+
+_METHODS = {
+    "get": "GET", "list": "GET", "watch": "GET",
+    "create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE",
+}  # fmt: skip
+_SILENCE = 75.0  # seconds without a byte after which a watch is given up: servers send a bookmark every minute
+_KEEP_ALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+_UNACKNOWLEDGED = 30_000  # milliseconds until what was sent to a host that is gone counts as lost
+_FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ssl.SSLError, ValueError)
+
+
+class Api:
+    """A session with one server. Nothing is tried twice here: who asks knows what a second try would mean."""
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        timeout: float = 30.0,
+        silence: float = _SILENCE,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.namespace = access.namespace
+        self.skew = 0.0  # seconds by which our clock was ahead of the server's at the last answer
+        self.on_answer: Callable[[str, str, int], object] | None = None  # verb, resource, code; 0 is no answer
+        self._access = access
+        self._timeout = timeout
+        self._silence = silence
+        self._wall = wall
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=_socket),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept": "application/json", "User-Agent": f"kron/{__version__}"},
+            timeout=aiohttp.ClientTimeout(total=None),
+        )
+        # Otherwise a request whose connection breaks is sent again behind our back, though it may have had its effect.
+        self._session._retry_connection = False
+
+    @classmethod
+    async def connect(
+        cls, kubeconfig: str | None = None, context: str | None = None, *, home: bool = False, timeout: float = 30.0
+    ) -> "Api":
+        """Return a session with the cluster that is meant, or raise KubeconfigError; nothing is sent yet.
+
+        It is that of the kubeconfig, else of $KUBECONFIG, else of the Pod, else, if `home`, of ~/.kube/config.
+        """
+        return cls(find_access(kubeconfig, context, home=home), timeout=timeout)
+
+    async def send(
+        self,
+        verb: Verb,
+        resource: Resource,
+        namespace: str,
+        name: str = "",
+        body: Document | None = None,
+        query: Mapping[str, str] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> Document:
+        """Return the server's document, or raise ApiRefusedError or ApiUnreachableError; `patch` merges."""
+        headers = {}
+        if body is not None:
+            headers["Content-Type"] = "application/merge-patch+json" if verb == "patch" else "application/json"
+        data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        url = self._url(resource.path(namespace, name), query or {})
+        limit = self._timeout if timeout is None else timeout
+        async with self._asked(verb, resource, url, headers=headers, data=data, limit=limit) as response:
+            try:
+                found = json.loads(await response.read())
+            except ValueError as error:
+                raise self._unreachable(f"its answer is no JSON: {error}") from error
+            if not isinstance(found, dict):
+                raise self._unreachable("its answer is no document")
+            return found
+
+    async def watch(
+        self,
+        resource: Resource,
+        namespace: str,
+        since: str,
+        *,
+        selector: str = "",
+        seconds: float = 300.0,
+        on_open: Callable[[], object] | None = None,
+    ) -> AsyncGenerator[tuple[str, Document], None]:
+        """Yield (ADDED | MODIFIED | DELETED | BOOKMARK, object) until the server ends it after so many seconds.
+
+        What the server says of an error is raised as ApiRefusedError (410: `since` is too old), and a connection that
+        breaks or falls silent as ApiUnreachableError. `on_open` hears that the server has agreed to be watched.
+        """
+        query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": since}
+        query |= {"timeoutSeconds": str(max(1, int(seconds)))} | ({"labelSelector": selector} if selector else {})
+        url = self._url(resource.path(namespace), query)
+        async with self._asked("watch", resource, url, limit=None) as response:
+            if on_open is not None:
+                on_open()
+            async for line in lines(response.content.iter_any()):
+                yield event(line)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._session.close()
+
+    @asynccontextmanager
+    async def _asked(
+        self, verb: str, resource: Resource, url: URL, *, limit: float | None, **options: Any
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Ask, and turn whatever goes wrong until the block ends into an ApiError; without a limit, it may go on."""
+        try:
+            async with asyncio.timeout(limit):
+                async with asyncio.timeout(self._timeout if limit is None else None):
+                    response = await self._request(verb, resource, url, options)
+                try:
+                    self._note(verb, resource, response.status)
+                    self.skew = skew_of(response.headers, self._wall(), self.skew)
+                    if response.status == HTTPStatus.UNAUTHORIZED:
+                        self._access.credential.forget()
+                    if response.status >= HTTPStatus.MULTIPLE_CHOICES:
+                        raise refusal(response.status, response.reason, response.headers, await response.read())
+                    yield response
+                finally:
+                    response.release()
+        except (*_FAILURES, CredentialError) as error:
+            raise self._unreachable(_told(error)) from error
+
+    async def _request(
+        self, verb: str, resource: Resource, url: URL, options: Mapping[str, Any]
+    ) -> aiohttp.ClientResponse:
+        """Return an answer whose body is still to come; that there was none is noted, too."""
+        try:
+            proof = await self._access.credential.prove()
+            headers = {**options.get("headers", {})}
+            if proof.authorization is not None:
+                headers["Authorization"] = proof.authorization
+            return await self._session.request(
+                _METHODS[verb],
+                url,
+                data=options.get("data"),
+                headers=headers,
+                ssl=proof.tls if proof.tls is not None else True,
+                proxy=self._access.proxy,
+                server_hostname=self._access.server_name if proof.tls is not None else None,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_read=self._silence),
+            )
+        except BaseException:
+            self._note(verb, resource, 0)
+            raise
+
+    def _note(self, verb: str, resource: Resource, code: int) -> None:
+        if self.on_answer is not None:
+            self.on_answer(verb, resource.label, code)
+
+    def _url(self, path: str, query: Mapping[str, str]) -> URL:
+        return URL(f"{self._access.server}{path}", encoded=True).with_query(query)
+
+    def _unreachable(self, reason: str) -> ApiUnreachableError:
+        return ApiUnreachableError(server=self._access.server, reason=reason)
+
+
+def _socket(address: Any) -> socket.socket:
+    """Return a socket that notices within half a minute that the host at its other end is gone."""
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _KEEP_ALIVE:
+        made.setsockopt(socket.IPPROTO_TCP, option, value)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED)
+    return made
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return str(error) or type(error).__name__

@@ -1,0 +1,157 @@
+"""Reflector: hands a view every object of a resource, and then every change, for as long as it runs."""
+
+import random
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from kron.adapters.cluster.api import Api
+from kron.adapters.cluster.backoff import Backoff
+from kron.adapters.cluster.resources import Resource
+from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
+
+Cause = Literal["expired", "closed", "broken", "refused"]
+Key = tuple[str, str]  # namespace, name
+Kept = TypeVar("Kept")
+
+PAGE = 500  # objects: a few megabytes of JSON, which is all of a list that is ever in memory
+_SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
+_LASTED = 5.0  # seconds after which a watch that tells of nothing has gone well
+
+
+class View(Protocol[Kept]):
+    """Who is told. It never raises: an object that it cannot read is kept as such."""
+
+    def keep(self, document: dict[str, Any]) -> Kept:
+        """Return what is needed of a document; the rest is forgotten before the next page comes."""
+
+    def replace(self, kept: dict[Key, Kept], version: str) -> None:
+        """Take a complete list, of a version, in the place of all that was known and is not younger."""
+
+    def put(self, key: Key, kept: Kept) -> None:
+        """Hear of an object that is new or changed."""
+
+    def remove(self, key: Key, kept: Kept) -> None:
+        """Hear of an object that is gone, and how it was at last."""
+
+    def problem(self, error: ApiError) -> None:
+        """Hear that the server cannot be listed or watched at the moment; it is tried again."""
+
+
+class Reflector(Generic[Kept]):
+    """Lists in pages, watches from there with bookmarks, and begins anew wherever that ends."""
+
+    def __init__(
+        self,
+        api: Api,
+        resource: Resource,
+        namespace: str,
+        view: View[Kept],
+        *,
+        selector: str = "",
+        backoff: Backoff | None = None,
+        chance: Callable[[], float] = random.random,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.synced = False  # a complete list was handed over; stays
+        self.on_restart: Callable[[Cause], object] = _nobody
+        self._api = api
+        self._resource = resource
+        self._namespace = namespace
+        self._view = view
+        self._selector = selector
+        self._backoff = backoff or Backoff()
+        self._chance = chance
+        self._monotonic = monotonic
+        self._since = ""  # the version up to which the view knows everything; empty: list first
+        self._is_open = False
+        self._heard_at = monotonic()
+
+    @property
+    def alive_at(self) -> float:
+        """The monotonic time of the last sign of life; an open watch that has not fallen silent is one."""
+        return self._monotonic() if self._is_open else self._heard_at
+
+    async def run(self) -> None:
+        """Keep the view true until cancelled. No answer of the server ends it."""
+        while True:
+            error: ApiError | None = None
+            cause: Cause = "closed"
+            try:
+                if not self._since:
+                    await self._list()
+                await self._watch()
+            except ApiRefusedError as refused:
+                cause, error = ("expired" if refused.code == HTTPStatus.GONE else "refused"), refused
+            except ApiUnreachableError as unreachable:
+                cause, error = "broken", unreachable
+            was_open = self._close()
+            if cause == "expired":
+                self._since = ""
+            elif error is not None and not was_open:  # what was open is first tried again, and may be back at once
+                self._view.problem(error)
+            self.on_restart(cause)
+            await self._backoff.wait(error.retry_after if isinstance(error, ApiRefusedError) else None)
+
+    async def _list(self) -> None:
+        kept: dict[Key, Kept] = {}
+        query = {"limit": str(PAGE)} | ({"labelSelector": self._selector} if self._selector else {})
+        while True:
+            page = await self._api.send("list", self._resource, self._namespace, query=query)
+            self._heard_at = self._monotonic()
+            for document in page.get("items") or ():
+                kept[_key(document)] = self._view.keep(document)
+            about = page.get("metadata") or {}
+            if not (token := about.get("continue")):
+                break
+            query["continue"] = token
+        self._since = about.get("resourceVersion", "")
+        self._view.replace(kept, self._since)
+        self.synced = True
+
+    async def _watch(self) -> None:
+        began = self._monotonic()
+        seconds = _SHORTEST + (_LONGEST - _SHORTEST) * self._chance()
+        events = self._api.watch(
+            self._resource,
+            self._namespace,
+            self._since,
+            selector=self._selector,
+            seconds=seconds,
+            on_open=self._open,
+        )
+        async with aclosing(events):
+            async for kind, document in events:
+                self._tell(kind, document)
+                self._since = document["metadata"]["resourceVersion"]
+                self._backoff.reset()
+        if self._monotonic() - began >= _LASTED:
+            self._backoff.reset()
+
+    def _tell(self, kind: str, document: dict[str, Any]) -> None:
+        match kind:
+            case "ADDED" | "MODIFIED":
+                self._view.put(_key(document), self._view.keep(document))
+            case "DELETED":
+                self._view.remove(_key(document), self._view.keep(document))
+
+    def _open(self) -> None:
+        self._is_open = True
+
+    def _close(self) -> bool:
+        """Return whether the watch was open, and let it be so no longer."""
+        was_open, self._is_open = self._is_open, False
+        if was_open:
+            self._heard_at = self._monotonic()
+        return was_open
+
+
+def _key(document: dict[str, Any]) -> Key:
+    about = document["metadata"]
+    return about.get("namespace", ""), about["name"]
+
+
+def _nobody(cause: Cause) -> None:
+    """Hear of a restart, and do nothing."""

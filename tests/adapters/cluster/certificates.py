@@ -1,0 +1,42 @@
+"""An authority, and certificates that it made, for real TLS on the loopback."""
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    """A certificate and its key, as files in PEM."""
+
+    certificate: Path
+    key: Path
+
+
+def authority(folder: Path, name: str) -> Pair:
+    """Return an authority that trusts itself, without the extensions that old clusters do not have either."""
+    pair = Pair(folder / f"{name}.crt", folder / f"{name}.key")
+    _openssl(
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        "-subj", f"/CN={name}", "-keyout", pair.key, "-out", pair.certificate,
+    )  # fmt: skip
+    return pair
+
+
+def signed(folder: Path, name: str, by: Pair) -> Pair:
+    """Return a pair for 127.0.0.1 that the authority has signed."""
+    pair = Pair(folder / f"{name}.crt", folder / f"{name}.key")
+    request, extensions = folder / f"{name}.csr", folder / f"{name}.ext"
+    extensions.write_text("subjectAltName=IP:127.0.0.1\n")
+    _openssl(
+        "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}",
+        "-keyout", pair.key, "-out", request,
+    )  # fmt: skip
+    _openssl(
+        "x509", "-req", "-days", "2", "-in", request, "-CA", by.certificate, "-CAkey", by.key, "-CAcreateserial",
+        "-extfile", extensions, "-out", pair.certificate,
+    )  # fmt: skip
+    return pair
+
+
+def _openssl(*words: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)

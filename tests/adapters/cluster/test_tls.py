@@ -1,0 +1,92 @@
+"""TLS: whom we trust, and who we are, over real connections."""
+
+import base64
+import json
+import ssl
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kron.adapters.cluster.access import Access
+from kron.adapters.cluster.kubeconfig import read_kubeconfig
+from kron.adapters.cluster.resources import JOBS
+from kron.errors import ApiUnreachableError
+from tests.adapters.cluster.certificates import Pair, authority, signed
+from tests.adapters.cluster.test_kubeconfig import config
+from tests.adapters.cluster.world import asking, live, say, serving
+
+
+class Keys:
+    """Pairs of an authority that the server trusts, and of one that it does not."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ours, self.other = authority(folder, "ours"), authority(folder, "other")
+        self.server, self.client = signed(folder, "server", self.ours), signed(folder, "client", self.ours)
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
+    return Keys(tmp_path_factory.mktemp("keys"))
+
+
+def ask(keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: Pair | None = None) -> str:
+    """Return "answered", or what the connection failed of, of a server that may want a certificate."""
+
+    async def play() -> str:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(keys.server.certificate, keys.server.key)
+        if wants is not None:
+            tls.load_verify_locations(wants.certificate)
+            tls.verify_mode = ssl.CERT_REQUIRED
+        async with serving(say({}), ssl=tls) as server:
+            file = keys.folder / "config"
+            file.write_text(config(user, {"server": server.url, **cluster}))
+            found = read_kubeconfig([file], None)
+            async with asking(server, found.credential) as api:
+                assert isinstance(found, Access)
+                try:
+                    await api.send("get", JOBS, "ns", "a")
+                except ApiUnreachableError as error:
+                    return error.message
+        return "answered"
+
+    return live(play())
+
+
+def data(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def test_a_server_that_our_authority_vouches_for_is_asked(keys: Keys) -> None:
+    assert ask(keys, cluster={"certificate-authority": "ours.crt"}) == "answered"
+
+
+def test_a_server_that_nobody_vouches_for_is_not_asked(keys: Keys) -> None:
+    assert "certificate verify failed" in ask(keys, cluster={"certificate-authority": "other.crt"})
+
+
+def test_a_server_is_asked_unseen_if_the_user_says_so(keys: Keys) -> None:
+    assert ask(keys, cluster={"insecure-skip-tls-verify": True}) == "answered"
+
+
+def test_a_certificate_says_who_we_are(keys: Keys) -> None:
+    cluster = {"certificate-authority": "ours.crt"}
+    files = {"client-certificate": "client.crt", "client-key": "client.key"}
+    texts = {"client-certificate-data": data(keys.client.certificate), "client-key-data": data(keys.client.key)}
+
+    assert ask(keys, cluster=cluster, user=files, wants=keys.ours) == "answered"
+    assert ask(keys, cluster=cluster, user=texts, wants=keys.ours) == "answered"
+    assert ask(keys, cluster=cluster, wants=keys.ours) != "answered"
+
+
+def test_a_program_may_tell_a_certificate(keys: Keys) -> None:
+    status = {
+        "clientCertificateData": keys.client.certificate.read_text(), "clientKeyData": keys.client.key.read_text(),
+    }  # fmt: skip
+    code = f"print({json.dumps(json.dumps({'status': status}))})"
+    user = {"exec": {"command": sys.executable, "args": ["-c", code]}}
+
+    assert ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user, wants=keys.ours) == "answered"
