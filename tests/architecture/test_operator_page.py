@@ -4,10 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from kron.hosts.manifests import read_manifests
 from kron.rules.kronjob.fields import SPEC, Leaf, Table
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import read_kronjob
+from tests.cli.runner import kron
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| `([\w.]+)` \| `?(.*?)`? \| .* \|$", re.MULTILINE)
@@ -40,3 +43,10 @@ def test_the_shipped_example_is_a_good_one() -> None:
     (given,) = read_manifests((ROOT / "examples" / "kronjob.yaml").read_text("utf-8"))
 
     assert isinstance(read_kronjob(given), KronJob)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "examples" / "kronjobs").iterdir()), ids=lambda file: file.stem)
+def test_an_example_is_good_and_nothing_is_to_be_said_about_it(file: Path) -> None:
+    answer = kron("k8s", "validate", "-f", str(file))
+
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
