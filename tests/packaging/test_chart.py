@@ -108,7 +108,7 @@ def test_the_values_arrive_where_they_belong(mode: str) -> None:
     (container,) = pod["containers"]
     assert (spec["replicas"], pod["imagePullSecrets"]) == (3, [{"name": "key"}])
     assert (container["image"], container["imagePullPolicy"]) == ("registry.example/kron:7", "Always")
-    assert container["resources"] == {"limits": {"memory": "1Gi"}}
+    assert container["resources"] == {**RESOURCES, "limits": {"memory": "1Gi"}}
     flags = ["--listen=0.0.0.0:8080", "--leader-elect=true", "--slack=45s", "--workers=32"]
     assert container["args"] == ["run", *flags]
 
