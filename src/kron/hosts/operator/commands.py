@@ -5,9 +5,9 @@ import click
 from kron._version import __version__
 from kron.hosts.console import Commands, heed_terminal
 from kron.hosts.manifests import write_manifest
+from kron.hosts.namespace import NAMESPACE
 from kron.hosts.operator.deployment import IMAGE, cluster_wide, in_one_namespace
 from kron.rules.kronjob.crd import crd
-from kron.rules.kronjob.names import is_namespace
 
 
 @click.group("kron-operator", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,7 +28,12 @@ def crd_() -> None:
 
 
 @operator.command()
-@click.option("--namespace", metavar="NS", help="Run it in this namespace, for the KronJobs of this namespace alone.")
+@click.option(
+    "--namespace",
+    metavar="NS",
+    type=NAMESPACE,
+    help="Run it in this namespace, for the KronJobs of this namespace alone.",
+)
 @click.option("--image", metavar="IMAGE", default=IMAGE, show_default=True, help="What `deploy/Containerfile` makes.")
 def manifests(namespace: str | None, image: str) -> None:
     """Print all that runs the operator, for `kubectl apply -f -`: the CustomResourceDefinition first.
@@ -36,8 +41,5 @@ def manifests(namespace: str | None, image: str) -> None:
     Without --namespace it lies in kron-system and is for the KronJobs of all namespaces. With it, nothing but the
     definition of the resource is cluster-wide, and the namespace must be there.
     """
-    if namespace is not None and not is_namespace(namespace):
-        message = f"{namespace!r} must be at most 63 lower-case letters, digits or -"
-        raise click.BadParameter(message, param_hint="--namespace")
     objects = cluster_wide(image=image) if namespace is None else in_one_namespace(namespace, image)
     click.echo("---\n".join(map(write_manifest, [crd(), *objects])), nl=False)
