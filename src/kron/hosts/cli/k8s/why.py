@@ -22,7 +22,7 @@ from kron.rules.kronjob.reading import read_kronjob
 _SOURCES = {
     Source.STATUS: "status.handledPeriods of the KronJob",
     Source.JOB: "the Job, which the status does not list yet",
-    Source.COMPUTED: "nothing is recorded; this is what the definition decides",
+    Source.COMPUTED: "nobody; this is what the present definition decides",
 }
 
 
