@@ -1,9 +1,6 @@
 """kron k8s next, explain, why, validate and forecast of a cluster: what is asked of it, and what is said."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +10,9 @@ from kron.decision.decide import decide
 from kron.instant import parse_instant
 from kron.rules.kronjob.child import job_of
 from tests.cli.api_server import JOBS, KRONJOBS, ApiServer, listed, status
-from tests.cli.manifests import GOOD, written
+from tests.cli.manifests import CHOSEN, FIRST, GOOD, resource, written
 from tests.cli.runner import kron
-from tests.rules.kronjob.world import document, kronjob
-
-FIRST, CHOSEN = "2026-03-01T00:00:00Z", "2026-03-01T02:32:20Z"
-FORBIDDEN = 'kronjobs.kron.io is forbidden: User "me" cannot get resource "kronjobs"'
-
-
-def resource(name: str = "db-backup", namespace: str = "prod", **spec: Any) -> dict[str, Any]:
-    """Return a KronJob as a server has it, with an execution in its status."""
-    found = document(name, namespace, **(GOOD | spec))
-    found["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
-    entry = {"periodID": FIRST, "chosenTime": CHOSEN, "outcome": "executed", "reason": ""}
-    found["status"] = {"definitionHash": "x", "handledPeriods": [entry]}
-    return found
-
-
-@pytest.fixture
-def api(tmp_path: Path) -> Iterator[ApiServer]:
-    """A server with one KronJob."""
-    server = ApiServer(tmp_path).holds(resource())
-    with server.serving():
-        yield server
-
+from tests.rules.kronjob.world import kronjob
 
 # --- what is said -----------------------------------------------------------------------------------------------------
 
@@ -99,6 +75,26 @@ def test_why_is_a_sentence_and_the_steps_for_people(api: ApiServer) -> None:
     assert [line.split()[0] for line in rest[1:] if not line.startswith(" " * 6)] == [
         "cron", "nominal", "window", "chosen", "policy", "outcome", "job", "told",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"lastPeriodID": "2026-03-04T00:00:00Z", "count": 4}, f"one of an outage, from {FIRST} until 2026-03-04T00:0"),
+        ({"chosenTime": "2026-03-01T01:00:00Z"}, "recorded, by an earlier definition: 2026-03-01T01:00:00Z"),
+        ({"periodID": "2026-03-01T00:07:00Z"}, "by an earlier definition; the present one has no such period"),
+    ],
+    ids=["outage", "another second", "another schedule"],
+)
+def test_what_else_is_known_of_a_period_is_told(api: ApiServer, entry: dict[str, Any], words: str) -> None:
+    found = resource()
+    found["status"]["handledPeriods"] = [{"periodID": FIRST, "outcome": "missed", **entry}]
+    api.holds(found)
+
+    answer = api.kron("why", "prod/db-backup", "--at", found["status"]["handledPeriods"][0]["periodID"])
+
+    assert answer.code == 1
+    assert words in answer.out
 
 
 def test_a_job_that_is_there_tells_of_its_period(api: ApiServer) -> None:
@@ -181,108 +177,6 @@ def test_many_are_asked_for_page_by_page(api: ApiServer) -> None:
 
     assert answer.json["jobs"] == 2
     assert [query for _, _, query in api.asked] == [{"limit": "500"}, {"limit": "500", "continue": "on"}]
-
-
-# --- what is in the way -----------------------------------------------------------------------------------------------
-
-COMMANDS = [("next", "prod/x"), ("explain", "prod/x"), ("why", "prod/x", "--at", CHOSEN), ("validate", "prod/x")]
-ALL = [*COMMANDS, ("forecast",), ("validate",)]
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_a_kronjob_that_is_not_there_is_named(api: ApiServer, command: tuple[str, ...]) -> None:
-    answer = api.kron(*command)
-
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "kron: error: there is no KronJob prod/x\n"
-
-
-@pytest.mark.parametrize("command", ALL, ids=" ".join)
-def test_a_cluster_without_the_definition_is_told_apart(api: ApiServer, command: tuple[str, ...]) -> None:
-    api.answers.clear()
-
-    answer = api.kron(*command)
-
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("kron: error: the cluster knows no KronJobs: ")
-    assert answer.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", ALL, ids=" ".join)
-def test_missing_rights_are_said_in_the_words_of_the_server(api: ApiServer, command: tuple[str, ...]) -> None:
-    for path in (f"{KRONJOBS}/kronjobs", f"{KRONJOBS}/namespaces/prod/kronjobs/x"):
-        api.says(path, status(403, FORBIDDEN), code=403)
-
-    answer = api.kron(*command)
-
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"kron: error: the API server says no: {FORBIDDEN}\n"
-
-
-@pytest.mark.parametrize("command", ALL, ids=" ".join)
-def test_a_server_that_is_not_there_is_named(tmp_path: Path, command: tuple[str, ...]) -> None:
-    server = ApiServer(tmp_path)
-    server.reached_at("http://127.0.0.1:1")
-
-    answer = server.kron(*command)
-
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("kron: error: API server http://127.0.0.1:1: ")
-    assert answer.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", ALL, ids=" ".join)
-def test_a_kubeconfig_that_cannot_be_read_is_named(tmp_path: Path, command: tuple[str, ...]) -> None:
-    answer = kron("k8s", *command, "--kubeconfig", str(tmp_path / "none"))
-
-    assert (answer.code, answer.out) == (2, "")
-    assert str(tmp_path / "none") in answer.err
-    assert answer.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("name", ["", "/", "prod/", "/x", "a/b/c", "Prod/x", "prod/X", "prod/x y", "..", "a" * 254])
-def test_a_name_that_cannot_be_is_wrong_usage(api: ApiServer, name: str) -> None:
-    answer = api.kron("why", name, "--at", CHOSEN)
-
-    assert answer.code == 2
-    assert "must be a namespace and a name, such as prod/db-backup" in answer.err
-    assert api.asked == []
-
-
-@pytest.mark.parametrize("command", [("next",), ("explain",)], ids=lambda command: command[0])
-def test_without_a_name_and_without_a_file_it_is_said_what_is_missing(api: ApiServer, command: tuple[str]) -> None:
-    answer = api.kron(*command)
-
-    assert answer.code == 2
-    assert "name a KronJob of the cluster, such as prod/db-backup, or give -f FILE" in answer.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("why", "prod/x"), "--at"),
-        (("why", "prod/db-backup", "--at", "soon"), "soon"),
-        (("forecast", "--span", "soon"), "soon"),
-        (("forecast", "--namespace", "A/B"), "A/B"),
-        (("validate", "prod/x", "-f", "x.yaml"), "either"),
-    ],
-)
-def test_what_cannot_be_asked_is_wrong_usage(api: ApiServer, arguments: tuple[str, ...], words: str) -> None:
-    answer = api.kron(*arguments)
-
-    assert (answer.code, answer.out) == (2, "")
-    assert words in answer.err
-
-
-def test_without_its_library_the_command_says_what_to_install() -> None:
-    code = "import sys; sys.modules['aiohttp'] = None; from kron.hosts.cli.main import main; main()"
-
-    done = subprocess.run(
-        [sys.executable, "-c", code, "k8s", "next", "prod/x"], capture_output=True, text=True, check=False
-    )
-
-    assert done.returncode == 2
-    assert done.stderr.endswith("pip install 'kron-scheduler[operator]'\n")
 
 
 def test_a_second_of_the_cluster_is_that_of_the_library(api: ApiServer) -> None:

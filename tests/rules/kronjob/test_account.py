@@ -135,6 +135,20 @@ def test_the_status_goes_before_the_job() -> None:
     assert asked(records(entry(), jobs=[child()])).source is Source.STATUS
 
 
+def test_a_job_counts_more_than_an_outage_around_it() -> None:
+    found = asked(records(outage("2026-02-25T00:00:00Z", "2026-03-02T00:00:00Z"), jobs=[child()]))
+
+    assert (found.outcome, found.source) == ("executed", Source.JOB)
+
+
+def test_a_job_that_was_created_late_is_found_by_that_minute_too() -> None:
+    late = child()
+    late["metadata"]["creationTimestamp"] = "2026-03-01T04:10:00Z"
+
+    assert asked(records(jobs=[late]), at="2026-03-01T04:10:30Z").nominal == parse_instant(FIRST)
+    assert asked(records(jobs=[late]), at="2026-03-01T04:11:00Z").reason == "NoPeriod"
+
+
 def test_a_job_without_our_annotations_is_none_of_ours() -> None:
     foreign = child()
     foreign["metadata"]["annotations"]["kron.io/identity"] = "prod/other"
@@ -251,6 +265,12 @@ def test_a_chosen_second_means_its_period_and_so_does_a_nominal_time(hour: int, 
 
     assert account_of(known, chosen, NOON).nominal == nominal
     assert account_of(known, nominal, NOON).nominal == nominal
+
+
+def test_a_chosen_second_counts_more_than_a_nominal_time() -> None:
+    known = records(entry("2026-03-01T03:00:00Z", chosenTime="2026-03-01T05:00:00Z"), **HOURLY)
+
+    assert asked(known, at="2026-03-01T05:00:00Z").nominal == parse_instant("2026-03-01T03:00:00Z")
 
 
 def test_of_several_windows_the_nearest_second_is_meant() -> None:

@@ -142,33 +142,23 @@ class _Asking:
         return any(time is not None and time.replace(second=0, microsecond=0) == minute for time in times)
 
     def _account(self, nominal: Instant, decision: Decision | None) -> Account:
-        child, entry = self._children.get(nominal), self._entry(nominal, is_decided=decision is not None)
+        """Return what an entry of its own, a Job, or an outage, which does not name its periods, says of a period."""
+        child = self._children.get(nominal)
         chosen = child.chosen if child else decision and decision.chosen_time
-        if entry is not None:
-            ran = entry.outcome == Outcome.EXECUTED.value
-            return self._told(
-                Source.STATUS,
-                entry.reason,
-                nominal=nominal,
-                chosen=chosen if entry.is_range else entry.chosen or chosen,
-                outcome=entry.outcome,
-                job=child.name if child else self._job_name(nominal) if ran else None,
-                decision=decision,
-                outage=entry if entry.is_range else None,
-                child=child,
-            )
-        known = {"nominal": nominal, "chosen": chosen, "decision": decision}
+        known: dict[str, Any] = {"nominal": nominal, "chosen": chosen, "decision": decision, "child": child}
+        for entry in reversed(self._entries):
+            if not entry.is_range and entry.first == nominal:
+                ran = entry.outcome == Outcome.EXECUTED.value
+                known |= {"job": child.name if child else self._job_name(nominal) if ran else None}
+                known |= {"chosen": entry.chosen or chosen}
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, **known)
         if child is not None:
-            return self._told(Source.JOB, "", outcome=Outcome.EXECUTED.value, job=child.name, child=child, **known)
+            return self._told(Source.JOB, "", outcome=Outcome.EXECUTED.value, job=child.name, **known)
+        for entry in reversed(self._entries):
+            if entry.first <= nominal <= entry.last:
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, outage=entry, **known)
         assert decision is not None, "a period that nobody recorded is one of the definition's"
         return self._told(Source.COMPUTED, self._why_nothing(decision).value, **known)
-
-    def _entry(self, nominal: Instant, *, is_decided: bool) -> Entry | None:
-        """Return the newest entry about a period: its own, else that of an outage, which does not name its periods."""
-        own = [entry for entry in self._entries if not entry.is_range and entry.first == nominal]
-        outages = [entry for entry in self._entries if entry.is_range and entry.first <= nominal <= entry.last]
-        found = own or (outages if is_decided else [])
-        return found[-1] if found else None
 
     def _told(self, source: Source, reason: str, **known: Any) -> Account:
         return Account(self._records.identity, source, reason, **known)

@@ -5,7 +5,7 @@ from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.decide import decide
 from kron.decision.seed import period_id
 from kron.errors import CronCalculationError, OutOfRangeError
-from kron.instant import MICROSECOND, Instant
+from kron.instant import Instant
 from kron.rules.coming import effective
 from kron.rules.kronjob.account import Account, Records, Source, Why
 from kron.rules.kronjob.reading import read_kronjob, told
@@ -71,7 +71,7 @@ def _neighbour(records: Records, at: Instant, zone: Zone, *, is_after: bool) -> 
     assert records.kronjob is not None
     timing = records.kronjob.timing
     try:
-        nominal = timing.schedule.next(at) if is_after else timing.schedule.previous(at - MICROSECOND)
+        nominal = timing.schedule.next(at) if is_after else timing.schedule.previous(at)
         return brief_text(zone, effective(decide(timing, nominal)))
     except (CronCalculationError, OutOfRangeError, OverflowError):
         return "none"
