@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 
-.PHONY: help setup run next test test-slow test-cluster lint format man bench clean
+.PHONY: help setup run next test test-slow test-cluster lint format man deploy bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ format: $(READY) ## write the code in the common form
 
 man: $(READY) ## write the manual pages anew
 	@$(BIN)/python -m tests.packaging.manual
+
+deploy: $(READY) ## write the manifests and the chart anew
+	@$(BIN)/python -m tests.packaging.chart
 
 bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py
