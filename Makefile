@@ -8,10 +8,10 @@ READY := $(VENV)/.ready
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 
-.PHONY: help setup run next test test-slow lint format man bench clean
+.PHONY: help setup run next test test-slow test-cluster lint format man deploy bench clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(READY) ## make .venv with Kron and the tools
 
@@ -29,11 +29,15 @@ run: $(READY) ## run krond with the example jobs until Ctrl-C
 next: $(READY) ## show the coming week of the example jobs
 	@$(BIN)/kron next --file examples/jobs.kron --for 7d
 
-test: $(READY) lint ## lint, types, layers and all tests but the slow ones
-	@$(BIN)/python -m pytest -m "not slow"
+test: $(READY) lint ## lint, types, layers and all tests but the slow ones and those on a cluster
+	@$(BIN)/python -m pytest -m "not slow and not cluster"
 
 test-slow: $(READY) ## the long sweeps
-	@$(BIN)/python -m pytest -rs -m slow
+	@$(BIN)/python -m pytest -rs -m "slow and not cluster"
+
+test-cluster: $(READY) ## the tests on a real Kubernetes; builds one first, once, from source (needs Go)
+	@-$(BIN)/python -m tests.cluster.build
+	@$(BIN)/python -m pytest -rs -n 2 -m cluster tests/cluster
 
 lint: $(READY) ## ruff, mypy and the layer rules
 	@$(BIN)/ruff check --quiet .
@@ -46,6 +50,9 @@ format: $(READY) ## write the code in the common form
 
 man: $(READY) ## write the manual pages anew
 	@$(BIN)/python -m tests.packaging.manual
+
+deploy: $(READY) ## write the manifests and the chart anew
+	@$(BIN)/python -m tests.packaging.chart
 
 bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py

@@ -2,14 +2,24 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
+import pytest
+
+from kron.decision.decide import decide
 from kron.hosts.manifests import read_manifests
+from kron.instant import parse_instant
+from kron.rules.kronjob.account import Why
+from kron.rules.kronjob.child import job_of
 from kron.rules.kronjob.fields import SPEC, Leaf, Table
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import read_kronjob
+from tests.cli.api_server import ApiServer
+from tests.cli.runner import kron
 
 ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "operator.md").read_text("utf-8")
 ROW = re.compile(r"^\| `([\w.]+)` \| `?(.*?)`? \| .* \|$", re.MULTILINE)
 
 
@@ -31,12 +41,41 @@ def _spelled(value: object) -> str:
 
 
 def test_the_page_has_every_field_and_its_default() -> None:
-    page = (ROOT / "docs" / "operator.md").read_text("utf-8")
-
-    assert dict(ROW.findall(page)) == defaults(SPEC)
+    assert dict(ROW.findall(PAGE)) == defaults(SPEC)
 
 
 def test_the_shipped_example_is_a_good_one() -> None:
     (given,) = read_manifests((ROOT / "examples" / "kronjob.yaml").read_text("utf-8"))
 
     assert isinstance(read_kronjob(given), KronJob)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "examples" / "kronjobs").iterdir()), ids=lambda file: file.stem)
+def test_an_example_is_good_and_nothing_is_to_be_said_about_it(file: Path) -> None:
+    answer = kron("k8s", "validate", "-f", str(file))
+
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+def test_the_answer_of_a_cluster_on_the_page_is_what_the_command_prints(tmp_path: Path) -> None:
+    (command, shown) = re.findall(r"^```\n\$ kron k8s (why [^\n]*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
+    (given,) = read_manifests((ROOT / "examples" / "kronjob.yaml").read_text("utf-8"))
+    found = read_kronjob(given)
+    assert isinstance(found, KronJob)
+    decision = decide(found.timing, parse_instant("2026-03-01T00:00:00Z"))
+    created = {"creationTimestamp": "2026-03-01T02:32:20Z"}
+    job = job_of(found, decision) | {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    job["metadata"] |= created
+    given["status"] = {"handledPeriods": [{"periodID": decision.period_id, "outcome": "executed", "reason": ""}]}
+    server = ApiServer(tmp_path).holds(given, jobs=(job,))
+
+    with server.serving():
+        answer = server.kron(*shlex.split(command))
+
+    assert (answer.code, answer.out) == (0, shown)
+
+
+def test_the_page_has_every_reason_for_which_nothing_is_recorded() -> None:
+    _, _, table = PAGE.partition("| `reason` | means |")
+
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == {why.value for why in Why}

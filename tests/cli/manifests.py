@@ -11,6 +11,7 @@ GOOD: dict[str, Any] = {
     "seed": {"salt": "backup"},
     "policy": {"deadline": "10m"},
 }
+FIRST, CHOSEN = "2026-03-01T00:00:00Z", "2026-03-01T02:32:20Z"  # a period of such a KronJob, prod/db-backup
 
 
 def written(folder: Path, *documents: dict[str, Any]) -> str:
@@ -23,3 +24,12 @@ def written(folder: Path, *documents: dict[str, Any]) -> str:
 def good(folder: Path, *names: str) -> str:
     """Write good KronJobs with these names."""
     return written(folder, *(document(name=name, **GOOD) for name in names))
+
+
+def resource(name: str = "db-backup", namespace: str = "prod", **spec: Any) -> dict[str, Any]:
+    """Return a KronJob as a server has it, with an execution in its status."""
+    found = document(name, namespace, **(GOOD | spec))
+    found["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    entry = {"periodID": FIRST, "chosenTime": CHOSEN, "outcome": "executed", "reason": ""}
+    found["status"] = {"definitionHash": "x", "handledPeriods": [entry]}
+    return found

@@ -10,6 +10,7 @@ import click
 from kron._version import __version__
 from kron.hosts.cli.commands import kron
 from kron.hosts.krond.commands import krond
+from kron.hosts.operator.commands import operator
 from tests.packaging.roff import bold, escape, example, item, markdown, spans
 
 ROOT = Path(__file__).parents[2]
@@ -33,12 +34,20 @@ _KROND_ENVIRONMENT = {
     "NO_COLOR": "No colours.",
 }
 _KRON_ENVIRONMENT = {"NO_COLOR": "No colours."}
+_OPERATOR_ENVIRONMENT = {
+    "KRON_OPERATOR_FLAG": "Each flag of `run`, in capitals, such as `KRON_OPERATOR_LEASE_NAME`; the flag itself wins.",
+    "KUBECONFIG": "How the cluster is reached, where `--kubeconfig` does not say; in a Pod neither is needed.",
+    "NO_COLOR": "No colours.",
+}
 
 
 def pages() -> dict[str, str]:
     """Return every page by the name of its file."""
     text = (ROOT / "docs" / "job-files.md").read_text("utf-8").partition("\n")[2].lstrip()
-    see = {"kron.1": ("krond(8)", "krond.toml(5)"), "krond.8": ("kron(1)", "krond.toml(5)", "crontab(5)")}
+    see = {
+        "kron.1": ("krond(8)", "krond.toml(5)", "kron-operator(8)"),
+        "krond.8": ("kron(1)", "krond.toml(5)", "crontab(5)"),
+    }
     return {
         "kron.1": _page("kron.1", _program(kron, "kron"), _list("ENVIRONMENT", _KRON_ENVIRONMENT), _see(see["kron.1"])),
         "krond.8": _page(
@@ -48,6 +57,12 @@ def pages() -> dict[str, str]:
             _list("ENVIRONMENT", _KROND_ENVIRONMENT),
             _list("FILES", _KROND_FILES),
             _see(see["krond.8"]),
+        ),
+        "kron-operator.8": _page(
+            "kron-operator.8",
+            _program(operator, "kron-operator"),
+            _list("ENVIRONMENT", _OPERATOR_ENVIRONMENT),
+            _see(("kron(1)",)),
         ),
         "krond.toml.5": _page(
             "krond.toml.5",

@@ -1,15 +1,14 @@
 """krond in a container, as far as namespaces can stand for one: the image itself is not built here."""
 
-import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.packaging.containerfile import Containerfile
 from tests.packaging.sandbox import NOBODY, Sandbox, why_not
 
-TEXT = (Path(__file__).parents[2] / "packaging" / "Containerfile").read_text("utf-8")
+FILE = Containerfile("packaging/Containerfile")
 NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
 JOBS = f"""
 [defaults]
@@ -59,20 +58,11 @@ def test_an_orphan_of_a_job_is_reaped_by_process_1(sandbox: Sandbox) -> None:
     assert sandbox.ask("trigger", "orphan", "--wait").returncode == 0
 
 
-def words(name: str) -> list[str]:
-    """Return the words of an instruction in its list form, the last one of that name."""
-    *_, found = re.findall(rf"^{name} .*?(\[.*\])$", TEXT, re.MULTILINE)
-    given = json.loads(found)
-    assert isinstance(given, list)
-    return given
-
-
 def test_the_image_runs_without_rights_with_its_state_in_a_volume() -> None:
-    *_, last = TEXT.split("\nFROM ")
-    state = re.search(r"^ENV KROND_STATE=(\S+)$", last, re.MULTILINE)
-    volume = re.search(r"^VOLUME (\S+)$", last, re.MULTILINE)
+    state = re.search(r"^ENV KROND_STATE=(\S+)$", FILE.last, re.MULTILINE)
+    volume = re.search(r"^VOLUME (\S+)$", FILE.last, re.MULTILINE)
 
-    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", last, re.MULTILINE)
+    assert FILE.has_no_rights()
     assert state is not None
     assert volume is not None
     assert state[1].startswith(f"{volume[1]}/")
@@ -81,16 +71,13 @@ def test_the_image_runs_without_rights_with_its_state_in_a_volume() -> None:
 def test_the_image_says_what_krond_understands() -> None:
     from kron.hosts.krond.commands import krond
 
-    program, *_ = words("ENTRYPOINT")
-    for subcommand, *rest in (words("CMD"), words("HEALTHCHECK")[1:]):
+    program, *_ = FILE.words("ENTRYPOINT")
+    for subcommand, *rest in (FILE.words("CMD"), FILE.words("HEALTHCHECK")[1:]):
         krond.commands[subcommand].make_context(subcommand, rest)
 
-    assert program == words("HEALTHCHECK")[0] == "krond"
+    assert program == FILE.words("HEALTHCHECK")[0] == "krond"
 
 
 def test_everything_that_the_image_copies_is_there() -> None:
-    root = Path(__file__).parents[2]
-    copied = [name for line in re.findall(r"^COPY (?!--)(.*) \S+$", TEXT, re.MULTILINE) for name in line.split()]
-
-    assert copied
-    assert all((root / name).exists() for name in copied)
+    assert FILE.copied()
+    assert all(path.exists() for path in FILE.copied())

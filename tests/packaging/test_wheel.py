@@ -53,13 +53,18 @@ def full(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     return Installation(tmp_path_factory.mktemp("full"), wheel, "[krond]")
 
 
+@pytest.fixture(scope="module")
+def operator(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("operator"), wheel, "[operator]")
+
+
 def test_the_library_needs_nothing_else(bare: Installation) -> None:
     done = bare.run("python", "-c", "import kron; print(kron.Schedule('@daily'))")
 
     assert (done.stdout, done.stderr) == ("Schedule('@daily', timezone='UTC', dialect='extended')\n", "")
 
 
-@pytest.mark.parametrize(("program", "extra"), [("kron", "cli"), ("krond", "krond")])
+@pytest.mark.parametrize(("program", "extra"), [("kron", "cli"), ("krond", "krond"), ("kron-operator", "operator")])
 def test_a_command_that_lacks_its_packages_says_how_to_get_them(bare: Installation, program: str, extra: str) -> None:
     done = bare.run(program, "--version")
 
@@ -85,6 +90,22 @@ def test_the_manual_and_the_unit_come_along(full: Installation) -> None:
     found = {str(path.relative_to(full.folder)) for path in (full.folder / "share").rglob("*") if path.is_file()}
 
     assert found == {
-        "share/man/man1/kron.1", "share/man/man5/krond.toml.5", "share/man/man8/krond.8",
+        "share/man/man1/kron.1", "share/man/man5/krond.toml.5",
+        "share/man/man8/krond.8", "share/man/man8/kron-operator.8",
         "share/kron/krond.service", "share/kron/user.conf", "share/kron/krond.toml",
     }  # fmt: skip
+
+
+def test_the_operator_as_its_image_installs_it_prints_what_is_shipped(operator: Installation) -> None:
+    done = operator.run("kron-operator", "manifests")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    shipped = [(ROOT / "deploy" / name).read_text("utf-8") for name in ("crd.yaml", "operator.yaml")]
+    assert done.stdout == "---\n".join(shipped)
+
+
+def test_a_cluster_can_be_asked_with_the_packages_of_the_operator(operator: Installation) -> None:
+    done = operator.run("kron", "k8s", "next", "prod/x", "--kubeconfig", "/nowhere")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("kron: error: /nowhere: ")

@@ -1,18 +1,22 @@
 """Every step from text to chosen second, for people and as JSON; whoever asks, the explanation is the same."""
 
 import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import click
 
 from kron.cron.description import describe
-from kron.cron.wall_text import both_texts
+from kron.cron.wall_text import both_texts, local_text
 from kron.decision.decide import Candidate, candidates
-from kron.decision.decision import Decision
+from kron.decision.decision import MAX_ATTEMPTS, Decision
 from kron.decision.report import Report, report
-from kron.errors import CronCalculationError
+from kron.decision.timing import Timing
+from kron.errors import CronCalculationError, printable
 from kron.hosts.draw import window_bar
-from kron.instant import MICROSECOND, format_instant
+from kron.instant import MICROSECOND, format_duration, format_instant
 from kron.rules.job import Job
+from kron.rules.policy import Policy
 
 
 def explained(decision: Decision) -> dict[str, object]:
@@ -78,10 +82,47 @@ def print_decision(decision: Decision) -> None:
     click.echo(f"  algorithm {decision.algorithm_version}, time zone data {decision.tzdata_version}")
 
 
+def period_lines(timing: Timing, decision: Decision) -> Iterator[tuple[str, str]]:
+    """Yield what a period is and how its second was chosen, a head and a text each, for those who ask why."""
+    zone, expression = timing.schedule.zone, timing.schedule.expression
+    yield "cron", f"{expression.text}: {describe(expression)}, {zone.name}"
+    yield "nominal", local_text(zone, decision.nominal_time)
+    if timing.window.duration:
+        yield "window", f"{decision.window_mode.value}, {format_duration(timing.window.duration)}:"
+        yield "", f"from  {both_texts(zone, decision.window_start)}"
+        yield "", f"until {both_texts(zone, decision.window_end)}"
+    else:
+        yield "window", "none: the second is the nominal one"
+    chosen = decision.chosen_time
+    yield "chosen", "none" if chosen is None else both_texts(zone, chosen)
+    if not decision.attempts:
+        return
+    yield "", f"{decision.distribution.name}{_params(decision)}; seed hash {decision.seed_hash}"
+    if decision.constraints_applied:
+        rejected = Counter(each.rejected_by for each in candidates(decision) if each.rejected_by)
+        clauses = "".join(f"; {number} rejected by {clause}" for clause, number in rejected.items())
+        yield "", f"{decision.attempts} of at most {MAX_ATTEMPTS} candidates drawn{clauses}"
+
+
+def policy_line(policy: Policy) -> str:
+    """Return what held for a period when its second came."""
+    return f"concurrency {policy.concurrency.value}, deadline {format_duration(policy.deadline)}"
+
+
+def print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Print heads and texts, each text under the other."""
+    for head, text in lines:
+        click.echo(f"  {head:<9} {printable(text)}")
+
+
+def _params(decision: Decision) -> str:
+    return "".join(f", {key}={value}" for key, value in decision.distribution.to_params().items())
+
+
 def _print_candidates(decision: Decision, found: Report, tried: list[Candidate]) -> None:
     title("5 Candidates")
-    params = "".join(f", {key}={value}" for key, value in decision.distribution.to_params().items())
-    click.echo(f"  {decision.distribution.name}{params}; candidate = start + floor(x · {decision.terms.width + 1}) s")
+    named = f"{decision.distribution.name}{_params(decision)}"
+    click.echo(f"  {named}; candidate = start + floor(x · {decision.terms.width + 1}) s")
     if decision.constraints_applied:
         for side, clauses in decision.constraints_applied.to_dict().items():
             if clauses:

@@ -1,10 +1,10 @@
-"""deploy/crd.yaml is what `kron-operator crd` prints; `python -m tests.hosts.operator.test_crd` writes it."""
+"""deploy/crd.yaml is what `kron-operator crd` prints; `make deploy` writes it."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-from kron.hosts.manifests import read_manifests, write_manifest
+from kron.hosts.manifests import read_manifests
 from kron.rules.kronjob.crd import crd
 
 FILE = Path(__file__).parents[3] / "deploy" / "crd.yaml"
@@ -30,7 +30,3 @@ def test_without_its_libraries_the_command_says_what_to_install() -> None:
 
     assert done.returncode == 2
     assert done.stderr.endswith("pip install 'kron-scheduler[operator]'\n")
-
-
-if __name__ == "__main__":
-    FILE.write_text(write_manifest(crd()), "utf-8")

@@ -65,7 +65,7 @@ def forecast(
     if as_json:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
         return
-    _print(answer, names)
+    print_forecast(answer, names)
     if len(found.entries) < found.count:
         click.echo(f"\nnot counted, because suspended or run at boots only: {found.count - len(found.entries)}")
     if html is not None:
@@ -92,7 +92,8 @@ def _write(html: Path, text: str) -> None:
         raise click.UsageError(f"{html}: {error.strerror}") from error
 
 
-def _print(found: Forecast, names: dict[str, str]) -> None:
+def print_forecast(found: Forecast, names: dict[str, str]) -> None:
+    """Print peaks, collisions and heat maps for people."""
     load = found.load
     click.echo(f"{found.jobs:,} jobs, {load.chosen.total:,} runs, {load.unschedulable:,} periods without a second")
     click.echo(f"after {format_instant(found.span.since)} until {format_instant(found.span.until)}\n")

@@ -1,6 +1,5 @@
 """krond why | explain: why a job did, or did not, run at a time, and how the second of a period was chosen."""
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,16 +7,21 @@ import click
 
 from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.system_clock import system_now
-from kron.cron.description import describe
-from kron.cron.wall_text import both_texts, local_text
-from kron.decision.decide import candidates
-from kron.decision.decision import MAX_ATTEMPTS, Decision
+from kron.cron.wall_text import both_texts
 from kron.errors import ControlError, printable
-from kron.hosts.explanation import explained, print_decision, print_expression, print_period
+from kron.hosts.explanation import (
+    explained,
+    period_lines,
+    policy_line,
+    print_decision,
+    print_expression,
+    print_lines,
+    print_period,
+)
 from kron.hosts.krond.asking import JSON, STATE, print_json
 from kron.hosts.krond.looking import identity_of, opened, zone_of
 from kron.hosts.moments import read_moment
-from kron.instant import Instant, format_duration, parse_instant
+from kron.instant import Instant, parse_instant
 from kron.rules.answer import Answer, Episode
 from kron.rules.answer_text import how_it_ended, sentence, to_dict
 from kron.rules.coming import Coming
@@ -100,43 +104,20 @@ def _next(history: JobHistory, job: str) -> Episode:
 def _print_episode(answer: Answer, episode: Episode) -> None:
     click.echo()
     click.secho(f"Period {episode.decision.period_id}", bold=True)
-    for head, text in _lines(answer, episode):
-        click.echo(f"  {head:<9} {printable(text)}")
+    print_lines(_lines(answer, episode))
 
 
 def _lines(answer: Answer, episode: Episode) -> Iterator[tuple[str, str]]:
     row, decision, policy = episode.row, episode.decision, episode.policy
     timing = timing_of(decision.identity, episode.definition)
-    zone, schedule = timing.schedule.zone, timing.schedule
-    yield "cron", f"{schedule.expression.text}: {describe(schedule.expression)}, {zone.name}"
-    yield "nominal", local_text(zone, decision.nominal_time)
-    if timing.window.duration:
-        yield "window", f"{decision.window_mode.value}, {format_duration(timing.window.duration)}:"
-        yield "", f"from  {both_texts(zone, decision.window_start)}"
-        yield "", f"until {both_texts(zone, decision.window_end)}"
-    else:
-        yield "window", "none: the second is the nominal one"
-    yield from _choice(decision)
+    zone = timing.schedule.zone
+    yield from period_lines(timing, decision)
     if row["chosen_time"] is not None and decision.chosen_time != episode.due:
         yield "", f"recorded, with the time zone data of then: {both_texts(zone, episode.due)}"
-    words = [f"concurrency {policy.concurrency.value}", f"deadline {format_duration(policy.deadline)}"]
-    yield "policy", ", ".join([*words, *(["suspended by its file"] if policy.suspend else [])])
+    yield "policy", f"{policy_line(policy)}{', suspended by its file' if policy.suspend else ''}"
     if episode.definition != answer.inquiry.definition:
         yield "", "of an earlier definition of the job, which held for this period"
     yield from _outcome(episode)
-
-
-def _choice(decision: Decision) -> Iterator[tuple[str, str]]:
-    chosen = decision.chosen_time
-    yield "chosen", "none" if chosen is None else both_texts(decision.terms.zone, chosen)
-    if not decision.attempts:
-        return
-    params = "".join(f", {key}={value}" for key, value in decision.distribution.to_params().items())
-    yield "", f"{decision.distribution.name}{params}; seed hash {decision.seed_hash}"
-    if decision.constraints_applied:
-        rejected = Counter(each.rejected_by for each in candidates(decision) if each.rejected_by)
-        clauses = "".join(f"; {number} rejected by {clause}" for clause, number in rejected.items())
-        yield "", f"{decision.attempts} of at most {MAX_ATTEMPTS} candidates drawn{clauses}"
 
 
 def _outcome(episode: Episode) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from kron.instant import Instant, format_instant
 from kron.rules.kronjob.kronjob import API_VERSION, GROUP, KIND, KronJob
 
 MANAGER = "kron-operator"
+MANAGED_BY, LABEL = "app.kubernetes.io/managed-by", f"{GROUP}/kronjob"
 _LONGEST_STEM = 52  # with - and ten digits a Job's name has 63 characters, as many as the label of its Pods holds
 _LONGEST_LABEL = 63
 _DIGITS = 10
@@ -20,12 +21,17 @@ def job_name(kronjob: KronJob, nominal: Instant) -> str:
     return f"{kronjob.name.replace('.', '-')[:_LONGEST_STEM].rstrip('-')}-{digits}"
 
 
+def label_of(name: str) -> str:
+    """Return a KronJob's name as far as a label can hold it."""
+    return name[:_LONGEST_LABEL].rstrip("-._")
+
+
 def labels(kronjob: KronJob, nominal: Instant) -> dict[str, str]:
     """Return the labels by which Jobs are found."""
     return {
-        "app.kubernetes.io/managed-by": MANAGER,
+        MANAGED_BY: MANAGER,
         f"{GROUP}/kronjob-uid": kronjob.uid,
-        f"{GROUP}/kronjob": kronjob.name[:_LONGEST_LABEL].rstrip("-._"),
+        LABEL: label_of(kronjob.name),
         f"{GROUP}/period": f"{nominal:%Y%m%dT%H%M%SZ}".zfill(16),  # the period id, in characters that a label may have
     }
 

@@ -1,6 +1,5 @@
 """read_kronjob(document) -> KronJob, or everything that is wrong with it, each under the path of its field."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,15 +18,12 @@ from kron.rules.kronjob.definition_hash import definition_hash
 from kron.rules.kronjob.fields import PARAMS, SPEC, Leaf, Table
 from kron.rules.kronjob.kronjob import API_VERSION, KIND, KronJob
 from kron.rules.kronjob.limits import MOST_PERIODS, allows_nothing, spans_too_many
+from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE, is_name, is_namespace
 from kron.rules.policy import Policy
 
 NAMESPACE = "default"  # where kubectl puts what names none
 
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_NAMES = {  # of Kubernetes: DNS-1123, subdomain and label
-    "name": (re.compile(rf"{_LABEL}(\.{_LABEL})*", re.ASCII), 253),
-    "namespace": (re.compile(_LABEL, re.ASCII), 63),
-}
+_NAMES = {"name": (is_name, LONGEST_NAME), "namespace": (is_namespace, LONGEST_NAMESPACE)}
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "string": ((str,), "must be a text"),
     "boolean": ((bool,), "must be true or false"),
@@ -133,8 +129,8 @@ class _Reading:
         return {}
 
     def _name(self, key: str, found: Any) -> str:
-        pattern, longest = _NAMES[key]
-        if isinstance(found, str) and pattern.fullmatch(found) and len(found) <= longest:
+        is_right, longest = _NAMES[key]
+        if isinstance(found, str) and is_right(found):
             return found
         reason = f"must be at most {longest} lower-case letters, digits, - {'or . ' if key == 'name' else ''}"
         self._wrong(f"metadata.{key}", found, "is required" if found is None else reason.rstrip())

@@ -18,6 +18,8 @@ _COMMENT = "a CronJob without startingDeadlineSeconds starts however late"
 @FILES
 @click.option("--lossy", is_flag=True, help="Exit 0 also if a CronJob cannot say everything that the KronJob says.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of documents.")
+@click.option("--kubeconfig", hidden=True, expose_value=False)  # as the others take, so that one set of flags fits all
+@click.option("--context", hidden=True, expose_value=False)
 def convert(files: tuple[str, ...], *, lossy: bool, as_json: bool) -> None:
     """Print the CronJobs of files as KronJobs, and the KronJobs as CronJobs; other documents are printed as they are.
 

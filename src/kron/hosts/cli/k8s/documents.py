@@ -1,7 +1,7 @@
 """read_documents(files) -> Documents: the manifests of files, numbered, and what is wrong with the files."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,14 @@ from kron.rules.finding import Finding
 from kron.rules.kronjob.kronjob import GROUP, KIND, KronJob
 from kron.rules.kronjob.reading import read_kronjob
 
+_FILES = ("-f", "--filename", "files")
 FILES: Decorator = click.option(
-    "-f", "--filename", "files", metavar="FILE", multiple=True, required=True, help="YAML or JSON; - is standard input."
+    *_FILES, metavar="FILE", multiple=True, required=True, help="YAML or JSON; - is standard input."
 )
+OPTIONAL_FILES: Decorator = click.option(
+    *_FILES, metavar="FILE", multiple=True, help="From files and not from a cluster: YAML or JSON; - is standard input."
+)
+CLUSTER = "cluster"  # where documents lie that are in no file
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +106,13 @@ def read_documents(files: Sequence[str]) -> Documents:
 def read_kronjobs(files: Sequence[str]) -> list[KronJob]:
     """Return the KronJobs of files, or print every error of all of them and end."""
     documents = read_documents(files)
-    told, kronjobs = documents.wrong, []
-    for document in documents.found:
+    return understood(documents.found, documents.wrong)
+
+
+def understood(documents: Iterable[Document], told: list[Told]) -> list[KronJob]:
+    """Return the KronJobs of documents, or print every error of all of them, and those told before, and end."""
+    kronjobs = []
+    for document in documents:
         if document.is_kronjob:
             found = read_kronjob(document.data)
             if isinstance(found, list):

@@ -1,4 +1,4 @@
-"""kron k8s validate -f FILE: what is wrong with KronJobs, and what is valid and yet unlikely to be meant."""
+"""kron k8s validate: what is wrong with KronJobs, of files or of a cluster, and what is unlikely to be meant."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,17 @@ from collections.abc import Iterator
 import click
 
 from kron.adapters.system_clock import system_now
-from kron.hosts.cli.k8s.documents import FILES, Document, Told, print_told, read_documents, tell
+from kron.hosts.cli.k8s.cluster import NAME_OR_FILE, Cluster, Name, Reach, ask, reaching
+from kron.hosts.cli.k8s.documents import (
+    CLUSTER,
+    OPTIONAL_FILES,
+    Document,
+    Documents,
+    Told,
+    print_told,
+    read_documents,
+    tell,
+)
 from kron.rules.finding import Finding
 from kron.rules.kronjob.kronjob import KIND
 from kron.rules.kronjob.reading import read_kronjob
@@ -15,14 +25,20 @@ from kron.rules.lint import Linter
 
 
 @click.command()
-@FILES
+@NAME_OR_FILE
+@OPTIONAL_FILES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
-def validate(files: tuple[str, ...], *, as_json: bool) -> None:
-    """Check the KronJobs of files, without a cluster; documents of other kinds are passed over.
+@reaching
+def validate(
+    which: Name | None, files: tuple[str, ...], kubeconfig: str | None, context: str | None, *, as_json: bool
+) -> None:
+    """Check the KronJobs of files, without a cluster, or one or all of a cluster.
 
-    Exit 0 no error, 1 errors found, 2 wrong usage or an unreadable file.
+    Documents of other kinds are passed over. Exit 0 no error, 1 errors found, 2 wrong usage or an unreadable file.
     """
-    documents = read_documents(files)
+    if files and which is not None:
+        raise click.UsageError("give either the name of a KronJob of the cluster or -f FILE")
+    documents = read_documents(files) if files else ask(Reach(kubeconfig, context), lambda it: _of_cluster(it, which))
     linter = Linter(system_now())
     kronjobs = [document for document in documents.found if document.is_kronjob]
     told = [*documents.wrong, *(tell(document, found) for document in kronjobs for found in _check(document, linter))]
@@ -36,6 +52,12 @@ def validate(files: tuple[str, ...], *, as_json: bool) -> None:
         print_told(told)
     failed = any(each.finding.level == "error" for each in told)
     click.get_current_context().exit(2 if documents.wrong else int(failed))
+
+
+async def _of_cluster(cluster: Cluster, which: Name | None) -> Documents:
+    if which is not None:
+        return Documents([Document(CLUSTER, 0, await cluster.kronjob(which))])
+    return Documents([Document(CLUSTER, 0, given) async for given in cluster.kronjobs()])
 
 
 def _check(document: Document, linter: Linter) -> Iterator[Finding]:

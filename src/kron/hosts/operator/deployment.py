@@ -1,0 +1,117 @@
+"""cluster_wide(…) and in_one_namespace(…) -> the objects that run the operator, as plain data.
+
+A namespace stands in `metadata.namespace` and in subjects only, so that it can be replaced in the text.
+"""
+
+from typing import Any
+
+from kron._version import __version__
+from kron.hosts.operator.rights import ELECTION, WORK, Right, rules
+from kron.rules.kronjob.child import MANAGER
+
+Objects = list[dict[str, Any]]
+
+NAME = MANAGER
+NAMESPACE = "kron-system"
+REPOSITORY = NAME  # none is published: an image is built by whoever deploys it
+IMAGE = f"{REPOSITORY}:{__version__}"
+REPLICAS = 2  # one leads, the other is ready to
+RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
+
+_LABELS = {"app.kubernetes.io/name": NAME}
+_RBAC = "rbac.authorization.k8s.io"
+_PORT = 8080
+
+
+def cluster_wide(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
+    """Return what runs the operator for the KronJobs of all namespaces."""
+    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {**_LABELS, **restricted}}},
+        _account(namespace),
+        *_bound("ClusterRole", WORK, namespace),
+        *_bound("Role", ELECTION, namespace),
+        _deployment(namespace, image),
+        _service(namespace),
+    ]
+
+
+def in_one_namespace(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
+    """Return what runs the operator for the KronJobs of the namespace that it is in; nothing lies outside of it."""
+    deployment = _deployment(namespace, image)
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    own = {"name": "KRON_OPERATOR_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
+    container["env"] = [own]
+    return [_account(namespace), *_bound("Role", (*WORK, *ELECTION), namespace), deployment]
+
+
+def _metadata(namespace: str) -> dict[str, Any]:
+    return {"name": NAME, **({"namespace": namespace} if namespace else {}), "labels": {**_LABELS}}
+
+
+def _account(namespace: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(namespace)}
+
+
+def _bound(kind: str, rights: tuple[Right, ...], namespace: str) -> Objects:
+    """Return a role, and its binding to the account."""
+    where = "" if kind == "ClusterRole" else namespace
+    return [
+        {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": _metadata(where), "rules": rules(rights)},
+        {
+            "apiVersion": f"{_RBAC}/v1",
+            "kind": f"{kind}Binding",
+            "metadata": _metadata(where),
+            "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": NAME},
+            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}],
+        },
+    ]
+
+
+def _deployment(namespace: str, image: str) -> dict[str, Any]:
+    apart = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {**_LABELS}},
+    }
+    pod = {
+        "serviceAccountName": NAME,
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "topologySpreadConstraints": [apart],
+        "containers": [_container(image)],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": _metadata(namespace),
+        "spec": {
+            "replicas": REPLICAS,
+            "selector": {"matchLabels": {**_LABELS}},
+            "template": {"metadata": {"labels": {**_LABELS}}, "spec": pod},
+        },
+    }
+
+
+def _container(image: str) -> dict[str, Any]:
+    return {
+        "name": NAME,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "args": ["run", f"--listen=0.0.0.0:{_PORT}"],
+        "ports": [{"name": "http", "containerPort": _PORT}],
+        "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "timeoutSeconds": 5},
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "timeoutSeconds": 5},
+        "resources": {key: {**value} for key, value in RESOURCES.items()},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+    }
+
+
+def _service(namespace: str) -> dict[str, Any]:
+    ports = [{"name": "http", "port": _PORT, "targetPort": "http"}]
+    spec = {"selector": {**_LABELS}, "ports": ports}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": _metadata(namespace), "spec": spec}

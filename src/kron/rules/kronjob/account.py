@@ -1,0 +1,187 @@
+"""account_of(records, at, now) -> Account: what became of a KronJob's period, or will, and who says so.
+
+The status of the KronJob is asked first, then the Jobs that are there; where neither knows, the decision is computed,
+and the reason says why nothing is recorded.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.decision.seed import period_id
+from kron.errors import CronCalculationError, OutOfRangeError
+from kron.instant import MICROSECOND, Instant, format_instant
+from kron.rules.coming import effective
+from kron.rules.inside import reach, touches
+from kron.rules.kronjob.child import job_name
+from kron.rules.kronjob.kronjob import KronJob
+from kron.rules.kronjob.told import Child, Entry, children_of, entries_of, instant_of
+from kron.rules.verdict import Outcome
+
+KEPT = 10  # entries of a status that are kept however old they are: of fewer, none was ever dropped
+
+
+class Source(Enum):
+    """Who says what became of a period."""
+
+    STATUS = "status"
+    JOB = "job"
+    COMPUTED = "computed"
+
+
+class Why(Enum):
+    """Why nothing is recorded."""
+
+    NO_PERIOD = "NoPeriod"
+    INVALID_SPEC = "InvalidSpec"
+    BEFORE_CREATION = "BeforeCreation"
+    FORGOTTEN = "Forgotten"
+    SUSPENDED = "Suspended"
+    PLANNED = "Planned"
+    NOT_SEEN = "NotSeen"
+    NOT_HANDLED = "NotHandled"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One period: what became of it. Without a nominal time there is no period to tell of."""
+
+    identity: str
+    source: Source
+    reason: str
+    nominal: Instant | None = None
+    chosen: Instant | None = None
+    outcome: str | None = None
+    job: str | None = None
+    decision: Decision | None = None  # by the present definition, where it names the period
+    outage: Entry | None = None  # of which the period is one of several
+    child: Child | None = None  # the Job, where it is still there
+
+    @property
+    def ran(self) -> bool:
+        """Whether a Job was created for it."""
+        return self.outcome == Outcome.EXECUTED.value
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the account as JSON holds it."""
+        return {
+            "identity": self.identity,
+            "period_id": None if self.nominal is None else period_id(self.nominal),
+            "nominal_time": _text(self.nominal),
+            "chosen_time": _text(self.chosen),
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "source": self.source.value,
+            "job": self.job,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What is known of a KronJob: the resource as the server has it, what it means if it is valid, and its Jobs."""
+
+    identity: str
+    document: Mapping[str, Any]
+    kronjob: KronJob | None
+    jobs: Sequence[Mapping[str, Any]] | None = ()  # None: nobody may see them
+
+
+def account_of(records: Records, at: Instant, now: Instant) -> Account:
+    """Return the account of the period that is meant by an instant.
+
+    It is the one that was chosen for it, else that whose nominal time it is, else of all that it touches the nearest.
+    """
+    found = _Asking(records, at, now).accounts()
+    if found:
+        return min(found, key=lambda account: _distance(account, at))
+    why = Why.INVALID_SPEC if records.kronjob is None else Why.NO_PERIOD
+    return Account(records.identity, Source.COMPUTED, why.value)
+
+
+def _distance(account: Account, at: Instant) -> tuple[object, ...]:
+    second, nominal = at.replace(microsecond=0), account.nominal
+    assert nominal is not None
+    return account.chosen != second, nominal != second, abs((account.chosen or nominal) - second), nominal
+
+
+class _Asking:
+    """One question: the periods that have to do with an instant."""
+
+    def __init__(self, records: Records, at: Instant, now: Instant) -> None:
+        self._records, self._at, self._now = records, at, now
+        self._entries = entries_of(records.document)
+        self._children = {child.nominal: child for child in children_of(records.identity, records.jobs or ())}
+
+    def accounts(self) -> list[Account]:
+        decided = {decision.nominal_time: decision for decision in self._decisions()}
+        recorded = {*self._children, *(entry.first for entry in self._entries if not entry.is_range)}
+        nominals = [*decided, *(nominal for nominal in recorded - decided.keys())]
+        accounts = [self._account(nominal, decided.get(nominal)) for nominal in nominals]
+        return [account for account in accounts if account.nominal in decided or self._is_near(account)]
+
+    def _decisions(self) -> Iterator[Decision]:
+        """Yield what the present definition decides about the periods that touch the instant."""
+        if self._records.kronjob is None:
+            return
+        timing = self._records.kronjob.timing
+        first, last = reach(timing, self._at)
+        for nominal in timing.schedule.between(first - MICROSECOND, last):
+            if touches(timing, nominal, self._at):
+                try:
+                    yield decide(timing, nominal)
+                except (OutOfRangeError, CronCalculationError):  # the calendar ends
+                    return
+
+    def _is_near(self, account: Account) -> bool:
+        """Whether a period that the present definition does not name lies within the minute of the instant."""
+        minute = self._at.replace(second=0, microsecond=0)
+        times = (account.nominal, account.chosen, account.child and account.child.created)
+        return any(time is not None and time.replace(second=0, microsecond=0) == minute for time in times)
+
+    def _account(self, nominal: Instant, decision: Decision | None) -> Account:
+        """Return what an entry of its own, a Job, or an outage, which does not name its periods, says of a period."""
+        child = self._children.get(nominal)
+        chosen = child.chosen if child else decision and decision.chosen_time
+        known: dict[str, Any] = {"nominal": nominal, "chosen": chosen, "decision": decision, "child": child}
+        for entry in reversed(self._entries):
+            if not entry.is_range and entry.first == nominal:
+                ran = entry.outcome == Outcome.EXECUTED.value
+                known |= {"job": child.name if child else self._job_name(nominal) if ran else None}
+                known |= {"chosen": entry.chosen or chosen}
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, **known)
+        if child is not None:
+            return self._told(Source.JOB, "", outcome=Outcome.EXECUTED.value, job=child.name, **known)
+        for entry in reversed(self._entries):
+            if entry.first <= nominal <= entry.last:
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, outage=entry, **known)
+        assert decision is not None, "a period that nobody recorded is one of the definition's"
+        return self._told(Source.COMPUTED, self._why_nothing(decision).value, **known)
+
+    def _told(self, source: Source, reason: str, **known: Any) -> Account:
+        return Account(self._records.identity, source, reason, **known)
+
+    def _job_name(self, nominal: Instant) -> str | None:
+        return None if self._records.kronjob is None else job_name(self._records.kronjob, nominal)
+
+    def _why_nothing(self, decision: Decision) -> Why:
+        """Return why no record tells of a period."""
+        kronjob, document, due = self._records.kronjob, self._records.document, effective(decision)
+        assert kronjob is not None
+        created = instant_of((document.get("metadata") or {}).get("creationTimestamp"))
+        if created is not None and due <= created:
+            return Why.BEFORE_CREATION
+        if len(self._entries) >= KEPT and all(due < (entry.chosen or entry.first) for entry in self._entries):
+            return Why.FORGOTTEN
+        if kronjob.policy.suspend:
+            return Why.SUSPENDED
+        if due > self._now:
+            return Why.PLANNED
+        seen = (document.get("status") or {}).get("definitionHash")
+        return Why.NOT_HANDLED if seen == kronjob.definition_hash else Why.NOT_SEEN
+
+
+def _text(at: Instant | None) -> str | None:
+    return None if at is None else format_instant(at)

@@ -1,0 +1,1 @@
+"""A real Kubernetes control plane for tests, without containers: etcd, API server, controllers, a kubelet of ours."""

@@ -1,0 +1,46 @@
+"""deploy/Containerfile, as far as its text can be judged: the image itself is not built here."""
+
+import re
+
+from kron.hosts.operator.commands import operator
+from kron.hosts.operator.deployment import IMAGE, cluster_wide
+from tests.packaging.containerfile import ROOT, Containerfile
+
+FILE = Containerfile("deploy/Containerfile")
+
+
+def test_the_image_runs_without_rights_and_has_nothing_to_write() -> None:
+    assert FILE.has_no_rights()
+    assert "VOLUME" not in FILE.text
+
+
+def test_everything_that_the_image_copies_is_there() -> None:
+    assert FILE.copied()
+    assert all(path.exists() for path in FILE.copied())
+
+
+def test_the_image_installs_what_the_operator_needs() -> None:
+    assert "'/kron[operator]'" in FILE.text
+    assert "--constraint /kron/constraints.txt" in FILE.text
+
+
+def test_its_entry_point_is_the_command_that_is_installed_in_it() -> None:
+    (program,) = FILE.words("ENTRYPOINT")
+
+    assert program == operator.name
+    assert re.search(rf"^RUN ln -s .*/opt/kron/bin/{program}\b", FILE.last, re.MULTILINE)
+    assert f'{program} = "kron.hosts.operator.main:main"' in (ROOT / "pyproject.toml").read_text("utf-8")
+
+
+def test_the_pods_say_what_the_image_does_by_itself() -> None:
+    (deployment,) = [each for each in cluster_wide() if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    (port,) = container["ports"]
+
+    assert container["args"] == FILE.words("CMD")
+    assert f"EXPOSE {port['containerPort']}" in FILE.last.splitlines()
+    assert "command" not in container
+
+
+def test_the_file_says_how_to_build_the_image_of_the_manifests() -> None:
+    assert f"-f deploy/Containerfile -t {IMAGE} ." in FILE.text
