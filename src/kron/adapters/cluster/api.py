@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Literal
+from weakref import WeakSet
 
 import aiohttp
 from yarl import URL
@@ -15,6 +17,7 @@ from yarl import URL
 from kron._version import __version__
 from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.answers import event, lines, refusal, skew_of
+from kron.adapters.cluster.backoff import pause
 from kron.adapters.cluster.credentials import CredentialError
 from kron.adapters.cluster.find import find_access
 from kron.adapters.cluster.lively_socket import lively_socket
@@ -29,7 +32,8 @@ _METHODS = {
     "create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE",
 }  # fmt: skip
 _TYPES = {"patch": "application/merge-patch+json"}
-_SILENCE = 75.0  # seconds without a byte after which a watch ends: most servers send a bookmark every minute
+_SILENCE = 150.0  # seconds without a byte after which a watch ends: bookmarks come each minute, the first after two
+_FAREWELL, _FAREWELLS = 0.01, 100  # seconds, and how often: a server that lives answers at once, a dead one never
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ssl.SSLError, ValueError)
 
 
@@ -52,8 +56,9 @@ class Api:
         self._limits = aiohttp.ClientTimeout(total=None, sock_read=silence)
         self._wall = wall
         self._date: str | None = None  # the last one of the server
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=lively_socket),
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=self._socket),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept": "application/json", "User-Agent": f"kron/{__version__}"},
         )
@@ -121,8 +126,12 @@ class Api:
                     yield event(line)
 
     async def close(self) -> None:
-        """End all connections."""
+        """End all connections, and return when they have ended: the last words of TLS outlast their session."""
         await self._session.close()
+        for _ in range(_FAREWELLS):
+            if all(made.fileno() < 0 for made in self._sockets):
+                return
+            await pause(_FAREWELL)
 
     @asynccontextmanager
     async def _asked(
@@ -142,7 +151,7 @@ class Api:
                         raise refusal(response.status, response.reason, response.headers, await response.read())
                     yield response
                 finally:
-                    response.release()
+                    _end(response)
         except (*_FAILURES, CredentialError) as error:
             raise self._unreachable(_told(error)) from error
 
@@ -168,6 +177,11 @@ class Api:
             self._note(verb, resource, 0)
             raise
 
+    def _socket(self, address: Any) -> socket.socket:
+        made = lively_socket(address)
+        self._sockets.add(made)
+        return made
+
     def _note(self, verb: str, resource: Resource, code: int) -> None:
         if self.on_answer is not None:
             self.on_answer(verb, resource.label, code)
@@ -184,6 +198,13 @@ class Api:
 
     def _unreachable(self, reason: str) -> ApiUnreachableError:
         return ApiUnreachableError(server=self._access.server, reason=reason)
+
+
+def _end(response: aiohttp.ClientResponse) -> None:
+    """Give the connection back or, in the middle of an answer, end it at once, without a farewell."""
+    if response.connection is not None and response.connection.transport is not None:
+        response.connection.transport.abort()
+    response.release()
 
 
 def _told(error: BaseException) -> str:
