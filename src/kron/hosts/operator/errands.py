@@ -149,7 +149,7 @@ class Errands:
         while self._later or self._held_until:
             self._wake.clear()
             monotonic = clock.monotonic()
-            if not self._is_held():
+            if self._held_until and not self._is_held():
                 self._held_until = 0.0
                 for _ in range(self._workers):
                     self._employ()
