@@ -118,7 +118,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_field(
     found = refusal(plane, namespace, document(namespace=namespace, **spec))
 
     assert (found.code, found.reason) == (422, "Invalid")
-    assert field in found.fields
+    assert field in found.message
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_wrong_outcome_in_the_status_is_refused(plane: ControlPlane, namespace
     with pytest.raises(Refused) as found:
         plane.admin.patch("KronJob", namespace, "db-backup", {"status": {"lastOutcome": "done"}}, part="status")
 
-    assert found.value.fields == ["status.lastOutcome"]
+    assert "status.lastOutcome" in found.value.fields
 
 
 def test_kubectl_finds_it_by_its_short_name_and_among_all(plane: ControlPlane) -> None:

@@ -74,10 +74,13 @@ class Engine(Generic[Batch, Stored]):
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 
-    def arm(self) -> None:
-        """Begin to start runs, from the next turn of the event loop on."""
+    def arm(self, since: Instant | None = None) -> None:
+        """Begin to start runs, from the next turn of the event loop on.
+
+        `since` is when it could have, if somebody else did it until now.
+        """
         now = self._clock.now()
-        self._book.arm(now)
+        self._book.arm(since or now)
         self._watch.expect(now)
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(report_death)

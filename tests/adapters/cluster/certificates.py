@@ -22,11 +22,11 @@ def authority(folder: Path, name: str) -> Pair:
     return pair
 
 
-def signed(folder: Path, name: str, by: Pair) -> Pair:
-    """Return a pair for 127.0.0.1 that the authority has signed."""
+def signed(folder: Path, name: str, by: Pair, *, whose: str = "IP:127.0.0.1") -> Pair:
+    """Return a pair that the authority has signed for one address or name."""
     pair = Pair(folder / f"{name}.crt", folder / f"{name}.key")
     request, extensions = folder / f"{name}.csr", folder / f"{name}.ext"
-    extensions.write_text("subjectAltName=IP:127.0.0.1\n")
+    extensions.write_text(f"subjectAltName={whose}\n")
     _openssl(
         "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}",
         "-keyout", pair.key, "-out", request,
@@ -36,6 +36,13 @@ def signed(folder: Path, name: str, by: Pair) -> Pair:
         "-extfile", extensions, "-out", pair.certificate,
     )  # fmt: skip
     return pair
+
+
+def encrypted(folder: Path, pair: Pair) -> Path:
+    """Return the pair's key, locked by a password."""
+    path = folder / "locked.key"
+    _openssl("pkcs8", "-topk8", "-in", pair.key, "-passout", "pass:hush", "-out", path)
+    return path
 
 
 def _openssl(*words: str | Path) -> None:

@@ -27,7 +27,7 @@ class Versions:
     def keep(self, document: dict[str, Any]) -> str:
         return str(document["metadata"]["resourceVersion"])
 
-    def replace(self, kept: dict[Key, str]) -> None:
+    def replace(self, kept: dict[Key, str], _version: str) -> None:
         self.known = {name: version for (_, name), version in kept.items()}
         self.told.append("replace")
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.api import Verb
 from kron.adapters.cluster.credentials import Fixed, Proof
 from kron.adapters.cluster.resources import JOBS, KRONJOB_STATUS
 from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
-from tests.adapters.cluster.world import Asked, Step, asking, cut, hang, live, refuse, say, serving, status
+from tests.adapters.cluster.world import NOBODY, Asked, Step, asking, cut, hang, live, refuse, say, serving, status
 
 
 def asked(verb: Verb, *, body: Any = None, query: Any = None) -> Asked:
@@ -166,6 +167,16 @@ def test_a_server_that_does_not_listen_is_unreachable() -> None:
         assert caught.value.message.startswith(f"API server {address}: ")
 
     live(play())
+
+
+def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
+    async def play() -> str:
+        async with serving(say({})) as proxy:
+            async with asking(Access("http://cluster.invalid:6443", NOBODY, proxy=proxy.url)) as api:
+                await api.send("get", JOBS, "ns", "mail")
+            return proxy.asked[0].headers["Host"]
+
+    assert live(play()) == "cluster.invalid:6443"
 
 
 def test_every_answer_and_every_silence_is_told() -> None:

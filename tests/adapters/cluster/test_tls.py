@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.kubeconfig import read_kubeconfig
 from kron.adapters.cluster.resources import JOBS
-from kron.errors import ApiUnreachableError
-from tests.adapters.cluster.certificates import Pair, authority, signed
+from kron.errors import ApiUnreachableError, KubeconfigError
+from tests.adapters.cluster.certificates import Pair, authority, encrypted, signed
 from tests.adapters.cluster.test_kubeconfig import config
 from tests.adapters.cluster.world import asking, live, say, serving
 
@@ -32,21 +31,22 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     return Keys(tmp_path_factory.mktemp("keys"))
 
 
-def ask(keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: Pair | None = None) -> str:
-    """Return "answered", or what the connection failed of, of a server that may want a certificate."""
+def ask(
+    keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: Pair | None = None,
+    has: Pair | None = None,
+) -> str:  # fmt: skip
+    """Return "answered", or why not, of a server that has a certificate and may want one."""
 
     async def play() -> str:
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(keys.server.certificate, keys.server.key)
+        tls.load_cert_chain(*(has or keys.server))
         if wants is not None:
             tls.load_verify_locations(wants.certificate)
             tls.verify_mode = ssl.CERT_REQUIRED
         async with serving(say({}), ssl=tls) as server:
             file = keys.folder / "config"
             file.write_text(config(user, {"server": server.url, **cluster}))
-            found = read_kubeconfig([file], None)
-            async with asking(server, found.credential) as api:
-                assert isinstance(found, Access)
+            async with asking(read_kubeconfig([file], None)) as api:
                 try:
                     await api.send("get", JOBS, "ns", "a")
                 except ApiUnreachableError as error:
@@ -72,6 +72,14 @@ def test_a_server_is_asked_unseen_if_the_user_says_so(keys: Keys) -> None:
     assert ask(keys, cluster={"insecure-skip-tls-verify": True}) == "answered"
 
 
+def test_a_server_may_be_known_by_another_name(keys: Keys) -> None:
+    cluster = {"certificate-authority": "ours.crt"}
+    has = signed(keys.folder, "named", keys.ours, whose="DNS:kubernetes")
+
+    assert ask(keys, cluster=cluster | {"tls-server-name": "kubernetes"}, has=has) == "answered"
+    assert "certificate verify failed" in ask(keys, cluster=cluster, has=has)
+
+
 def test_a_certificate_says_who_we_are(keys: Keys) -> None:
     cluster = {"certificate-authority": "ours.crt"}
     files = {"client-certificate": "client.crt", "client-key": "client.key"}
@@ -90,3 +98,11 @@ def test_a_program_may_tell_a_certificate(keys: Keys) -> None:
     user = {"exec": {"command": sys.executable, "args": ["-c", code]}}
 
     assert ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user, wants=keys.ours) == "answered"
+
+
+def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked(keys: Keys) -> None:
+    key = encrypted(keys.folder, keys.client)
+    user = {"client-certificate": "client.crt", "client-key": key.name}
+
+    with pytest.raises(KubeconfigError, match="client-certificate: cannot be used: the key is encrypted"):
+        ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user)

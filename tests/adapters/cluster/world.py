@@ -71,10 +71,11 @@ async def serving(*script: Step, then: Step | None = None, ssl: Any = None) -> A
 
 
 @asynccontextmanager
-async def asking(server: Server | str, credential: Credential = NOBODY, **options: Any) -> AsyncIterator[Api]:
-    """Have a session with a server, or with an address, as long as the block."""
-    url = server if isinstance(server, str) else server.url
-    api = Api(Access(url, credential), **options)
+async def asking(where: Server | Access | str, credential: Credential = NOBODY, **options: Any) -> AsyncIterator[Api]:
+    """Have a session with a server, an address, or whatever an access names, as long as the block."""
+    if not isinstance(where, Access):
+        where = Access(where.url if isinstance(where, Server) else where, credential)
+    api = Api(where, **options)
     try:
         yield api
     finally:

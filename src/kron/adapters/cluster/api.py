@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -18,6 +17,7 @@ from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.answers import event, lines, refusal, skew_of
 from kron.adapters.cluster.credentials import CredentialError
 from kron.adapters.cluster.find import find_access
+from kron.adapters.cluster.lively_socket import lively_socket
 from kron.adapters.cluster.resources import Resource
 from kron.errors import ApiUnreachableError
 
@@ -28,9 +28,8 @@ _METHODS = {
     "get": "GET", "list": "GET", "watch": "GET",
     "create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE",
 }  # fmt: skip
+_TYPES = {"patch": "application/merge-patch+json"}
 _SILENCE = 75.0  # seconds without a byte after which a watch is given up: servers send a bookmark every minute
-_KEEP_ALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
-_UNACKNOWLEDGED = 30_000  # milliseconds until what was sent to a host that is gone counts as lost
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ssl.SSLError, ValueError)
 
 
@@ -53,7 +52,7 @@ class Api:
         self._silence = silence
         self._wall = wall
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=_socket),
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=lively_socket),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept": "application/json", "User-Agent": f"kron/{__version__}"},
             timeout=aiohttp.ClientTimeout(total=None),
@@ -83,13 +82,10 @@ class Api:
         timeout: float | None = None,
     ) -> Document:
         """Return the server's document, or raise ApiRefusedError or ApiUnreachableError; `patch` merges."""
-        headers = {}
-        if body is not None:
-            headers["Content-Type"] = "application/merge-patch+json" if verb == "patch" else "application/json"
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         url = self._url(resource.path(namespace, name), query or {})
         limit = self._timeout if timeout is None else timeout
-        async with self._asked(verb, resource, url, headers=headers, data=data, limit=limit) as response:
+        async with self._asked(verb, resource, url, data, limit=limit) as response:
             try:
                 found = json.loads(await response.read())
             except ValueError as error:
@@ -116,7 +112,7 @@ class Api:
         query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": since}
         query |= {"timeoutSeconds": str(max(1, int(seconds)))} | ({"labelSelector": selector} if selector else {})
         url = self._url(resource.path(namespace), query)
-        async with self._asked("watch", resource, url, limit=None) as response:
+        async with self._asked("watch", resource, url, None, limit=None) as response:
             if on_open is not None:
                 on_open()
             async for line in lines(response.content.iter_any()):
@@ -128,13 +124,13 @@ class Api:
 
     @asynccontextmanager
     async def _asked(
-        self, verb: str, resource: Resource, url: URL, *, limit: float | None, **options: Any
+        self, verb: str, resource: Resource, url: URL, data: bytes | None, *, limit: float | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Ask, and turn whatever goes wrong until the block ends into an ApiError; without a limit, it may go on."""
         try:
             async with asyncio.timeout(limit):
                 async with asyncio.timeout(self._timeout if limit is None else None):
-                    response = await self._request(verb, resource, url, options)
+                    response = await self._request(verb, resource, url, data)
                 try:
                     self._note(verb, resource, response.status)
                     self.skew = skew_of(response.headers, self._wall(), self.skew)
@@ -148,19 +144,17 @@ class Api:
         except (*_FAILURES, CredentialError) as error:
             raise self._unreachable(_told(error)) from error
 
-    async def _request(
-        self, verb: str, resource: Resource, url: URL, options: Mapping[str, Any]
-    ) -> aiohttp.ClientResponse:
+    async def _request(self, verb: str, resource: Resource, url: URL, data: bytes | None) -> aiohttp.ClientResponse:
         """Return an answer whose body is still to come; that there was none is noted, too."""
         try:
             proof = await self._access.credential.prove()
-            headers = {**options.get("headers", {})}
+            headers = {} if data is None else {"Content-Type": _TYPES.get(verb, "application/json")}
             if proof.authorization is not None:
                 headers["Authorization"] = proof.authorization
             return await self._session.request(
                 _METHODS[verb],
                 url,
-                data=options.get("data"),
+                data=data,
                 headers=headers,
                 ssl=proof.tls if proof.tls is not None else True,
                 proxy=self._access.proxy,
@@ -181,17 +175,6 @@ class Api:
 
     def _unreachable(self, reason: str) -> ApiUnreachableError:
         return ApiUnreachableError(server=self._access.server, reason=reason)
-
-
-def _socket(address: Any) -> socket.socket:
-    """Return a socket that notices within half a minute that the host at its other end is gone."""
-    family, kind, protocol, *_ = address
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in _KEEP_ALIVE:
-        made.setsockopt(socket.IPPROTO_TCP, option, value)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED)
-    return made
 
 
 def _told(error: BaseException) -> str:

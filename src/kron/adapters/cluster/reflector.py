@@ -27,8 +27,8 @@ class View(Protocol[Kept]):
     def keep(self, document: dict[str, Any]) -> Kept:
         """Return what is needed of a document; the rest is forgotten before the next page comes."""
 
-    def replace(self, kept: dict[Key, Kept]) -> None:
-        """Take a complete list in the place of all that was known."""
+    def replace(self, kept: dict[Key, Kept], version: str) -> None:
+        """Take a complete list, of a version, in the place of all that was known and is not younger."""
 
     def put(self, key: Key, kept: Kept) -> None:
         """Hear of an object that is new or changed."""
@@ -107,8 +107,8 @@ class Reflector(Generic[Kept]):
             if not (token := about.get("continue")):
                 break
             query["continue"] = token
-        self._view.replace(kept)
         self._since = about.get("resourceVersion", "")
+        self._view.replace(kept, self._since)
         self.synced = True
 
     async def _watch(self) -> None:

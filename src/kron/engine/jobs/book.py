@@ -92,6 +92,18 @@ class JobBook:
                 self.look_at(job, now)
         self.wake.set()
 
+    def amend(self, jobs: Mapping[str, Job], gone: Iterable[str]) -> None:
+        """Declare these jobs, too, and these no more; of those that are gone nothing is kept but what runs."""
+        for identity in (*gone, *jobs):
+            before = self.jobs.pop(identity, None)
+            if before is not None and before is not jobs.get(identity):
+                self.agenda.put(before, None)
+                self.queued.pop(identity, None)
+        for identity, job in jobs.items():
+            self.jobs[identity] = job
+            self._put(job, job.next_look())
+        self.wake.set()
+
     def go_on(self, execution: Execution, now: Instant) -> None:
         """Take a run up that goes on."""
         self.running[execution.run_id] = execution

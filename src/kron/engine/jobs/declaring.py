@@ -51,11 +51,24 @@ class Declaration:
     """A change of what is declared. The engine remembers its batch, and then it is adopted."""
 
     def __init__(
-        self, book: JobBook, works: Sequence[Work], now: Instant, handled: Mapping[str, Collection[Instant]]
+        self,
+        book: JobBook,
+        works: Sequence[Work],
+        now: Instant,
+        handled: Mapping[str, Collection[Instant] | Handled],
+        *,
+        leaving: Collection[str] | None = None,
     ) -> None:
-        """`handled` are nominal times of periods that have their outcome, of jobs whose definition is in question."""
+        """`handled` are the periods that have their outcome, of jobs whose definition is in question.
+
+        `leaving` are identities of jobs that are not declared any more, None: all but those of the works.
+        """
         self._book = book
-        self._handled = {identity: Handled.of(nominals) for identity, nominals in handled.items()}
+        self._is_whole = leaving is None
+        self._handled = {
+            identity: periods if isinstance(periods, Handled) else Handled.of(periods)
+            for identity, periods in handled.items()
+        }
         self._jobs: dict[str, Job] = {}
         self._definitions: dict[str, str] = {}
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
@@ -64,8 +77,8 @@ class Declaration:
         self._declared = Declared(now, [], [], [], [])
         for work in works:
             self._jobs[work.identity] = self._declare(work)
-        for record in book.records():
-            if record.declared and record.identity not in self._jobs:
+        for record in book.records() if leaving is None else map(book.record, leaving):
+            if record is not None and record.declared and record.identity not in self._jobs:
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
@@ -79,7 +92,10 @@ class Declaration:
         for record in self._before:
             if record.identity not in self._jobs and (job := book.jobs.get(record.identity)) is not None:
                 book.given_up += job.waiting()
-        book.adopt(self._jobs, self._records, self._declared.at)
+        if self._is_whole:
+            book.adopt(self._jobs, self._records, self._declared.at)
+        else:
+            book.amend(self._jobs, self._declared.removed)
         for each in self._closed:
             chronicle.on_closed(*each)
         for identity in held:

@@ -7,6 +7,7 @@ from kron.hosts.console import Commands, heed_terminal
 from kron.hosts.manifests import write_manifest
 from kron.hosts.namespace import NAMESPACE
 from kron.hosts.operator.deployment import IMAGE, cluster_wide, in_one_namespace
+from kron.hosts.operator.run import run
 from kron.rules.kronjob.crd import crd
 
 
@@ -43,3 +44,6 @@ def manifests(namespace: str | None, image: str) -> None:
     """
     objects = cluster_wide(image=image) if namespace is None else in_one_namespace(namespace, image)
     click.echo("---\n".join(map(write_manifest, [crd(), *objects])), nl=False)
+
+
+operator.add_command(run)

@@ -2,6 +2,8 @@
 
 import sys
 
+_NEEDED = ("aiohttp", "click", "prometheus_client", "starlette", "uvicorn", "yaml", "yarl")
+
 
 def main() -> None:
     """Run the command; where its libraries are not installed, say how to get them."""
@@ -9,7 +11,7 @@ def main() -> None:
         from kron.hosts.console import run
         from kron.hosts.operator.commands import operator
     except ModuleNotFoundError as error:
-        if error.name not in ("click", "yaml"):
+        if (error.name or "").partition(".")[0] not in _NEEDED:
             raise
         text = "kron-operator: the operator needs a few more packages: pip install 'kron-scheduler[operator]'\n"
         sys.stderr.write(text)

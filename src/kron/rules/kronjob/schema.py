@@ -103,6 +103,7 @@ _CONDITION = {
 _STATUS: Mapping[str, Schema] = {
     "observedGeneration": _whole("The generation of the spec that was last seen."),
     "definitionHash": _text("SHA-256 of what decides about periods; another one is a change of definition."),
+    "definedAt": _time("Since when that definition is in force: what it chooses before is not its own."),
     "lastPeriodID": _text("The period that was handled last."),
     "lastNominalTime": _time("Its nominal time."),
     "lastChosenTime": _time("When it was to run."),

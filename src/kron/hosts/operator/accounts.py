@@ -1,0 +1,170 @@
+"""Accounts: what the cluster remembers of KronJobs, as the engine's ledger: their statuses, and their Jobs."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kron.engine.jobs.store import JobBatch, JobStored
+from kron.hosts.operator.seen import SeenJob, SeenKronJob
+from kron.hosts.operator.world import World
+from kron.instant import Instant
+from kron.rules.handled import NONE, Handled
+from kron.rules.kronjob.entry import (
+    DEFINITION_CHANGED,
+    Entry,
+    handled_of,
+    joined,
+    kept,
+    read_entries,
+    reason_word,
+    served,
+    unknown,
+)
+from kron.rules.kronjob.status import Trouble, read_past
+from kron.rules.verdict import Outcome
+
+
+@dataclass(slots=True)
+class Account:
+    """What is remembered of one KronJob, and will stand in its status."""
+
+    uid: str
+    definition_hash: str
+    defined_at: Instant
+    entries: tuple[Entry, ...]
+    succeeded_at: Instant | None = None
+    trouble: Trouble | None = None
+    owes: bool = False  # whether something that was found among the Jobs is to be written before another one is created
+
+    @property
+    def handled(self) -> Handled:
+        """The periods that have their outcome."""
+        return handled_of(self.entries)
+
+    @property
+    def served(self) -> Instant:
+        """Up to when everything is handled."""
+        return served(self.entries, self.defined_at)
+
+
+class Accounts:
+    """A ledger in memory. What survives a crash are the Jobs, which are created before anything is noted here, and the
+    statuses, which follow: whoever comes next finds them.
+    """
+
+    def __init__(self, world: World, now: Callable[[], Instant], on_change: Callable[[str], object]) -> None:
+        """`on_change` is told the identity of a KronJob whose status is to be written."""
+        self._world, self._now, self._on_change = world, now, on_change
+        self._accounts: dict[str, Account] = {}
+
+    def of(self, identity: str) -> Account | None:
+        """Return what is remembered of a KronJob."""
+        return self._accounts.get(identity)
+
+    def open_account(self, seen: SeenKronJob) -> Account:
+        """Begin with what its status says, and with what is found among the Jobs."""
+        past = read_past(seen.status)
+        entries = past.entries
+        if not past.definition_hash:  # nobody has seen it yet: it was declared when it was made
+            defined_at = seen.created
+        elif past.definition_hash == seen.definition_hash and not (past.was_invalid and not seen.errors):
+            defined_at = past.defined_at or seen.created
+        else:
+            defined_at = seen.defined_at or self._now()
+            if (
+                past.coming is not None and past.coming.first <= defined_at
+            ):  # it was open under a definition that is gone
+                entries = joined(entries, [past.coming._replace(reason=DEFINITION_CHANGED)])
+        account = Account(seen.uid, seen.definition_hash, defined_at, entries, past.succeeded_at, past.trouble)
+        found = [entry for job in self._world.jobs_named(seen.identity) if (entry := entry_of(job)) is not None]
+        relevant = (entry for entry in found if entry.at > seen.created)
+        account.entries = joined(entries, sorted(relevant, key=lambda entry: entry.at))
+        account.owes = len(account.entries) > len(past.entries)
+        self._accounts[seen.identity] = account
+        return account
+
+    def drop(self, identity: str) -> None:
+        """Forget a KronJob that is gone."""
+        self._accounts.pop(identity, None)
+
+    def redefine(self, seen: SeenKronJob, now: Instant) -> bool:
+        """Take note of another definition; return whether it is one."""
+        account = self._accounts[seen.identity]
+        if account.definition_hash == seen.definition_hash:
+            return False
+        account.definition_hash, account.defined_at = seen.definition_hash, now
+        return True
+
+    def settle(self, identity: str, entry: Entry) -> bool:
+        """Remember what became of a period, once; return whether that is news."""
+        account = self._accounts.get(identity)
+        if account is None or account.handled.has(entry.first):
+            return False
+        account.entries = (*account.entries, entry)
+        self._on_change(identity)
+        return True
+
+    def find(self, identity: str, entry: Entry) -> bool:
+        """Remember a period whose Job somebody else has created; return whether that is news."""
+        if not self.settle(identity, entry):
+            return False
+        self._accounts[identity].owes = True
+        return True
+
+    def trouble(self, identity: str, trouble: Trouble | None) -> None:
+        """Remember why a Job could not be created, until one is."""
+        account = self._accounts.get(identity)
+        if account is not None and account.trouble != trouble:
+            account.trouble = trouble
+            self._on_change(identity)
+
+    def learn(self, seen: SeenKronJob) -> bool:
+        """Take in what somebody else has written into a status; return whether there was anything new."""
+        account = self._accounts.get(seen.identity)
+        if account is None:
+            return False
+        theirs = read_entries(seen.status)
+        if not unknown(theirs, account.entries):
+            return False
+        account.entries = joined(theirs, account.entries)
+        return True
+
+    def trim(self, identity: str, span: timedelta) -> None:
+        """Drop what is older than anybody can ask for."""
+        account = self._accounts[identity]
+        account.entries = kept(account.entries, self._now(), span)
+
+    # --- the engine's ledger ------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Nothing is to be taken into possession: the lease is elsewhere."""
+
+    async def load(self) -> JobStored:
+        """Return nothing: jobs are declared with what their accounts say."""
+        return JobStored()
+
+    async def append(self, batch: JobBatch) -> None:
+        """Remember what was closed; what begins is remembered by its Job, or when that could not be."""
+        for record in batch.closed:
+            reason = reason_word(record.outcome, record.reason)
+            entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
+            self.settle(record.identity, entry)
+        await asyncio.sleep(0)  # others get a turn, as with any ledger: a thousand Jobs may be due at once
+
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, Handled]:
+        """Return by identity the periods that have their outcome."""
+        return {
+            identity: account.handled if (account := self._accounts.get(identity)) is not None else NONE
+            for identity in since
+        }
+
+    async def close(self) -> None:
+        """Nothing is to be given back."""
+
+
+def entry_of(job: SeenJob) -> Entry | None:
+    """Return what a Job says of its period."""
+    if job.nominal is None or not job.identity:
+        return None
+    return Entry(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED)

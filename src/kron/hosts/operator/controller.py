@@ -1,0 +1,201 @@
+"""Controller: what an operator sees, whether it leads, and the reign while it does."""
+
+import asyncio
+import secrets
+import socket
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from itertools import cycle
+
+from kron.adapters.cluster.api import Api
+from kron.adapters.cluster.lease import Election
+from kron.adapters.cluster.reflector import Reflector
+from kron.adapters.cluster.resources import JOBS, KRONJOBS
+from kron.adapters.operator_metrics import OperatorMetrics, Present
+from kron.adapters.system_clock import SystemClock
+from kron.errors import ApiError
+from kron.hosts.operator.log import INFO, WARNING, Log
+from kron.hosts.operator.reign import Realm, Reign
+from kron.hosts.operator.seen import SeenJob, SeenKronJob
+from kron.hosts.operator.world import JobView, KronJobView, World
+from kron.instant import Instant
+from kron.rules.kronjob.child import MANAGER
+from kron.rules.telling import error_text
+
+_SELECTOR = f"app.kubernetes.io/managed-by={MANAGER}"
+_BLIND = 60.0  # seconds without any watch after which it is not ready
+_SKEWED = 5.0  # seconds
+_QUIET = 60.0  # seconds between two lines about the same problem
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    namespaces: Sequence[str] = ()  # none: all
+    leader_elect: bool = True
+    lease_namespace: str = ""
+    lease_name: str = MANAGER
+    lease_duration: timedelta = timedelta(seconds=15)
+    renew_deadline: timedelta = timedelta(seconds=10)
+    retry_period: timedelta = timedelta(seconds=2)
+    slack: timedelta = timedelta(seconds=30)
+    workers: int = 16
+
+    def in_namespace(self, lease_namespace: str) -> "Options":
+        """Return the same, with the namespace of the Lease."""
+        return replace(self, lease_namespace=lease_namespace)
+
+
+class Controller:
+    """One replica, from its first look at the cluster until it is asked to stop."""
+
+    def __init__(self, api: Api, clock: SystemClock, log: Log, options: Options) -> None:
+        self._api, self._clock, self._log, self._options = api, clock, log, options
+        self.life = f"{socket.gethostname()}_{secrets.token_hex(4)}"
+        self.metrics = OperatorMetrics(self._present)
+        api.on_answer = self.metrics.on_answer
+        self._world = World(clock.now)
+        self._reflectors: list[Reflector[SeenKronJob] | Reflector[SeenJob]] = []
+        for namespace in options.namespaces or ("",):
+            kronjobs = KronJobView(self._world, namespace, self._on_problem)
+            jobs = JobView(self._world, namespace, self._on_problem)
+            self._reflectors += [
+                Reflector(api, KRONJOBS, namespace, kronjobs),
+                Reflector(api, JOBS, namespace, jobs, selector=_SELECTOR),
+            ]
+        for reflector, resource in zip(self._reflectors, cycle((KRONJOBS, JOBS)), strict=False):
+            reflector.on_restart = partial(self.metrics.on_restart, resource.label)
+        self._election = self._elect() if options.leader_elect else None
+        self._reign: Reign | None = None
+        self._armed: Instant | None = None  # since when all is seen
+        self._news = asyncio.Event()
+        self._told: dict[str, float] = {}  # when a problem was told last
+
+    # --- its life -----------------------------------------------------------------------------------------------------
+
+    async def run(self, asked: asyncio.Event) -> None:
+        """Work until it is asked to stop; then give the lease back."""
+        loop = asyncio.get_running_loop()
+        tasks: list[asyncio.Task[None]] = [loop.create_task(reflector.run()) for reflector in self._reflectors]
+        if self._election is not None:
+            tasks.append(loop.create_task(self._election.run()))
+        tasks.append(loop.create_task(self._govern()))
+        stop = loop.create_task(_wait_for(asked))
+        done, _ = await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._end_reign()
+        if self._election is not None:
+            await self._election.release()
+        for task in done - {stop}:
+            task.result()  # nothing but a bug ends them
+        self._log.write(INFO, "stopped")
+
+    async def _govern(self) -> None:
+        """Begin a reign when it leads and all is seen, and end it when it leads no more."""
+        while True:
+            self._news.clear()
+            if self._armed is None and all(reflector.synced for reflector in self._reflectors):
+                self._armed = self._clock.now()
+                counts = {"kronjobs": len(self._world.kronjobs), "jobs": len(self._world.jobs)}
+                self._log.write(INFO, "synced", **counts)
+            leads = self._may_write()
+            if leads and self._armed is not None and self._reign is None:
+                await self._begin_reign(self._armed)
+            elif not leads and self._reign is not None:
+                await self._end_reign()
+            await self._wait()
+
+    async def _wait(self) -> None:
+        """Wait for news, and look again now and then in any case: a lease runs out by itself."""
+        alarm = asyncio.get_running_loop().call_later(0.2 if self._armed is None else 1.0, self._news.set)
+        try:
+            await self._news.wait()
+        finally:
+            alarm.cancel()
+        if abs(self._api.skew) > _SKEWED and self._is_news("skew"):
+            self._log.write(WARNING, "clock skew", seconds=round(self._api.skew, 3))
+
+    async def _begin_reign(self, armed: Instant) -> None:
+        realm = Realm(
+            self._api,
+            self._world,
+            self._clock,
+            self._log,
+            self.metrics,
+            self._may_write,
+            self._options.slack,
+            self._options.workers,
+            self.life,
+        )
+        self._reign = Reign(realm)
+        await self._reign.begin(armed)
+        self._log.write(INFO, "leading", identity=self.life)
+
+    async def _end_reign(self) -> None:
+        if self._reign is not None:
+            reign, self._reign = self._reign, None
+            await reign.end()
+            self._log.write(INFO, "standing by", identity=self.life)
+
+    def _elect(self) -> Election:
+        options = self._options
+        return Election(
+            self._api,
+            options.lease_namespace,
+            options.lease_name,
+            self.life,
+            lease_duration=options.lease_duration.total_seconds(),
+            renew_deadline=options.renew_deadline.total_seconds(),
+            retry_period=options.retry_period.total_seconds(),
+            on_change=lambda _leads: self._news.set(),
+            on_problem=partial(self._on_problem, "leases"),
+        )
+
+    def _may_write(self) -> bool:
+        return self._election is None or self._election.is_leading()
+
+    # --- what it shows ------------------------------------------------------------------------------------------------
+
+    def is_healthy(self) -> bool:
+        """Whether its loops do their work; without an API they do, too."""
+        return self._reign is None or self._reign.is_turning
+
+    def is_ready(self) -> bool:
+        """Whether it has seen everything, and does not look at an old picture."""
+        latest = max(reflector.alive_at for reflector in self._reflectors)
+        return self._armed is not None and self._clock.monotonic() - latest < _BLIND
+
+    def _present(self) -> Present:
+        states = Counter(_state(seen) for seen in self._world.kronjobs.values())
+        active = sum(job.is_active for job in self._world.jobs.values())
+        depth = 0 if self._reign is None else len(self._reign.errands)
+        return Present(self._reign is not None, states, active, depth, self._api.skew)
+
+    def _on_problem(self, resource: str, error: ApiError) -> None:
+        text = error_text(error)
+        if self._is_news(f"{resource}: {text}"):
+            self._log.write(WARNING, "problem", resource=resource, error=text)
+
+    def _is_news(self, what: str) -> bool:
+        now = self._clock.monotonic()
+        if now - self._told.get(what, -_QUIET) < _QUIET:
+            return False
+        self._told = {key: at for key, at in self._told.items() if now - at < _QUIET} | {what: now}
+        return True
+
+
+async def _wait_for(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+def _state(seen: SeenKronJob) -> str:
+    if seen.kronjob is None:
+        return "invalid"
+    return "suspended" if seen.kronjob.policy.suspend else "scheduled"

@@ -1,0 +1,134 @@
+"""Errands: writes that wait for their turn. What starts comes before what is noted, and that before what is told."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from enum import IntEnum
+from typing import NamedTuple, TypeAlias
+
+from kron.engine.ports import Clock
+from kron.engine.wake import Wake
+from kron.instant import SECOND
+
+Errand = Callable[[], Awaitable[float | None]]
+"""One write. It returns after how many seconds it is to be tried again, None: it is done."""
+
+_PATIENCE = 4.0  # seconds after which a status goes first: it has to follow its Job within ten
+_MOST_TOLD = 20_000  # events that may wait; of more, the oldest are not told
+_AFTER_A_BUG = 5.0  # seconds
+
+
+class Lane(IntEnum):
+    """What goes first."""
+
+    START = 0  # Jobs to create, and to delete for others
+    STATUS = 1
+    TIDY = 2  # Jobs that nobody needs any more
+    EVENT = 3
+
+
+class _Waiting(NamedTuple):
+    errand: Errand
+    since: float  # by the monotonic clock; of one that is to come back: when it is
+
+
+_Place: TypeAlias = tuple[Lane, Hashable]
+
+
+class Errands:
+    """At most so many at a time, and never two with the same key of a lane: who comes again meanwhile comes after."""
+
+    def __init__(self, workers: int, clock: Clock, tell: Callable[[Exception], object]) -> None:
+        self._workers, self._clock, self._tell = workers, clock, tell
+        self._lanes: dict[Lane, dict[Hashable, _Waiting]] = {lane: {} for lane in Lane}
+        self._under_way: dict[_Place, Errand | None] = {}  # with what came again meanwhile
+        self._later: dict[_Place, _Waiting] = {}
+        self._wake = Wake()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._alarm: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        """How many wait or are under way."""
+        return sum(map(len, self._lanes.values())) + len(self._under_way) + len(self._later)
+
+    def add(self, lane: Lane, key: Hashable, errand: Errand) -> None:
+        """Let an errand wait for its turn; one with the same key that waits is not needed any more."""
+        if self._is_closed:
+            return
+        self._later.pop((lane, key), None)
+        if (lane, key) in self._under_way:
+            self._under_way[lane, key] = errand
+            return
+        queue = self._lanes[lane]
+        known = queue.get(key)
+        queue[key] = _Waiting(errand, self._clock.monotonic() if known is None else known.since)
+        if lane is Lane.EVENT and len(queue) > _MOST_TOLD:
+            del queue[next(iter(queue))]
+        if len(self._tasks) < self._workers:
+            task = asyncio.get_running_loop().create_task(self._work())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def drop(self, lane: Lane, key: Hashable) -> bool:
+        """Forget an errand that has not begun; return whether there was one."""
+        waited = self._lanes[lane].pop(key, None), self._later.pop((lane, key), None)
+        return any(each is not None for each in waited)
+
+    async def close(self, seconds: float) -> None:
+        """Begin nothing any more, and give what is under way some time to end."""
+        self._is_closed = True
+        self._later.clear()
+        for queue in self._lanes.values():
+            queue.clear()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        left = {*self._tasks, *([] if self._alarm is None else [self._alarm])}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while (found := self._pick()) is not None:
+            lane, key, errand = found
+            self._under_way[lane, key] = None
+            try:
+                again = await errand()
+            except Exception as error:
+                self._tell(error)
+                again = _AFTER_A_BUG
+            newer = self._under_way.pop((lane, key))
+            if newer is not None:
+                self.add(lane, key, newer)
+            elif again is not None and not self._is_closed:
+                self._put_off(lane, key, _Waiting(errand, self._clock.monotonic() + again))
+
+    def _pick(self) -> tuple[Lane, Hashable, Errand] | None:
+        statuses = self._lanes[Lane.STATUS]
+        if statuses and self._clock.monotonic() - next(iter(statuses.values())).since > _PATIENCE:
+            return self._take(Lane.STATUS)
+        return next((self._take(lane) for lane in Lane if self._lanes[lane]), None)
+
+    def _take(self, lane: Lane) -> tuple[Lane, Hashable, Errand]:
+        queue = self._lanes[lane]
+        key = next(iter(queue))
+        return lane, key, queue.pop(key).errand
+
+    # --- what is to be tried again ------------------------------------------------------------------------------------
+
+    def _put_off(self, lane: Lane, key: Hashable, waiting: _Waiting) -> None:
+        self._later[lane, key] = waiting
+        self._wake.set()
+        if self._alarm is None or self._alarm.done():
+            self._alarm = asyncio.get_running_loop().create_task(self._wait())
+
+    async def _wait(self) -> None:
+        """Let errands come back when it is time, as long as there are any."""
+        clock = self._clock
+        while self._later:
+            self._wake.clear()
+            monotonic = clock.monotonic()
+            for (lane, key), waiting in [each for each in self._later.items() if each[1].since <= monotonic]:
+                self.add(lane, key, waiting.errand)
+            if self._later:
+                first = min(waiting.since for waiting in self._later.values())
+                await clock.wait_until(clock.now() + SECOND * (first - clock.monotonic()), self._wake)

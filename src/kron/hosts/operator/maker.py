@@ -1,0 +1,260 @@
+"""Maker: the engine's runner: an execution is a Job, and creating it is the lock and the record."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from kron.adapters.cluster.resources import JOBS
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.engine.jobs.execution import Ending, Execution, Listener
+from kron.errors import ApiError
+from kron.hosts.operator.accounts import Accounts
+from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.errands import Errands, Lane
+from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, see_job
+from kron.hosts.operator.sender import Sender
+from kron.hosts.operator.world import World
+from kron.instant import Instant
+from kron.rules.kronjob.child import job_name, job_of
+from kron.rules.kronjob.entry import (
+    DEADLINE_EXCEEDED,
+    DEFINITION_CHANGED,
+    NAME_TAKEN,
+    REJECTED,
+    SUPERSEDED,
+    Entry,
+)
+from kron.rules.kronjob.status import Trouble
+from kron.rules.verdict import Outcome
+
+FAILED_CREATE = "FailedCreate"
+_SOON = 0.1  # seconds
+
+
+class Scribe(Protocol):
+    """Who is told what became of a period, once it is certain."""
+
+    def on_made(self, decision: Decision, /) -> None:
+        """Its Job is there."""
+
+    def on_failed(self, seen: SeenKronJob, decision: Decision, trouble: Trouble, /) -> None:
+        """Its Job could not be created; it may be tried again."""
+
+    def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str, /) -> None:
+        """It has its outcome."""
+
+
+class Surroundings(NamedTuple):
+    """What a maker works with."""
+
+    api: Sender
+    world: World
+    accounts: Accounts
+    errands: Errands
+    scribe: Scribe
+    may_write: Callable[[], bool]  # asked right before every write
+    now: Callable[[], Instant]
+    slack: timedelta
+
+
+class Making:
+    """An execution whose Job is to be, or is."""
+
+    __slots__ = ("decision", "execution", "job", "key", "tries")
+
+    def __init__(self, execution: Execution, decision: Decision, key: Key) -> None:
+        self.execution, self.decision = execution, decision
+        self.key = key  # of the Job
+        self.job: SeenJob | None = None
+        self.tries = 0
+
+
+class Maker:
+    """Creates Jobs, deletes those that are replaced, and tells the engine when they are over."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._in = surroundings
+        self._listener: Listener | None = None
+        self._made: dict[Key, Making] = {}  # by the key of the Job
+
+    # --- the engine's runner ------------------------------------------------------------------------------------------
+
+    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+        """Let the Jobs be created, as soon as there is a worker."""
+        self._listener = listener
+        for execution in executions:
+            making = self._making(execution)
+            self._made[making.key] = making
+            self._in.errands.add(Lane.START, making.key, partial(self._create, making))
+
+    def go_on(self, execution: Execution, job: SeenJob, listener: Listener) -> None:
+        """Take up a Job that is there."""
+        self._listener = listener
+        making = self._making(execution)
+        making.job = job
+        self._made[making.key] = making
+
+    def has(self, key: Key) -> bool:
+        """Whether a Job of this key is one of its own."""
+        return key in self._made
+
+    def terminate(self, execution: Execution) -> None:
+        """Delete a Job to make room for another; one that is not there yet is not created any more."""
+        making = next((each for each in self._made.values() if each.execution is execution), None)
+        if making is None:
+            return
+        if making.job is None and self._in.errands.drop(Lane.START, making.key):
+            self._settle(making, Outcome.SKIPPED, SUPERSEDED)
+        else:
+            self._in.errands.add(Lane.START, ("delete", *making.key), partial(self._delete, making))
+
+    def abandon(self) -> None:
+        """Let go of everything."""
+        self._listener = None
+        self._made.clear()
+
+    def on_job(self, key: Key, job: SeenJob | None) -> None:
+        """Take note of what became of a Job."""
+        making = self._made.get(key)
+        if making is None or making.job is None or (job is not None and job.uid != making.job.uid):
+            return
+        if job is None:
+            self._end(making, Ending())
+        elif job.succeeded is not None:
+            self._end(making, Ending(exit_code=0 if job.succeeded else 1))
+        else:
+            making.job = job
+
+    # --- creating -----------------------------------------------------------------------------------------------------
+
+    def _making(self, execution: Execution) -> Making:
+        attempt, timing = execution.attempt, execution.work.timing
+        assert attempt.nominal is not None, "a Job belongs to a period"
+        assert timing is not None, "a KronJob has a schedule"
+        kronjob: Any = execution.work.payload
+        return Making(
+            execution, decide(timing, attempt.nominal), (kronjob.namespace, job_name(kronjob, attempt.nominal))
+        )
+
+    def _present(self, making: Making) -> SeenKronJob | None:
+        """Return the KronJob as it is now, None if it is gone, or another one of the same name."""
+        kronjob: Any = making.execution.work.payload
+        seen = self._in.world.kronjobs.get((kronjob.namespace, kronjob.name))
+        return seen if seen is not None and seen.uid == kronjob.uid else None
+
+    async def _create(self, making: Making) -> float | None:
+        seen, account = self._present(making), self._in.accounts.of(making.execution.attempt.identity)
+        if seen is None or account is None or account.handled.has(making.decision.nominal_time):
+            self._end(making, Ending())  # nobody wants it any more, or somebody else was quicker
+            return None
+        if seen.kronjob is None:
+            self._settle(making, Outcome.SKIPPED, DEFINITION_CHANGED)
+            return None
+        if not self._in.may_write():
+            return None  # another one leads, and will find it
+        if account.owes:
+            return _SOON  # first of all it is written what was found
+        try:
+            # A crash here, before the answer: the Job is there or is not; whoever comes next finds out.
+            answer = await self._in.api.send("create", JOBS, seen.namespace, body=job_of(seen.kronjob, making.decision))
+        except ApiError as error:
+            return await self._on_refusal(making, seen, error)
+        self._on_made(making, seen, see_job(answer))
+        return None
+
+    async def _on_refusal(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
+        match meaning(error):
+            case Meaning.EXISTS:
+                return await self._compare(making, seen)
+            case Meaning.ENDING:
+                self._end(making, Ending())
+                return None
+            case Meaning.FINAL:
+                self._fail(making, seen, Trouble(REJECTED, error.message))
+                self._settle(making, Outcome.MISSED, REJECTED, error.message)
+                return None
+        return self._again(making, seen, error)
+
+    async def _compare(self, making: Making, seen: SeenKronJob) -> float | None:
+        """Look at the Job that is there: it is ours if it says so."""
+        namespace, name = making.key
+        try:
+            found = see_job(await self._in.api.send("get", JOBS, namespace, name))
+        except ApiError as error:
+            return self._again(making, seen, error)
+        if found.identity == making.execution.attempt.identity and found.nominal == making.decision.nominal_time:
+            self._on_made(making, seen, found)
+            return None
+        message = f"a Job {namespace}/{name} that is not of this period is there already"
+        self._fail(making, seen, Trouble(NAME_TAKEN, message))
+        self._settle(making, Outcome.MISSED, NAME_TAKEN, message)
+        return None
+
+    def _again(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
+        """Try again later, unless its time is over."""
+        chosen = making.decision.chosen_time
+        assert chosen is not None, "what has no chosen second is never executed"
+        seconds = pause(error, making.tries)
+        making.tries += 1
+        self._fail(making, seen, Trouble(FAILED_CREATE, error.message))
+        latest = seen.kronjob.policy.deadline + self._in.slack if seen.kronjob is not None else self._in.slack
+        if self._in.now() + timedelta(seconds=seconds) - chosen > latest:
+            self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, error.message)
+            return None
+        return seconds
+
+    def _on_made(self, making: Making, seen: SeenKronJob, job: SeenJob) -> None:
+        making.job = job
+        self._in.accounts.trouble(seen.identity, None)
+        self._in.scribe.on_made(making.decision)
+        self._note(making, seen, Outcome.EXECUTED, "", "")
+        self._in.world.put_job(job)
+        if job.owner != seen.uid:
+            self._end(making, Ending())  # it is the execution of its period, but nobody has to wait for it
+        else:
+            self.on_job(making.key, self._in.world.jobs.get(making.key))  # which may know more already
+
+    def _fail(self, making: Making, seen: SeenKronJob, trouble: Trouble) -> None:
+        self._in.accounts.trouble(seen.identity, trouble)
+        self._in.scribe.on_failed(seen, making.decision, trouble)
+
+    def _settle(self, making: Making, outcome: Outcome, reason: str, message: str = "") -> None:
+        """Close a period that was to be executed."""
+        seen = self._present(making)
+        if seen is not None:
+            self._note(making, seen, outcome, reason, message)
+        self._end(making, Ending(not_started=reason))
+
+    def _note(self, making: Making, seen: SeenKronJob, outcome: Outcome, reason: str, message: str) -> None:
+        decision = making.decision
+        entry = Entry(decision.nominal_time, decision.nominal_time, 1, decision.chosen_time, outcome, reason)
+        if self._in.accounts.settle(seen.identity, entry):
+            job = "" if making.job is None else making.job.name
+            self._in.scribe.on_settled(seen, decision, entry, job, message)
+
+    # --- deleting -----------------------------------------------------------------------------------------------------
+
+    async def _delete(self, making: Making) -> float | None:
+        """Ask for the end of a Job; it lasts until it is seen to be gone."""
+        if self._made.get(making.key) is not making or not self._in.may_write():
+            return None
+        if making.job is None:
+            return _SOON  # it is being created: there is nothing to delete yet
+        namespace, name = making.key
+        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": making.job.uid}}
+        try:
+            await self._in.api.send("delete", JOBS, namespace, name, body=body)
+        except ApiError as error:
+            if meaning(error) is Meaning.PASSING and getattr(error, "code", 0) != 409:
+                making.tries += 1
+                return pause(error, making.tries)
+            self._end(making, Ending())  # it is gone already, or another one has its name
+        return None
+
+    def _end(self, making: Making, ending: Ending) -> None:
+        if self._made.get(making.key) is making:
+            del self._made[making.key]
+        if self._listener is not None:
+            self._listener.on_end(making.execution.run_id, ending)

@@ -1,0 +1,283 @@
+"""Reign: one time of leading: the engine on what the cluster remembers, from taking over until the lease is lost."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from kron.engine.emitter import Emitter
+from kron.engine.engine import Engine
+from kron.engine.jobs.book import Host, JobBook
+from kron.engine.jobs.declaring import Declaration
+from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.job import Job
+from kron.engine.jobs.store import JobBatch, JobStored
+from kron.engine.ports import Clock
+from kron.hosts.operator.accounts import Account, Accounts, entry_of
+from kron.hosts.operator.errands import Errands
+from kron.hosts.operator.log import ERROR, Log
+from kron.hosts.operator.maker import Maker, Surroundings
+from kron.hosts.operator.picture import Picture
+from kron.hosts.operator.seen import SeenJob, SeenKronJob, is_suspended
+from kron.hosts.operator.sender import Sender
+from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways
+from kron.hosts.operator.tidying import Tidying, period_text
+from kron.hosts.operator.world import World
+from kron.hosts.operator.writer import Desk, Writer
+from kron.instant import Instant
+from kron.rules.job_record import Attempt, JobRecord, Kind
+from kron.rules.telling import error_text
+
+_PARTING = 5.0  # seconds for writes that are under way when it ends
+
+
+class Numbers(Counting, Protocol):
+    """Who counts."""
+
+    def on_conflict(self) -> None:
+        """A status was written by somebody else meanwhile."""
+
+
+class Realm(NamedTuple):
+    """What a reign is given."""
+
+    api: Sender
+    world: World
+    clock: Clock
+    log: Log
+    numbers: Numbers
+    may_write: Callable[[], bool]
+    slack: timedelta
+    workers: int
+    life: str  # tells this process from any other
+
+
+class Reign:
+    """Composition, and what the changes of the cluster mean for the engine."""
+
+    def __init__(self, realm: Realm) -> None:
+        self._realm = realm
+        now = realm.clock.now
+        self.errands = Errands(realm.workers, realm.clock, self._on_bug)
+        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now)
+        self._teller = Teller(ways)
+        self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
+        self._maker = Maker(
+            Surroundings(
+                realm.api, realm.world, self._accounts, self.errands, self._teller, realm.may_write, now, realm.slack
+            )
+        )
+        self.book = JobBook(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
+        self._picture = Picture(realm.world, self.book)
+        desk = Desk(
+            realm.api,
+            realm.world,
+            self._accounts,
+            self.errands,
+            self._picture.standing,
+            realm.may_write,
+            realm.numbers.on_conflict,
+            now,
+            realm.slack,
+        )
+        self._writer = Writer(desk)
+        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write)
+        self._engine: Engine[JobBatch, JobStored] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
+        self._changed: dict[str, SeenKronJob | None] = {}  # by identity: what it was before
+        self._changing: asyncio.Task[None] | None = None
+
+    # --- its life -----------------------------------------------------------------------------------------------------
+
+    async def begin(self, armed: Instant) -> None:
+        """Declare everything, and begin to start what is due; it could have been since it was armed."""
+        world, now = self._realm.world, self._realm.clock.now()
+        await self._engine.open()
+        jobs = {}
+        for seen in world.kronjobs.values():
+            if (job := self._declare(seen)) is not None:
+                jobs[seen.identity] = job
+        self.book.amend(jobs, ())
+        for seen in world.kronjobs.values():
+            self._take_up(seen, now)
+            self._writer.mark(seen.identity)
+        world.onlooker = self
+        self._engine.arm(armed)
+
+    async def end(self) -> None:
+        """Start nothing any more, and finish the writes that are under way."""
+        self._realm.world.onlooker = None
+        if self._changing is not None:
+            self._changing.cancel()
+            await asyncio.gather(self._changing, return_exceptions=True)
+        await self._engine.abandon()
+        await self.errands.close(_PARTING)
+
+    @property
+    def is_turning(self) -> bool:
+        """Whether the engine's loop does its work."""
+        return self._engine.is_turning
+
+    def _on_bug(self, error: Exception) -> None:
+        self._realm.log.write(ERROR, "bug", error=error_text(error))
+
+    # --- what the world tells -----------------------------------------------------------------------------------------
+
+    def on_kronjob(self, before: SeenKronJob | None, after: SeenKronJob | None) -> None:
+        """Take a change of a KronJob to the engine; several at once go together."""
+        if before is not None and after is not None and _are_alike(before, after):
+            if self._accounts.learn(after):
+                self._note_handled(after.identity)
+                self._writer.mark(after.identity)
+            return
+        seen = after or before
+        assert seen is not None, "something is there or was"
+        self._changed.setdefault(seen.identity, before)
+        if self._changing is None or self._changing.done():
+            self._changing = asyncio.get_running_loop().create_task(self._change())
+
+    def on_job(self, before: SeenJob | None, after: SeenJob | None) -> None:
+        """Take a change of a Job to whoever waits for it."""
+        job = after or before
+        assert job is not None, "something is there or was"
+        key = job.namespace, job.name
+        namespace, _, name = job.identity.partition("/")
+        seen = self._realm.world.kronjobs.get((namespace, name))
+        if seen is None or not job.identity:
+            self._maker.on_job(key, after)
+            return
+        if not self._maker.has(key) and after is not None:
+            self._find(seen, after)
+        ended = after is not None and after.owner == seen.uid and not after.is_active
+        if after is not None and ended and (before is None or before.is_active):
+            self._on_ended(seen, after)
+        self._maker.on_job(key, after)
+        if job.owner == seen.uid:
+            self._writer.mark(seen.identity)
+            if ended:
+                self._tidying.tidy(seen)
+
+    def _on_ended(self, seen: SeenKronJob, job: SeenJob) -> None:
+        account = self._accounts.of(seen.identity)
+        if account is not None and job.succeeded and job.ended is not None:
+            account.succeeded_at = max(account.succeeded_at or job.ended, job.ended)
+        how = "succeeded" if job.succeeded else "failed"
+        self._teller.event(seen, NORMAL, "SawCompletedJob", f"Job {job.name} {how}{period_text(job)}")
+
+    def _find(self, seen: SeenKronJob, job: SeenJob) -> None:
+        """Take up a Job that somebody else has created for us."""
+        entry = entry_of(job)
+        account = self._accounts.of(seen.identity)
+        if entry is None or account is None or entry.at <= seen.created:
+            return
+        if self._accounts.find(seen.identity, entry):
+            self._note_handled(seen.identity)
+        if job.is_active and job.owner == seen.uid:
+            self._go_on(seen, job, self._realm.clock.now())
+
+    # --- declaring ----------------------------------------------------------------------------------------------------
+
+    async def _change(self) -> None:
+        """Tell the engine what has changed, until nothing has."""
+        while self._changed:
+            changed, self._changed = self._changed, {}
+            try:
+                await self._engine.change(partial(self._declaration, changed))
+            except Exception as error:
+                self._on_bug(error)
+            for identity in changed:
+                self._writer.mark(identity)
+
+    def _declaration(self, changed: dict[str, SeenKronJob | None], now: Instant) -> Declaration:
+        works, leaving = [], []
+        for identity, before in changed.items():
+            namespace, _, name = identity.partition("/")
+            seen = self._realm.world.kronjobs.get((namespace, name))
+            account = self._accounts.of(identity)
+            if seen is None or (account is not None and account.uid != seen.uid):
+                self._accounts.drop(identity)
+                self.book.amend({}, [identity])
+                account = None
+            if seen is None:
+                continue
+            if account is None:
+                job = self._declare(seen)
+                self.book.amend({} if job is None else {identity: job}, ())
+                self._take_up(seen, now)
+                continue
+            if self._accounts.redefine(seen, now):
+                self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
+            self._tell_changes(before, seen)
+            self._tidying.tidy(seen)
+            if seen.work is None:
+                leaving.append(identity)
+            elif identity in self.book.jobs:
+                works.append(seen.work)
+            else:  # it was wrong until now: what came meanwhile is not made up for
+                account.defined_at = now
+                self.book.amend({identity: self._job(seen, account)}, ())
+                self._take_up(seen, now)
+        handled = {work.identity: account.handled for work in works if (account := self._accounts.of(work.identity))}
+        for identity in leaving:
+            if (account := self._accounts.of(identity)) is not None:
+                handled[identity] = account.handled
+        return Declaration(self.book, works, now, handled, leaving=leaving)
+
+    def _declare(self, seen: SeenKronJob) -> Job | None:
+        """Open the account of a KronJob, and return it as the engine sees it."""
+        account = self._accounts.open_account(seen)
+        self._tell_changes(None, seen)
+        return None if seen.work is None else self._job(seen, account)
+
+    def _job(self, seen: SeenKronJob, account: Account) -> Job:
+        assert seen.work is not None, "it is valid"
+        record = JobRecord(seen.identity, seen.identity, seen.work.key, account.defined_at, account.served)
+        job = Job(seen.work, record, account.handled)
+        if seen.resumed_at is not None:
+            job.armed = max(job.armed, seen.resumed_at)
+        return job
+
+    def _tell_changes(self, before: SeenKronJob | None, seen: SeenKronJob) -> None:
+        is_new = before is None or before.errors != seen.errors
+        if seen.errors and is_new and _stored_errors(seen) != seen.errors:
+            self._teller.event(seen, WARN, "InvalidSpec", seen.errors)
+        was, now = (each is not None and is_suspended(each) for each in (before, seen))
+        if before is not None and was != now:
+            self._teller.event(seen, NORMAL, "Suspended" if now else "Resumed", f"generation {seen.generation}")
+
+    def _take_up(self, seen: SeenKronJob, now: Instant) -> None:
+        """Wait for the Jobs of a KronJob that run."""
+        for job in self._realm.world.jobs_of(seen):
+            if job.is_active and not self._maker.has((job.namespace, job.name)):
+                self._go_on(seen, job, now)
+        self._tidying.tidy(seen)
+
+    def _go_on(self, seen: SeenKronJob, job: SeenJob, now: Instant) -> None:
+        if job.nominal is None or seen.work is None or seen.identity not in self.book.jobs:
+            return
+        attempt = Attempt(
+            self.book.name(), seen.identity, Kind.PERIOD, job.nominal, job.chosen, 1, now, seen.work.key, ""
+        )
+        execution = Execution(attempt, seen.work, self._realm.clock.monotonic())
+        self._maker.go_on(execution, job, self.book)
+        self.book.go_on(execution, now)
+
+    def _note_handled(self, identity: str) -> None:
+        """Let the engine know what somebody else has handled."""
+        job, account = self.book.jobs.get(identity), self._accounts.of(identity)
+        if job is not None and account is not None:
+            job.handled = account.handled
+            job.reach(job.reached)
+            self.book.place(job)
+
+
+def _are_alike(before: SeenKronJob, after: SeenKronJob) -> bool:
+    """Whether nothing but the status may have changed."""
+    return before.uid == after.uid and before.generation == after.generation
+
+
+def _stored_errors(seen: SeenKronJob) -> str | None:
+    """Return what the status says is wrong, so that a restart does not tell it again."""
+    found = seen.status.get("conditions")
+    conditions = found if isinstance(found, list) else []
+    return next((each.get("message") for each in conditions if each.get("type") == "InvalidSpec"), None)

@@ -1,0 +1,228 @@
+"""Teller: what became of KronJobs -> log lines, events of Kubernetes, and numbers."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, NamedTuple, Protocol
+
+from kron.adapters.cluster.resources import EVENTS
+from kron.decision.decision import Decision
+from kron.decision.seed import period_id
+from kron.engine.jobs.execution import Execution
+from kron.errors import ApiError
+from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.errands import Errands, Lane
+from kron.hosts.operator.log import INFO, WARNING, Log
+from kron.hosts.operator.seen import SeenKronJob
+from kron.hosts.operator.sender import Sender
+from kron.hosts.operator.world import World
+from kron.instant import SECOND, Instant, format_instant
+from kron.rules.job_record import End, PeriodRecord
+from kron.rules.kronjob.child import MANAGER
+from kron.rules.kronjob.entry import Entry, reason_word
+from kron.rules.kronjob.kronjob import API_VERSION, KIND
+from kron.rules.kronjob.status import Trouble
+from kron.rules.verdict import Outcome
+from kron.rules.work import Work
+
+NORMAL, WARN = "Normal", "Warning"
+_REMEMBERED = 10_000  # events that may be said again, which raises their count
+_TRIES = 5
+_LONGEST_NAME, _LONGEST_TEXT = 230, 1024
+_WORDS = {
+    Outcome.EXECUTED: (NORMAL, "SuccessfulCreate"),
+    Outcome.SKIPPED: (NORMAL, "Skipped"),
+    Outcome.MISSED: (WARN, "Missed"),
+    Outcome.UNSCHEDULABLE: (WARN, "Unschedulable"),
+}
+
+
+class Counting(Protocol):
+    """Who counts what is told."""
+
+    def on_outcome(self, outcome: str, reason: str, number: int, /) -> None:
+        """So many periods have an outcome."""
+
+    def on_lateness(self, seconds: float, /) -> None:
+        """A Job is there, so long after its chosen second."""
+
+
+class Ways(NamedTuple):
+    """Where it tells."""
+
+    api: Sender
+    errands: Errands
+    log: Log
+    counting: Counting
+    world: World
+    may_write: Callable[[], bool]
+    now: Callable[[], Instant]
+
+
+class _Said:
+    """An event that was told, and may be told again."""
+
+    __slots__ = ("count", "name", "told")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.count, self.told = name, 0, 0
+
+
+class Teller:
+    """The engine's chronicle, and the maker's scribe."""
+
+    def __init__(self, ways: Ways) -> None:
+        self._to = ways
+        self._said: OrderedDict[tuple[str, str, str], _Said] = OrderedDict()
+
+    # --- what the engine tells ----------------------------------------------------------------------------------------
+
+    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
+        """Tell that a period, or neighbours, are over without a Job."""
+        seen = self._seen(work.identity)
+        if seen is None:
+            return
+        reason = reason_word(record.outcome, record.reason)
+        entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
+        self._decided(seen, last)
+        self.on_settled(seen, last, entry, "", "")
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+        """Tell how its second was chosen; what becomes of it is told when it is known."""
+        seen = self._seen(execution.attempt.identity)
+        if seen is not None and decision is not None:
+            self._decided(seen, decision)
+
+    def on_ended(self, execution: Execution, end: End) -> None:
+        """Nothing is told: the Job's end is."""
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        """Nothing is told: only specs suspend."""
+
+    def on_given_up(self, run_id: str) -> None:
+        """Nothing is told: nobody waits."""
+
+    # --- what the maker tells -----------------------------------------------------------------------------------------
+
+    def on_made(self, decision: Decision) -> None:
+        """Count how late it is."""
+        assert decision.chosen_time is not None, "a Job has a chosen second"
+        self._to.counting.on_lateness((self._to.now() - decision.chosen_time) / SECOND)
+
+    def on_failed(self, seen: SeenKronJob, decision: Decision, trouble: Trouble) -> None:
+        """Tell why a Job could not be created."""
+        kind = "NameTaken" if trouble.reason == "NameTaken" else "FailedCreate"
+        self.event(seen, WARN, kind, f"{_which(decision)}: {trouble.message}")
+
+    def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str) -> None:
+        """Tell the outcome of a period, or of neighbours."""
+        self._to.counting.on_outcome(entry.outcome.value, entry.reason, entry.number)
+        late = None if entry.chosen is None else round((self._to.now() - entry.chosen) / SECOND, 3)
+        executed = entry.outcome is Outcome.EXECUTED
+        fields: dict[str, object] = {
+            "namespace": seen.namespace,
+            "name": seen.name,
+            "period_id": period_id(entry.last),
+            "outcome": entry.outcome.value,
+            "reason": entry.reason,
+            "lateness_s": late if executed else None,
+            "job": job or None,
+        }
+        if entry.number > 1:
+            fields |= {"first_period_id": period_id(entry.first), "count": entry.number}
+        if message:
+            fields["message"] = message
+        self._to.log.write(INFO if executed else WARNING, "outcome", **fields)
+        kind, word = _WORDS[entry.outcome]
+        self.event(seen, kind, word, _outcome_text(decision, entry, job, message))
+
+    # --- what the reign tells -----------------------------------------------------------------------------------------
+
+    def event(self, seen: SeenKronJob, kind: str, reason: str, message: str) -> None:
+        """Tell an event of Kubernetes; the same once more raises its count."""
+        message = message[:_LONGEST_TEXT]
+        key = seen.uid, reason, message
+        said = self._said.get(key)
+        if said is None:
+            digest = sha256("\n".join((*key, format_instant(self._to.now()))).encode()).hexdigest()[:16]
+            said = self._said[key] = _Said(f"{seen.name[:_LONGEST_NAME].rstrip('-.')}.{digest}")
+            if len(self._said) > _REMEMBERED:
+                self._said.popitem(last=False)
+        said.count += 1
+        tries = [0]
+
+        async def tell() -> float | None:
+            return await self._tell(seen, kind, reason, message, said, tries)
+
+        self._to.errands.add(Lane.EVENT, said.name, tell)
+
+    async def _tell(
+        self, seen: SeenKronJob, kind: str, reason: str, message: str, said: _Said, tries: list[int]
+    ) -> float | None:
+        if not self._to.may_write():
+            return None
+        now = format_instant(self._to.now().replace(microsecond=0))
+        count = said.count
+        try:
+            if said.told:
+                body: dict[str, Any] = {"count": count, "lastTimestamp": now}
+                await self._to.api.send("patch", EVENTS, seen.namespace, said.name, body=body)
+            else:
+                body = _event(seen, said.name, kind, reason, message)
+                body |= {"count": count, "firstTimestamp": now, "lastTimestamp": now}
+                await self._to.api.send("create", EVENTS, seen.namespace, body=body)
+        except ApiError as error:
+            found = meaning(error)
+            if found is Meaning.GONE and said.told:  # it is too old, and was removed
+                said.told = 0
+                return 0.0
+            tries[0] += 1
+            lasting = found is not Meaning.PASSING or tries[0] >= _TRIES
+            return None if lasting else pause(error, tries[0])
+        said.told = count
+        return None
+
+    def _seen(self, identity: str) -> SeenKronJob | None:
+        namespace, _, name = identity.partition("/")
+        return self._to.world.kronjobs.get((namespace, name))
+
+    def _decided(self, seen: SeenKronJob, decision: Decision) -> None:
+        self._to.log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
+
+
+def _which(decision: Decision) -> str:
+    chosen = decision.chosen_time
+    return f"period {decision.period_id}" + ("" if chosen is None else f", chosen {format_instant(chosen)}")
+
+
+def _outcome_text(decision: Decision, entry: Entry, job: str, message: str) -> str:
+    text = _which(decision)
+    if entry.number > 1:
+        text = f"{entry.number} periods, {period_id(entry.first)} to {period_id(entry.last)}"
+    if job:
+        text += f": created Job {job}"
+    elif entry.reason:
+        text += f": {entry.reason}"
+    return f"{text}: {message}" if message else text
+
+
+def _event(seen: SeenKronJob, name: str, kind: str, reason: str, message: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": seen.namespace},
+        "involvedObject": {
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            "namespace": seen.namespace,
+            "name": seen.name,
+            "uid": seen.uid,
+            "resourceVersion": seen.version,
+        },
+        "reason": reason,
+        "message": message,
+        "type": kind,
+        "source": {"component": MANAGER},
+        "reportingComponent": MANAGER,
+        "reportingInstance": "",
+    }

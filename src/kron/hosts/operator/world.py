@@ -1,0 +1,183 @@
+"""World: the KronJobs and Jobs of a cluster as far as they were seen, and who is told when they change."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from kron.errors import ApiError
+from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, is_suspended, see_job, see_kronjob
+from kron.instant import Instant
+
+
+class Onlooker(Protocol):
+    """Who is told what changes, after it has changed."""
+
+    def on_kronjob(self, before: SeenKronJob | None, after: SeenKronJob | None, /) -> None:
+        """A KronJob is new, different or gone."""
+
+    def on_job(self, before: SeenJob | None, after: SeenJob | None, /) -> None:
+        """A Job is new, different or gone."""
+
+
+class World:
+    """What was seen last. Whoever writes something puts the server's answer here, too, and need not wait for it."""
+
+    def __init__(self, now: Callable[[], Instant]) -> None:
+        self._now = now
+        self.kronjobs: dict[Key, SeenKronJob] = {}
+        self.jobs: dict[Key, SeenJob] = {}
+        self._owned: dict[str, set[Key]] = {}  # Jobs, by the uid of their KronJob
+        self._named: dict[str, set[Key]] = {}  # Jobs, by the identity in their annotations
+        self.onlooker: Onlooker | None = None
+
+    def jobs_of(self, seen: SeenKronJob) -> list[SeenJob]:
+        """Return the Jobs that a KronJob owns."""
+        return [self.jobs[key] for key in self._owned.get(seen.uid, ())]
+
+    def jobs_named(self, identity: str) -> list[SeenJob]:
+        """Return the Jobs that say they are of an identity, whoever owns them."""
+        return [self.jobs[key] for key in self._named.get(identity, ())]
+
+    # --- KronJobs -----------------------------------------------------------------------------------------------------
+
+    def see_kronjob(self, document: Mapping[str, Any]) -> SeenKronJob:
+        """Return what is kept of a document, with what is known of the time before."""
+        metadata = document["metadata"]
+        before = self.kronjobs.get((metadata["namespace"], metadata["name"]))
+        after = see_kronjob(document, before)
+        if before is None or before.uid != after.uid or before.generation == after.generation:
+            return after
+        now = self._now()
+        changed = before.definition_hash != after.definition_hash
+        resumed = is_suspended(before) and not is_suspended(after)
+        return replace(
+            after,
+            defined_at=now if changed else before.defined_at,
+            resumed_at=now if resumed else before.resumed_at,
+        )
+
+    def put_kronjob(self, after: SeenKronJob) -> None:
+        """Take a KronJob as it is now; what is older than what is known is left."""
+        key = after.namespace, after.name
+        before = self.kronjobs.get(key)
+        if before is not None and before.uid == after.uid and _is_older(after.version, before.version):
+            return
+        self.kronjobs[key] = after
+        if self.onlooker is not None:
+            self.onlooker.on_kronjob(before, after)
+
+    def remove_kronjob(self, key: Key) -> None:
+        """Take note that a KronJob is gone."""
+        before = self.kronjobs.pop(key, None)
+        if before is not None and self.onlooker is not None:
+            self.onlooker.on_kronjob(before, None)
+
+    # --- Jobs ---------------------------------------------------------------------------------------------------------
+
+    def put_job(self, after: SeenJob) -> None:
+        """Take a Job as it is now; what is older than what is known is left."""
+        key = after.namespace, after.name
+        before = self.jobs.get(key)
+        if before is not None and before.uid == after.uid and _is_older(after.version, before.version):
+            return
+        if before is not None:
+            self._forget(key, before)
+        self.jobs[key] = after
+        self._owned.setdefault(after.owner, set()).add(key)
+        self._named.setdefault(after.identity, set()).add(key)
+        if self.onlooker is not None and before != after:
+            self.onlooker.on_job(before, after)
+
+    def remove_job(self, key: Key) -> None:
+        """Take note that a Job is gone."""
+        before = self.jobs.pop(key, None)
+        if before is not None:
+            self._forget(key, before)
+            if self.onlooker is not None:
+                self.onlooker.on_job(before, None)
+
+    def _forget(self, key: Key, job: SeenJob) -> None:
+        for index, name in ((self._owned, job.owner), (self._named, job.identity)):
+            index[name].discard(key)
+            if not index[name]:
+                del index[name]
+
+
+def _is_older(version: str, known: str) -> bool:
+    """Whether one version of an object came before another; versions that are no numbers tell nothing."""
+    return version.isdecimal() and known.isdecimal() and int(version) < int(known)
+
+
+# --- what the reflectors hand over ------------------------------------------------------------------------------------
+
+Tell = Callable[[str, ApiError], object]
+
+
+class KronJobView:
+    """Takes KronJobs of one namespace, or of all."""
+
+    def __init__(self, world: World, namespace: str, tell: Tell) -> None:
+        self._world, self._namespace, self._tell = world, namespace, tell
+
+    def keep(self, document: dict[str, Any]) -> SeenKronJob:
+        """Return what is kept of a document."""
+        return self._world.see_kronjob(document)
+
+    def replace(self, kept: dict[Key, SeenKronJob], version: str) -> None:
+        """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""
+        for key in _gone(self._world.kronjobs, kept, self._namespace, version):
+            self._world.remove_kronjob(key)
+        for seen in kept.values():
+            self._world.put_kronjob(seen)
+
+    def put(self, _key: Key, kept: SeenKronJob) -> None:
+        """Take one."""
+        self._world.put_kronjob(kept)
+
+    def remove(self, key: Key, _kept: SeenKronJob) -> None:
+        """Take note that one is gone."""
+        self._world.remove_kronjob(key)
+
+    def problem(self, error: ApiError) -> None:
+        """Tell that they cannot be seen."""
+        self._tell("kronjobs", error)
+
+
+class JobView:
+    """Takes Jobs of one namespace, or of all."""
+
+    def __init__(self, world: World, namespace: str, tell: Tell) -> None:
+        self._world, self._namespace, self._tell = world, namespace, tell
+
+    def keep(self, document: dict[str, Any]) -> SeenJob:
+        """Return what is kept of a document."""
+        return see_job(document)
+
+    def replace(self, kept: dict[Key, SeenJob], version: str) -> None:
+        """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""
+        for key in _gone(self._world.jobs, kept, self._namespace, version):
+            self._world.remove_job(key)
+        for seen in kept.values():
+            self._world.put_job(seen)
+
+    def put(self, _key: Key, kept: SeenJob) -> None:
+        """Take one."""
+        self._world.put_job(kept)
+
+    def remove(self, key: Key, _kept: SeenJob) -> None:
+        """Take note that one is gone."""
+        self._world.remove_job(key)
+
+    def problem(self, error: ApiError) -> None:
+        """Tell that they cannot be seen."""
+        self._tell("jobs", error)
+
+
+def _gone(
+    known: Mapping[Key, SeenKronJob | SeenJob], kept: Mapping[Key, object], namespace: str, version: str
+) -> list[Key]:
+    return [
+        key
+        for key, seen in known.items()
+        if key not in kept and namespace in ("", key[0]) and not _is_older(version, seen.version)
+    ]

@@ -1,0 +1,178 @@
+"""Standing -> the status of a KronJob; status_patch(old, new) -> what has to be written to turn one into another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kron.decision.decision import Decision
+from kron.decision.seed import period_id
+from kron.errors import InvalidInstantError
+from kron.instant import Instant, format_instant, parse_instant
+from kron.rules.kronjob.entry import Entry, read_entries
+from kron.rules.verdict import Outcome
+
+AS_EXPECTED, INVALID_SPEC = "AsExpected", "InvalidSpec"
+_TYPES = ("Ready", "InvalidSpec", "SchedulingError", "Unschedulable")
+_LONGEST = 32_768  # characters of a condition's message, as for conditions of Kubernetes itself
+
+
+class Trouble(NamedTuple):
+    """Why the last Job could not be created: a word and a text."""
+
+    reason: str
+    message: str
+
+
+class Reference(NamedTuple):
+    """A Job that runs."""
+
+    namespace: str
+    name: str
+    uid: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as an object reference."""
+        return {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "namespace": self.namespace,
+            "name": self.name,
+            "uid": self.uid,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that a status tells of a KronJob."""
+
+    generation: int
+    definition_hash: str
+    defined_at: Instant  # since when that definition is in force
+    entries: tuple[Entry, ...] = ()
+    suspended: bool = False
+    errors: str = ""  # what is wrong with the spec
+    coming: Decision | None = None
+    active: tuple[Reference, ...] = ()
+    succeeded_at: Instant | None = None
+    trouble: Trouble | None = None
+
+    @property
+    def last(self) -> Entry | None:
+        """What was handled last."""
+        return self.entries[-1] if self.entries else None
+
+    def to_dict(self, before: Mapping[str, Any], now: Instant) -> dict[str, Any]:
+        """Return the status; a condition that does not turn keeps its time."""
+        said: dict[str, Any] = {
+            "observedGeneration": self.generation,
+            "definitionHash": self.definition_hash,
+            "definedAt": format_instant(self.defined_at),
+            "active": [each.to_dict() for each in self.active],
+            "activeJobs": len(self.active),
+            "handledPeriods": [entry.to_dict() for entry in self.entries],
+            "conditions": self._conditions(before, now),
+        }
+        if self.last is not None:
+            said |= _last(self.last)
+        if self.coming is not None and self.coming.chosen_time is not None:
+            said |= {
+                "nextPeriodID": self.coming.period_id,
+                "nextNominalTime": format_instant(self.coming.nominal_time),
+                "nextChosenTime": format_instant(self.coming.chosen_time),
+            }
+        if self.succeeded_at is not None:
+            said["lastSuccessfulTime"] = format_instant(self.succeeded_at.replace(microsecond=0))
+        return said
+
+    def _conditions(self, before: Mapping[str, Any], now: Instant) -> list[dict[str, Any]]:
+        earlier = {each.get("type"): each for each in _conditions(before)}
+        return [self._condition(kind, earlier.get(kind, {}), now) for kind in _TYPES]
+
+    def _condition(self, kind: str, earlier: Mapping[str, Any], now: Instant) -> dict[str, Any]:
+        holds, reason, message = self._judged(kind)
+        status = "True" if holds else "False"
+        since = earlier.get("lastTransitionTime") if earlier.get("status") == status else None
+        return {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message[:_LONGEST],
+            "lastTransitionTime": since or format_instant(now.replace(microsecond=0)),
+            "observedGeneration": self.generation,
+        }
+
+    def _judged(self, kind: str) -> tuple[bool, str, str]:
+        match kind:
+            case "Ready" if self.errors:
+                return False, INVALID_SPEC, "nothing starts until the spec is repaired"
+            case "Ready" if self.suspended:
+                return True, "Suspended", "nothing starts while it is suspended"
+            case "Ready":
+                return True, "Scheduled", ""
+            case "InvalidSpec" if self.errors:
+                return True, INVALID_SPEC, self.errors
+            case "SchedulingError" if self.trouble is not None:
+                return True, *self.trouble
+            case "Unschedulable" if self.last is not None and self.last.outcome is Outcome.UNSCHEDULABLE:
+                return True, self.last.reason, f"{period_id(self.last.last)} has no second that its constraints allow"
+        return False, AS_EXPECTED, ""
+
+
+def _last(entry: Entry) -> dict[str, Any]:
+    said = {
+        "lastPeriodID": period_id(entry.last),
+        "lastNominalTime": format_instant(entry.last),
+        "lastOutcome": entry.outcome.value,
+    }
+    return said if entry.chosen is None else said | {"lastChosenTime": format_instant(entry.chosen)}
+
+
+def status_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the merge patch from one status to another; it is empty if nothing has changed."""
+    changed = {key: value for key, value in new.items() if old.get(key) != value}
+    return changed | dict.fromkeys(old.keys() - new.keys())
+
+
+# --- what an earlier life wrote ---------------------------------------------------------------------------------------
+
+
+class Past(NamedTuple):
+    """What a status says of the time before: nothing, if nobody has written one yet."""
+
+    definition_hash: str = ""
+    defined_at: Instant | None = None
+    entries: tuple[Entry, ...] = ()
+    coming: Entry | None = None  # the period that was to come next, as if it had been skipped
+    succeeded_at: Instant | None = None
+    trouble: Trouble | None = None
+    was_invalid: bool = False
+
+
+def read_past(status: Mapping[str, Any]) -> Past:
+    """Return what a status says; parts that cannot be read are left out."""
+    true = {each.get("type"): each for each in _conditions(status) if each.get("status") == "True"}
+    found = true.get("SchedulingError")
+    trouble = None if found is None else Trouble(str(found.get("reason")), str(found.get("message")))
+    nominal, chosen = (_instant(status.get(key)) for key in ("nextNominalTime", "nextChosenTime"))
+    coming = None if nominal is None else Entry(nominal, nominal, 1, chosen, Outcome.SKIPPED)
+    return Past(
+        str(status.get("definitionHash") or ""),
+        _instant(status.get("definedAt")),
+        read_entries(status),
+        coming,
+        _instant(status.get("lastSuccessfulTime")),
+        trouble,
+        INVALID_SPEC in true,
+    )
+
+
+def _conditions(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found = status.get("conditions")
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _instant(text: object) -> Instant | None:
+    try:
+        return parse_instant(text) if isinstance(text, str) else None
+    except InvalidInstantError:
+        return None

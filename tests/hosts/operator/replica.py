@@ -1,0 +1,95 @@
+"""A replica in a test: what it sees of a cluster, and its reign, on a virtual clock."""
+
+import asyncio
+import io
+import json
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kron.adapters.virtual_clock import VirtualClock
+from kron.hosts.operator.log import Log
+from kron.hosts.operator.reign import Realm, Reign
+from kron.hosts.operator.world import World
+from kron.instant import Instant
+from tests.hosts.operator.cluster import Cluster
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+class Numbers:
+    """Counts nothing but what a test asks for."""
+
+    def __init__(self) -> None:
+        self.lateness: list[float] = []
+        self.outcomes: list[tuple[str, str]] = []
+        self.conflicts = 0
+
+    def on_outcome(self, outcome: str, reason: str, number: int) -> None:
+        self.outcomes += [(outcome, reason)] * number
+
+    def on_lateness(self, seconds: float) -> None:
+        self.lateness.append(seconds)
+
+    def on_conflict(self) -> None:
+        self.conflicts += 1
+
+
+class Replica:
+    """One process. It leads as long as `leads` says so."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.clock = cluster, cluster.clock
+        self.numbers = Numbers()
+        self.leads = True
+        self.world = World(self.clock.now)
+        self._stream = io.StringIO()
+        self._reign: Reign | None = None
+        self._armed: Instant | None = None
+
+    async def sync(self) -> None:
+        """See everything."""
+        self.cluster.show(self.world)
+        self._armed = self.clock.now()
+
+    async def lead(self) -> "Replica":
+        """Begin to reign, and settle."""
+        if self._armed is None:
+            await self.sync()
+        assert self._armed is not None
+        log = Log(self._stream, self.clock.now)
+        realm = Realm(
+            self.cluster, self.world, self.clock, log, self.numbers, lambda: self.leads, 30 * SECOND, 16, "life"
+        )
+        self._reign = Reign(realm)
+        await self._reign.begin(self._armed)
+        await self.clock.advance(timedelta())
+        return self
+
+    async def stop(self) -> None:
+        """End the reign; what is under way is finished."""
+        assert self._reign is not None
+        reign, self._reign = self._reign, None
+        await reign.end()
+
+    async def crash(self) -> None:
+        """Be gone, without another word to the cluster."""
+        self.leads = False
+        self.cluster.hide(self.world)
+        if self._reign is not None:
+            await self.stop()
+
+    def lines(self, event: str) -> list[dict[str, Any]]:
+        """Return the log lines of an event."""
+        found = [json.loads(line) for line in self._stream.getvalue().splitlines()]
+        return [line for line in found if line["event"] == event]
+
+
+def live(story: Coroutine[Any, Any, None]) -> None:
+    """Tell a story."""
+    asyncio.run(story)
+
+
+def at_noon() -> Cluster:
+    return Cluster(VirtualClock(NOON))

@@ -1,0 +1,221 @@
+"""Crashes, restarts, standbys and two leaders: one Job and one outcome for each period."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kron.adapters.cluster.api import Verb
+from kron.adapters.cluster.resources import Resource
+from kron.errors import ApiError, ApiUnreachableError
+from tests.hosts.operator.cluster import Cluster
+from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+
+UNREACHABLE = ApiUnreachableError(server="https://test", reason="reset")
+
+
+def check(cluster: Cluster, *names: str) -> None:
+    """One Job for each period at most, one outcome for each, and what is executed has its Job."""
+    periods = Counter((job["metadata"]["annotations"]["kron.io/identity"], at) for at, job in _periods(cluster))
+    assert all(number == 1 for number in periods.values()), periods
+    for name in names:
+        listed = Counter(period for period, _, _ in cluster.outcomes(name))
+        assert all(number == 1 for number in listed.values()), listed
+
+
+def _periods(cluster: Cluster) -> list[tuple[str, dict[str, dict[str, dict[str, str]]]]]:
+    return [(job["metadata"]["annotations"]["kron.io/period-id"], job) for _, job in cluster.made]
+
+
+def test_who_leads_no_more_creates_nothing() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        replica.leads = False
+
+        await cluster.clock.advance(HOUR)
+
+        assert cluster.made == []
+
+    live(story())
+
+
+def test_a_standby_that_takes_over_has_slack_for_what_was_chosen_since_it_was_armed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        standby = Replica(cluster)
+        await standby.sync()
+        await cluster.clock.advance(HOUR + 20 * SECOND)
+
+        await standby.lead()
+
+        assert cluster.created() == [("13:00", "13:00:20")]
+
+    live(story())
+
+
+def test_a_process_that_has_just_started_has_no_slack() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        first = await Replica(cluster).lead()
+        await first.crash()
+        await cluster.clock.advance(HOUR + 20 * SECOND)
+
+        await Replica(cluster).lead()
+
+        assert cluster.made == []
+        assert cluster.outcomes() == [("13:00", "missed", "DeadlineExceeded")]
+
+    live(story())
+
+
+def test_a_long_outage_is_one_entry() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        first = await Replica(cluster).lead()
+        await first.crash()
+        await cluster.clock.advance(50 * HOUR + MINUTE)
+
+        await Replica(cluster).lead()
+
+        (entry,) = cluster.status()["handledPeriods"]
+        assert (entry["count"], entry["outcome"]) == (50, "missed")
+        assert entry["lastPeriodID"] == "2026-03-04T14:00:00Z"
+
+    live(story())
+
+
+def test_a_job_that_ran_before_the_status_was_written_is_found_after_a_restart() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "1h"})
+        first = await Replica(cluster).lead()
+        cluster.before = lambda _verb, resource: UNREACHABLE if resource.subresource == "status" else None
+        await cluster.clock.advance(HOUR)
+        await first.crash()
+        cluster.before = None
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+
+        assert len(cluster.made) == 1
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_definition_changed_while_nobody_looked_runs_nothing_by_itself() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "1h"}, window={"duration": "2h"})
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        await first.crash()
+        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "1h"})
+        await cluster.clock.advance(10 * MINUTE)
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+
+        assert cluster.made == []
+        assert [reason for _, _, reason in cluster.outcomes()] == ["DefinitionChanged"]
+
+    live(story())
+
+
+def test_two_leaders_create_one_job_and_write_one_entry_for_a_period() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        for name in ("a", "b", "c"):
+            cluster.kronjob(name, "*/10 * * * *", policy={"concurrency": "allow"})
+        one, two = await Replica(cluster).lead(), await Replica(cluster).lead()
+
+        await cluster.clock.advance(2 * HOUR)
+
+        check(cluster, "a", "b", "c")
+        assert len(cluster.made) == 3 * 12
+        assert one.numbers.conflicts + two.numbers.conflicts > 0
+
+    live(story())
+
+
+def _crash_at(number: int, *, done: bool) -> tuple[Cluster, Callable[[Verb, Resource], ApiError | None]]:
+    cluster = at_noon()
+    count = [0]
+
+    def fault(_verb: Verb, _resource: Resource) -> ApiError | None:
+        count[0] += 1
+        return UNREACHABLE if count[0] >= number else None
+
+    if done:
+        cluster.after = fault
+    else:
+        cluster.before = fault
+    return cluster, fault
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before it is done", "after it is done"])
+@pytest.mark.parametrize("number", range(1, 25, 2))
+def test_a_crash_at_any_request_doubles_and_loses_nothing(number: int, *, done: bool) -> None:
+    async def story() -> None:
+        cluster, _ = _crash_at(number, done=done)
+        for name, concurrency in (("a", "allow"), ("b", "forbid"), ("c", "replace")):
+            cluster.kronjob(name, "*/10 * * * *", policy={"concurrency": concurrency, "deadline": "1h"})
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(25 * MINUTE)
+        await first.crash()
+        cluster.before = cluster.after = None
+        await cluster.clock.advance(20 * MINUTE)
+
+        await Replica(cluster).lead()
+        cluster.finish_all()
+        await cluster.clock.advance(21 * MINUTE)
+
+        check(cluster, "a", "b", "c")
+        for name in ("a", "b", "c"):
+            covered = sum(each.get("count", 1) for each in cluster.status(name)["handledPeriods"])
+            assert covered == 6, cluster.status(name)["handledPeriods"]
+
+    live(story())
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40), st.booleans()), min_size=1, max_size=4))
+def test_any_series_of_crashes_leaves_one_job_and_one_outcome_for_a_period(lives: list[tuple[int, int, bool]]) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        names = {"a": "allow", "b": "forbid", "c": "replace"}
+        for name, concurrency in names.items():
+            policy = {"concurrency": concurrency, "deadline": "15m"}
+            cluster.kronjob(name, "*/5 * * * *", window={"duration": "7m"}, policy=policy)
+        for number, away, done in lives:
+            count = [0]
+
+            def fault(
+                _verb: Verb, _resource: Resource, count: list[int] = count, number: int = number
+            ) -> ApiError | None:
+                count[0] += 1
+                return UNREACHABLE if count[0] >= number else None
+
+            cluster.before, cluster.after = (None, fault) if done else (fault, None)
+            replica = await Replica(cluster).lead()
+            await cluster.clock.advance(13 * MINUTE)
+            await replica.crash()
+            cluster.before = cluster.after = None
+            await cluster.clock.advance(away * MINUTE)
+            cluster.finish_all()
+        await Replica(cluster).lead()
+        await cluster.clock.advance(20 * MINUTE)
+
+        check(cluster, *names)
+        for at, job in cluster.made:
+            chosen = job["metadata"]["annotations"]["kron.io/chosen-time"]
+            assert f"{at:%Y-%m-%dT%H:%M:%SZ}" >= chosen
+
+    live(story())

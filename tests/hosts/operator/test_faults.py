@@ -1,0 +1,154 @@
+"""What a server refuses, and answers that are lost."""
+
+from collections.abc import Callable
+
+import pytest
+
+from kron.adapters.cluster.api import Verb
+from kron.adapters.cluster.resources import Resource
+from kron.errors import ApiError, ApiUnreachableError
+from tests.hosts.operator.cluster import refused
+from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+
+UNREACHABLE = ApiUnreachableError(server="https://test", reason="reset")
+
+
+def jobs_fail(error: ApiError) -> Callable[[Verb, Resource], ApiError | None]:
+    return lambda verb, resource: error if (verb, resource.label) == ("create", "jobs") else None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(refused(403, "Forbidden"), id="quota"),
+        pytest.param(refused(401, "Unauthorized"), id="token"),
+        pytest.param(refused(429, "TooManyRequests"), id="too many requests"),
+        pytest.param(refused(500, "InternalError"), id="internal error"),
+        pytest.param(refused(404, "NotFound"), id="namespace not there"),
+        pytest.param(UNREACHABLE, id="no answer"),
+    ],
+)
+def test_a_passing_failure_is_tried_again_until_it_passes(error: ApiError) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        cluster.before = jobs_fail(error)
+        await cluster.clock.advance(HOUR + 10 * SECOND)
+        assert cluster.conditions()["SchedulingError"] == ("True", "FailedCreate")
+        assert "FailedCreate" in cluster.events()
+
+        cluster.before = None
+        await cluster.clock.advance(10 * SECOND)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+        assert cluster.conditions()["SchedulingError"] == ("False", "AsExpected")
+
+    live(story())
+
+
+def test_a_failure_that_does_not_pass_before_deadline_and_slack_is_missed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "1m"})
+        await Replica(cluster).lead()
+        cluster.before = jobs_fail(refused(403, "Forbidden"))
+
+        await cluster.clock.advance(HOUR + 2 * MINUTE)
+        cluster.before = None
+        await cluster.clock.advance(MINUTE)
+
+        assert cluster.made == []
+        assert cluster.outcomes() == [("13:00", "missed", "DeadlineExceeded")]
+
+    live(story())
+
+
+@pytest.mark.parametrize("code", [400, 405, 413, 422])
+def test_a_refusal_that_cannot_pass_is_missed_at_once(code: int) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "1h"})
+        await Replica(cluster).lead()
+        cluster.before = jobs_fail(refused(code, "Invalid", message="spec.template: Required value"))
+
+        await cluster.clock.advance(HOUR)
+
+        assert cluster.outcomes() == [("13:00", "missed", "Rejected")]
+        assert cluster.conditions()["SchedulingError"] == ("True", "Rejected")
+
+    live(story())
+
+
+def test_a_foreign_job_of_the_name_is_left_alone_and_the_period_is_missed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR)
+        name = cluster.names()[0]
+        await replica.crash()
+        other = at_noon()
+        other.kronjob()
+        other.job(name)
+        await Replica(other).lead()
+
+        await other.clock.advance(HOUR)
+
+        assert other.made == []
+        assert other.outcomes() == [("13:00", "missed", "NameTaken")]
+        assert other.conditions()["SchedulingError"] == ("True", "NameTaken")
+        assert "NameTaken" in other.events()
+
+    live(story())
+
+
+def test_a_job_whose_answer_was_lost_is_found_and_not_made_again() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        cluster.after = jobs_fail(UNREACHABLE)
+
+        await cluster.clock.advance(HOUR + 5 * SECOND)
+
+        assert len(cluster.made) == 1
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_namespace_that_is_being_deleted_ends_all_tries_silently() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "1h"})
+        await Replica(cluster).lead()
+        cluster.before = jobs_fail(refused(403, "Forbidden", causes=("NamespaceTerminating",)))
+
+        await cluster.clock.advance(HOUR + MINUTE)
+
+        assert sum(request[:2] == ("create", "jobs") for request in cluster.requests) == 1
+        assert cluster.outcomes() == []
+
+    live(story())
+
+
+def test_statuses_that_somebody_else_writes_all_the_time_are_written_in_the_end() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        left = [20]
+
+        def edit(_verb: Verb, resource: Resource) -> ApiError | None:
+            if resource.subresource == "status" and left[0]:
+                left[0] -= 1
+                cluster.kronjob(jobTemplate={"spec": {"template": {"x": left[0]}}})
+            return None
+
+        cluster.before = edit
+        await cluster.clock.advance(HOUR + MINUTE)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())
