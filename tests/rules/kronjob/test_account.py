@@ -19,6 +19,7 @@ from tests.rules.kronjob.world import document, kronjob
 
 NIGHTLY = {"window": {"duration": "3h"}, "seed": {"salt": "backup"}, "policy": {"deadline": "10m"}}
 FIRST, CHOSEN = "2026-03-01T00:00:00Z", "2026-03-01T02:32:20Z"  # as the worked cases have them
+JANUARY = "2026-01-01T00:00:00Z"
 NOON = parse_instant("2026-03-01T12:00:00Z")
 
 
@@ -32,13 +33,16 @@ def outage(first: str, last: str) -> dict[str, Any]:
     return entry(first, "missed", "DeadlineExceeded", lastPeriodID=last, count=9)
 
 
-def records(*entries: dict[str, Any], jobs: Any = (), created: str = "2026-01-01T00:00:00Z", **spec: Any) -> Records:
+def records(
+    *entries: dict[str, Any], jobs: Any = (), created: str = JANUARY, defined: str = JANUARY, **spec: Any
+) -> Records:
     """Return what a cluster has of a KronJob whose present definition its operator has seen."""
     resource = document(**(NIGHTLY | spec))
     resource["metadata"]["creationTimestamp"] = created
     found = read_kronjob(resource)
     job = found if isinstance(found, KronJob) else None
-    resource["status"] = {"definitionHash": job.definition_hash if job else "x", "handledPeriods": list(entries)}
+    seen = {"definitionHash": job.definition_hash if job else "x", "definedAt": defined}
+    resource["status"] = {**seen, "handledPeriods": list(entries)}
     return Records("prod/db-backup", resource, job, jobs)
 
 
@@ -199,6 +203,8 @@ LATER = parse_instant("2026-04-01T00:00:00Z")
         (records(policy={"suspend": True}), NOON, "Suspended"),
         (records(created=CHOSEN), NOON, "BeforeCreation"),
         (records(created="2026-03-01T02:32:19Z"), NOON, "NotHandled"),
+        (records(defined=CHOSEN), NOON, "EarlierDefinition"),
+        (records(defined="2026-03-01T02:32:19Z"), NOON, "NotHandled"),
         (records(*many(10)), LATER, "Forgotten"),
         (records(*many(9)), LATER, "NotHandled"),
         (records(entry("2026-02-01T00:00:00Z"), *many(10)), LATER, "NotHandled"),

@@ -17,11 +17,11 @@ from kron.instant import MICROSECOND, Instant, format_instant
 from kron.rules.coming import effective
 from kron.rules.inside import reach, touches
 from kron.rules.kronjob.child import job_name
+from kron.rules.kronjob.children import Child, children_of, instant_of
+from kron.rules.kronjob.entry import ALWAYS_KEPT, Entry
 from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.told import Child, Entry, children_of, entries_of, instant_of
+from kron.rules.kronjob.status import read_past
 from kron.rules.verdict import Outcome
-
-KEPT = 10  # entries of a status that are kept however old they are: of fewer, none was ever dropped
 
 
 class Source(Enum):
@@ -38,6 +38,7 @@ class Why(Enum):
     NO_PERIOD = "NoPeriod"
     INVALID_SPEC = "InvalidSpec"
     BEFORE_CREATION = "BeforeCreation"
+    EARLIER_DEFINITION = "EarlierDefinition"
     FORGOTTEN = "Forgotten"
     SUSPENDED = "Suspended"
     PLANNED = "Planned"
@@ -112,12 +113,12 @@ class _Asking:
 
     def __init__(self, records: Records, at: Instant, now: Instant) -> None:
         self._records, self._at, self._now = records, at, now
-        self._entries = entries_of(records.document)
+        self._past = read_past(records.document.get("status") or {})
         self._children = {child.nominal: child for child in children_of(records.identity, records.jobs or ())}
 
     def accounts(self) -> list[Account]:
         decided = {decision.nominal_time: decision for decision in self._decisions()}
-        recorded = {*self._children, *(entry.first for entry in self._entries if not entry.is_range)}
+        recorded = {*self._children, *(entry.first for entry in self._past.entries if entry.number == 1)}
         nominals = [*decided, *(nominal for nominal in recorded - decided.keys())]
         accounts = [self._account(nominal, decided.get(nominal)) for nominal in nominals]
         return [account for account in accounts if account.nominal in decided or self._is_near(account)]
@@ -146,17 +147,17 @@ class _Asking:
         child = self._children.get(nominal)
         chosen = child.chosen if child else decision and decision.chosen_time
         known: dict[str, Any] = {"nominal": nominal, "chosen": chosen, "decision": decision, "child": child}
-        for entry in reversed(self._entries):
-            if not entry.is_range and entry.first == nominal:
-                ran = entry.outcome == Outcome.EXECUTED.value
+        for entry in reversed(self._past.entries):
+            if entry.number == 1 and entry.first == nominal:
+                ran = entry.outcome is Outcome.EXECUTED
                 known |= {"job": child.name if child else self._job_name(nominal) if ran else None}
                 known |= {"chosen": entry.chosen or chosen}
-                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, **known)
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome.value, **known)
         if child is not None:
             return self._told(Source.JOB, "", outcome=Outcome.EXECUTED.value, job=child.name, **known)
-        for entry in reversed(self._entries):
+        for entry in reversed(self._past.entries):
             if entry.first <= nominal <= entry.last:
-                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, outage=entry, **known)
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome.value, outage=entry, **known)
         assert decision is not None, "a period that nobody recorded is one of the definition's"
         return self._told(Source.COMPUTED, self._why_nothing(decision).value, **known)
 
@@ -171,16 +172,19 @@ class _Asking:
         kronjob, document, due = self._records.kronjob, self._records.document, effective(decision)
         assert kronjob is not None
         created = instant_of((document.get("metadata") or {}).get("creationTimestamp"))
+        is_seen, defined = self._past.definition_hash == kronjob.definition_hash, self._past.defined_at
+        entries = self._past.entries
         if created is not None and due <= created:
             return Why.BEFORE_CREATION
-        if len(self._entries) >= KEPT and all(due < (entry.chosen or entry.first) for entry in self._entries):
+        if len(entries) >= ALWAYS_KEPT and all(due < entry.at for entry in entries):  # of fewer, none was dropped
             return Why.FORGOTTEN
+        if is_seen and defined is not None and due <= defined:
+            return Why.EARLIER_DEFINITION
         if kronjob.policy.suspend:
             return Why.SUSPENDED
         if due > self._now:
             return Why.PLANNED
-        seen = (document.get("status") or {}).get("definitionHash")
-        return Why.NOT_HANDLED if seen == kronjob.definition_hash else Why.NOT_SEEN
+        return Why.NOT_HANDLED if is_seen else Why.NOT_SEEN
 
 
 def _text(at: Instant | None) -> str | None:
