@@ -134,6 +134,12 @@ def test_a_job_that_is_there_is_an_execution_also_before_the_status_lists_it() -
     assert found.job == child()["metadata"]["name"]
 
 
+def test_a_job_is_believed_about_its_second_and_its_name_also_if_the_spec_is_invalid_now() -> None:
+    for known in (records(jobs=[child()], seed={"salt": "x"}), records(entry(), jobs=[child()], timeZone="Mars")):
+        found = asked(known, at=FIRST)
+        assert (found.chosen, found.job) == (parse_instant(CHOSEN), child()["metadata"]["name"])
+
+
 def test_the_status_goes_before_the_job() -> None:
     assert asked(records(entry(), jobs=[child()])).source is Source.STATUS
 
