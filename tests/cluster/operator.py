@@ -28,7 +28,7 @@ def shipped(file: str, namespace: str) -> list[Document]:
 
 
 def install(plane: ControlPlane, objects: list[Document]) -> None:
-    """Apply the objects; those without a namespace may be there from another test."""
+    """Apply the objects, of which some may be there from another test, and return when the last right is in force."""
     for each in objects:
         try:
             plane.admin.create(each)
@@ -37,6 +37,12 @@ def install(plane: ControlPlane, objects: list[Document]) -> None:
                 raise
             found = each["metadata"]
             plane.admin.patch(each["kind"], found.get("namespace", ""), found["name"], each)
+    (account,) = [each["metadata"] for each in objects if each["kind"] == "ServiceAccount"]
+    user = f"system:serviceaccount:{account['namespace']}:{account['name']}"
+    right = {"group": "coordination.k8s.io", "resource": "leases", "verb": "create", "namespace": account["namespace"]}
+    review = {"apiVersion": "authorization.k8s.io/v1", "spec": {"user": user, "resourceAttributes": right}}
+    where = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    wait_until(lambda: plane.admin.ask("POST", where, review)["status"]["allowed"], what="rights in force")
 
 
 class Operator:

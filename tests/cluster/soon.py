@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from itertools import count
+from math import inf
 from typing import Any, NamedTuple
 
 from kron.decision.decide import decide
@@ -9,6 +10,8 @@ from kron.decision.decision import Decision
 from kron.instant import SECOND, Instant
 from tests.cluster.client import Document
 from tests.rules.kronjob.world import document, kronjob
+
+Range = tuple[float, float]
 
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -30,20 +33,19 @@ def due_soon(
     namespace: str,
     name: str = "soon",
     *,
-    earliest: float = 3,
-    latest: float = 8,
-    quiet_until: float = 30,
+    first: Range = (3, 8),
+    second: Range = (30, inf),
     **spec: Any,
 ) -> Due:
-    """Return a KronJob with one period between earliest and latest (seconds from now) and no other until it is quiet.
+    """Return a KronJob whose first period is chosen so many seconds from now, and the second so many.
 
     Sixty periods are open at a time, so that some salt among a hundred does it.
     """
     for salt in count():
         said = {**spec, "schedule": "* * * * *", "window": {"duration": "1h"}, "seed": {"salt": str(salt)}}
         found = upcoming(now, namespace, name, **said)
-        first, second = ((each.chosen_time - now) / SECOND for each in found[:2])
-        if earliest <= first <= latest and second >= quiet_until:
+        seconds = [(each.chosen_time - now) / SECOND for each in found[:2]]
+        if all(low <= value <= high for value, (low, high) in zip(seconds, (first, second), strict=True)):
             return Due(document(name, namespace, **said), found)
     raise AssertionError("there are salts without end")
 
