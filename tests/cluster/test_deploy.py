@@ -13,6 +13,7 @@ from kron.rules.kronjob.child import job_of
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import read_kronjob
 from tests.cluster.client import Client, Document, Refused, path
+from tests.cluster.operator import shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.wait import wait_until
 
@@ -22,13 +23,6 @@ ROOT = Path(__file__).parents[2]
 FILES = ("operator.yaml", "namespaced.yaml")
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 STRICT = {"fieldValidation": "Strict"}
-
-
-def shipped(name: str, namespace: str) -> list[Document]:
-    """Return the objects of a file of deploy/, in another namespace, as its text allows."""
-    text = (ROOT / "deploy" / name).read_text("utf-8").replace("kron-system", namespace)
-    objects = read_manifests(text)
-    return [each for each in objects if each["kind"] != "Namespace"]
 
 
 def one(objects: list[Document], kind: str) -> Document:
