@@ -20,7 +20,7 @@ from tests.rules.kronjob.world import document, kronjob
 NIGHTLY = {"window": {"duration": "3h"}, "seed": {"salt": "backup"}, "policy": {"deadline": "10m"}}
 FIRST, CHOSEN = "2026-03-01T00:00:00Z", "2026-03-01T02:32:20Z"  # as the worked cases have them
 JANUARY = "2026-01-01T00:00:00Z"
-NOON = parse_instant("2026-03-01T12:00:00Z")
+NOON, LATER = parse_instant("2026-03-01T12:00:00Z"), parse_instant("2026-04-01T00:00:00Z")
 
 
 def entry(period: str = FIRST, outcome: str = "executed", reason: str = "", **more: Any) -> dict[str, Any]:
@@ -196,9 +196,6 @@ def test_a_job_that_is_not_there_any_more_is_gone_unless_nobody_may_look() -> No
 def many(count: int) -> list[dict[str, Any]]:
     """Return entries of the days from the second of March on."""
     return [entry(f"2026-03-{day:02}T00:00:00Z") for day in range(2, 2 + count)]
-
-
-LATER = parse_instant("2026-04-01T00:00:00Z")
 
 
 @pytest.mark.parametrize(
