@@ -1,11 +1,13 @@
 """One control plane a session, a namespace a test; where its programs are missing, a test says so and is skipped."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from kron.rules.kronjob.crd import crd
 from tests.cluster.build import folder, missing
+from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 
 
@@ -28,3 +30,27 @@ def namespace(plane: ControlPlane) -> Iterator[str]:
     name = plane.namespace()
     yield name
     plane.admin.delete("Namespace", "", name)
+
+
+class Replicas:
+    """Makes replicas of the operator for one namespace."""
+
+    def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
+        self._plane, self._namespace, self._folder = plane, namespace, folder
+        self.made: list[Operator] = []
+
+    def __call__(self, *flags: str) -> Operator:
+        """Return one that is not started yet."""
+        self.made.append(Operator(self._plane, self._namespace, self._folder, "--namespace", self._namespace, *flags))
+        return self.made[-1]
+
+
+@pytest.fixture
+def replica(plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Replicas]:
+    """Replicas for the namespace of the test; in the end none of them has asked for what it may not do."""
+    install(plane, shipped("namespaced.yaml", namespace))
+    replicas = Replicas(plane, namespace, tmp_path)
+    yield replicas
+    for each in replicas.made:
+        each.kill()
+    assert [row for each in replicas.made[:1] for row in each.asked() if not row.is_allowed] == []

@@ -1,0 +1,62 @@
+"""due_soon(…) -> a KronJob whose next period is chosen a few seconds from now: its salt was searched for that."""
+
+from datetime import timedelta
+from itertools import count
+from math import inf
+from typing import Any, NamedTuple
+
+from kron.decision.decide import decide
+from kron.decision.decision import Decision
+from kron.instant import SECOND, Instant
+from tests.cluster.client import Document
+from tests.rules.kronjob.world import document, kronjob
+
+Range = tuple[float, float]
+
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+
+class Due(NamedTuple):
+    """The document, and the decisions of the next minutes, in the order of their seconds."""
+
+    document: Document
+    decisions: list[Decision]
+
+    @property
+    def first(self) -> Decision:
+        """The one that is due soon."""
+        return self.decisions[0]
+
+
+def due_soon(
+    now: Instant,
+    namespace: str,
+    name: str = "soon",
+    *,
+    first: Range = (3, 8),
+    second: Range = (30, inf),
+    **spec: Any,
+) -> Due:
+    """Return a KronJob whose first period is chosen so many seconds from now, and the second so many.
+
+    Sixty periods are open at a time, so that some salt among a hundred does it.
+    """
+    for salt in count():
+        said = {**spec, "schedule": "* * * * *", "window": {"duration": "1h"}, "seed": {"salt": str(salt)}}
+        found = upcoming(now, namespace, name, **said)
+        seconds = [(each.chosen_time - now) / SECOND for each in found[:2]]
+        if all(low <= value <= high for value, (low, high) in zip(seconds, (first, second), strict=True)):
+            return Due(document(name, namespace, **said), found)
+    raise AssertionError("there are salts without end")
+
+
+def upcoming(now: Instant, namespace: str, name: str, **spec: Any) -> list[Any]:
+    """Return the decisions with a second after the last one, for some minutes, in the order of their seconds.
+
+    That last second counts, too: a KronJob that is created now says so in whole seconds.
+    """
+    timing = kronjob(name=name, namespace=namespace, **spec).timing
+    nominals = timing.schedule.between(now - _HOUR - _MINUTE, now + 10 * _MINUTE)
+    decisions = [decide(timing, nominal) for nominal in nominals]
+    open_ones = [each for each in decisions if each.chosen_time is not None and each.chosen_time > now - SECOND]
+    return sorted(open_ones, key=lambda each: each.chosen_time)

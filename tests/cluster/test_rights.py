@@ -1,0 +1,77 @@
+"""The operator's role, by the audit log: nothing that it asks is refused, and nothing that it may do is never done."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kron.adapters.system_clock import SystemClock
+from kron.rules.kronjob.child import job_name
+from tests.cluster.client import Refused
+from tests.cluster.operator import Operator, install, shipped
+from tests.cluster.plane import ControlPlane
+from tests.cluster.role import Comparison, compare
+from tests.cluster.soon import due_soon
+from tests.cluster.test_plane import job
+from tests.cluster.wait import wait_until
+from tests.rules.kronjob.world import kronjob
+
+pytestmark = pytest.mark.cluster
+
+EXACT = Comparison(refused=frozenset(), unnamed=frozenset(), unused=frozenset())
+
+
+@pytest.fixture(params=["operator.yaml", "namespaced.yaml"])
+def file(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def operator(plane: ControlPlane, namespace: str, file: str, tmp_path: Path) -> Iterator[Operator]:
+    """An operator for all namespaces, or for its own."""
+    install(plane, shipped(file, namespace))
+    flags = ("--namespace", namespace) if file == "namespaced.yaml" else ()
+    found = Operator(plane, namespace, tmp_path, *flags)
+    yield found
+    found.kill()
+
+
+def test_the_role_is_what_the_operator_needs_and_nothing_more(
+    plane: ControlPlane, namespace: str, file: str, operator: Operator
+) -> None:
+    operator.start()
+    now = SystemClock().now()
+    soon = due_soon(now, namespace, "runs", successfulJobsHistoryLimit=0)
+    taken = due_soon(now, namespace, "taken")
+    foreign = job_name(kronjob(name="taken", namespace=namespace), taken.first.nominal_time)
+    plane.admin.create(job(foreign, "succeeded"), namespace)
+    plane.admin.create(soon.document)
+    plane.admin.create(taken.document)
+    wait_until(lambda: _has(operator, "delete", "jobs"), what="a Job that is over deleted")
+    wait_until(lambda: _has(operator, "get", "jobs"), what="a foreign Job looked at")
+    _forbid_jobs(plane, namespace)
+    plane.admin.create(due_soon(SystemClock().now(), namespace, "full").document)
+    wait_until(lambda: _has(operator, "patch", "events"), what="an event repeated")
+
+    roles = [each for each in shipped(file, namespace) if each["kind"] in ("Role", "ClusterRole")]
+    assert compare(roles, operator.asked()) == EXACT
+
+
+def _has(operator: Operator, verb: str, resource: str) -> bool:
+    return any((row.verb, row.resource) == (verb, resource) for row in operator.asked())
+
+
+def _forbid_jobs(plane: ControlPlane, namespace: str) -> None:
+    """Set a quota that leaves no room for another Job."""
+    spec = {"hard": {"count/jobs.batch": "0"}}
+    metadata = {"name": "none", "namespace": namespace}
+    plane.admin.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec})
+
+    def is_refused() -> bool:
+        try:
+            plane.admin.create(job("probe", "succeeded"), namespace, dryRun="All")
+        except Refused:
+            return True
+        return False
+
+    wait_until(is_refused, what="the quota in force")
