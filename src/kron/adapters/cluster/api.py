@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -34,7 +33,7 @@ _METHODS = {
 _TYPES = {"patch": "application/merge-patch+json"}
 _SILENCE = 150.0  # seconds without a byte after which a watch ends: bookmarks come each minute, the first after two
 _FAREWELL, _FAREWELLS = 0.01, 100  # seconds, and how often: a server that lives answers at once, a dead one never
-_FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ssl.SSLError, ValueError)
+_FAILURES = (aiohttp.ClientError, OSError, ValueError)  # those of TLS and of time are among them
 
 
 class Api:
