@@ -9,6 +9,7 @@ from kron.rules.kronjob.crd import crd
 from tests.cluster.build import folder, missing
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
+from tests.cluster.role import compare
 
 
 @pytest.fixture(scope="session")
@@ -47,10 +48,10 @@ class Replicas:
 
 @pytest.fixture
 def replica(plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Replicas]:
-    """Replicas for the namespace of the test; in the end none of them has asked for what it may not do."""
+    """Replicas for the namespace of the test; in the end none of them has asked for what it never may."""
     install(plane, shipped("namespaced.yaml", namespace))
     replicas = Replicas(plane, namespace, tmp_path)
     yield replicas
     for each in replicas.made:
         each.kill()
-    assert [row for each in replicas.made[:1] for row in each.asked() if not row.is_allowed] == []
+    assert compare([], replicas.made[0].asked()).refused == frozenset()
