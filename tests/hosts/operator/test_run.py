@@ -60,8 +60,10 @@ def test_a_kubeconfig_that_is_not_there_is_one_clear_line_and_exit_2(tmp_path: P
         (("--slack", "soon"), "--slack"),
         (("--workers", "0"), "--workers"),
         (("--leader-elect", "perhaps"), "--leader-elect"),
+        (("--namespace", "a", "--namespace", "B/c"), "'B/c' must be at most 63 lower-case letters"),
+        (("--lease-namespace", ""), "--lease-namespace"),
     ],
-    ids=["periods", "duration", "workers", "election"],
+    ids=["periods", "duration", "workers", "election", "namespace", "lease"],
 )
 def test_wrong_usage_names_the_option_and_exits_with_2(words: tuple[str, ...], told: str) -> None:
     done = run(*words)
