@@ -151,7 +151,7 @@ class Api:
                         raise refusal(response.status, response.reason, response.headers, await response.read())
                     yield response
                 finally:
-                    _end(response)
+                    response.release()
         except (*_FAILURES, CredentialError) as error:
             raise self._unreachable(_told(error)) from error
 
@@ -198,13 +198,6 @@ class Api:
 
     def _unreachable(self, reason: str) -> ApiUnreachableError:
         return ApiUnreachableError(server=self._access.server, reason=reason)
-
-
-def _end(response: aiohttp.ClientResponse) -> None:
-    """Give the connection back or, in the middle of an answer, end it at once, without a farewell."""
-    if response.connection is not None and response.connection.transport is not None:
-        response.connection.transport.abort()
-    response.release()
 
 
 def _told(error: BaseException) -> str:
