@@ -1,13 +1,15 @@
 """Court: where in a trace its readers stand, how late it is there, and what the juries have found by then."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from kron.errors import InvalidTraceError
 from kron.theory.clocks import Clocks
 from kron.theory.findings import Findings
-from kron.theory.jury import Jury, Marks
+from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
 from kron.theory.properties import Property
+from kron.theory.stand import Debt
 from kron.theory.subjects import Subject
 from kron.theory.trace import Bounds
 
@@ -23,66 +25,61 @@ class Court:
         self.event = ""
         self.listed = 0  # how many tasks the current list has: so much longer may things take
 
-    def tell(self, jury: Jury, subject: Subject, letter: Letter) -> None:
-        """Let a subject see a letter here."""
-        marks = jury.step(subject, letter, self.position)
-        if marks is not subject.marks:
-            self.look(jury, subject, marks, self.listed)
+    def tell(self, jury: Jury, subject: Subject, letter: Letter, *, size: int | None = None) -> None:
+        """Let a subject see a letter here; what it is owed then depends on the size of a list, the current one's."""
+        position, stand = self.position, subject.stand
+        known = stand.after_rest if position - subject.touched > 1 else stand.at_once
+        found = known.get(letter) or jury.step(stand, letter, rested=known is stand.after_rest)
+        subject.stand, subject.touched = found, position
+        if found.is_quiet:
+            subject.debts = jury.nothing_owed
+        elif found.marks is not stand.marks:
+            self._look(jury, subject, self.listed if size is None else size)
 
-    def tell_each(self, jury: Jury, subjects: Sequence[Subject], letter: Letter, event: str = "") -> None:
-        """Let each of the subjects see a letter at a position of its own; an event has a line of the trace each."""
-        moves, position, line = jury.moves(letter), self.position, self.line
-        alike: list[Subject] = []  # those whose marks changed to the same, one after the other
-        common: Marks | None = None
-        for subject in subjects:
-            position += 1
-            if position - subject.touched > 1:
-                before, after, marks = moves.get(subject.state) or jury.move(subject.state, letter)
-                subject.before, subject.state, subject.touched = before, after, position
-            else:  # it has not rested
-                marks = jury.step(subject, letter, position)
-            if event:
-                line += 1
-            if marks is not subject.marks:
-                if marks.broken or (event and marks.asked):  # the line counts
-                    self.line = line
-                    self.look(jury, subject, marks, self.listed)
-                else:
-                    subject.marks = marks
-                    if marks is not common:
-                        self._look_at_all(jury, alike, common)
-                        alike, common = [], marks
-                    alike.append(subject)
-            if event:
-                subject.lines[event] = line
-        self._look_at_all(jury, alike, common)
-        self.position, self.line = position, line
+    def tell_each(self, jury: Jury, subjects: Sequence[Subject], letter: Letter) -> bool:
+        """Let each of the subjects, no two the same, see a letter at a position; return whether a state changed."""
+        before = subjects[0].stand
+        self.position += 1
+        self.tell(jury, subjects[0], letter)  # the only one that may not have rested
+        after, debts = subjects[0].stand, subjects[0].debts
+        is_moved = after.state != before.state
+        stand, owed = None, debts
+        debt, asked = Debt(self.clocks.deadline(self.listed), self.line), set[int]()
+        for subject in islice(subjects, 1, None):
+            if subject.stand is not stand or subject.debts is not debts:  # otherwise it is like the one before
+                stand, debts = subject.stand, subject.debts
+                after = subject.stand = jury.step(stand, letter, rested=True)
+                is_moved |= after.state != stand.state
+                marks, owed = after.marks, debts
+                if marks is not None and marks is not stand.marks:
+                    for each in marks.broken:
+                        self.violate(jury, each, subject)
+                    owed = marks.settle(debts, debt)
+                    asked.update(marks.asked)
+            subject.stand, subject.debts = after, owed
+        for place in asked:
+            self.clocks.owe(debt, jury, place, subjects)
+        self.position += len(subjects) - 1
+        subjects[-1].touched = self.position  # of the others it counts only that they were touched before
+        return is_moved
 
-    def look(self, jury: Jury, subject: Subject, marks: Marks, size: int) -> None:
-        """Note what a jury said of a subject; what it is owed depends on the size of a list."""
-        subject.marks = marks
+    def pass_by(self, jury: Jury, stranger: Subject, letter: Letter) -> None:
+        """Let somebody see a letter whom nobody has named yet, and at whom nobody looks."""
+        rested = self.position - stranger.touched > 1
+        stranger.stand = jury.unseen(jury.step(stranger.stand, letter, rested=rested).state)
+        stranger.touched = self.position
+
+    def _look(self, jury: Jury, subject: Subject, size: int) -> None:
+        """Note what a jury says of a subject; what it is owed depends on the size of a list."""
+        marks = subject.stand.marks
+        assert marks is not None, "it has seen a letter"
         for each in marks.broken:
             self.violate(jury, each, subject)
-        deadlines = subject.deadlines
-        for place in marks.ended:
-            deadlines[place] = None
+        debt = Debt(self.clocks.deadline(size), self.line)
+        subject.debts = marks.settle(subject.debts, debt)
         for place in marks.asked:
-            if deadlines[place] is None:
-                self.clocks.start(jury, (subject,), place, size)
-                subject.owed[place] = self.line
-
-    def _look_at_all(self, jury: Jury, subjects: Sequence[Subject], marks: Marks | None) -> None:
-        """Note what a jury said of them all at this line."""
-        if marks is None:
-            return
-        for place in marks.ended:
-            for subject in subjects:
-                subject.deadlines[place] = None
-        for place in marks.asked:
-            asking = [subject for subject in subjects if subject.deadlines[place] is None]
-            self.clocks.start(jury, asking, place, self.listed)
-            for subject in asking:
-                subject.owed[place] = self.line
+            if subject.debts[place] is debt:
+                self.clocks.owe(debt, jury, place, (subject,))
 
     def expire(self) -> None:
         """Note what was owed until now and did not come."""
