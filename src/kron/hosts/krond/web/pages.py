@@ -123,7 +123,7 @@ class Pages:
         if name not in SPANS:
             return self._missing()
         make = partial(load_page, self._sight, self._foresight, name)
-        return HTMLResponse(await self._counted.get(name, lambda: asyncio.to_thread(make)))
+        return HTMLResponse(await self._counted.get((name, self._hub.plans), lambda: asyncio.to_thread(make)))
 
     async def _feed(self, form: str, request: Request) -> Response:
         asked = (request.query_params.get(key, "").strip() for key in ("job", "from", "to"))
