@@ -172,7 +172,7 @@ class Operations:
     def _until(self, text: str, identity: str) -> Instant:
         now = self._daemon.clock.now()
         try:
-            until = now + read_days("until", text)
+            until = (now + read_days("until", text)).replace(microsecond=0)
         except InvalidDefinitionError:
             until = read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
         if until <= now:
