@@ -26,10 +26,10 @@ path.n{fill:none;stroke:var(--n);stroke-width:1.5;vector-effect:non-scaling-stro
 .axis{display:flex;justify-content:space-between;margin:.2rem 0;color:var(--soft);font-size:.8rem}
 fieldset{border:1px solid var(--line);border-radius:.5rem;display:flex;flex-wrap:wrap;gap:.25rem 1.5rem}
 .scroll{overflow:auto;max-height:80vh;border:1px solid var(--line)}
-.heat{border-collapse:separate;border-spacing:1px;font-size:9px;line-height:14px}
+.heat{border-collapse:separate;border-spacing:1px;font-size:11px;line-height:15px}
 .heat th{font-weight:400;color:var(--soft);padding:0 3px;background:var(--paper);white-space:nowrap}
 .heat thead th{position:sticky;top:0;min-width:1.9em}.heat tbody th{position:sticky;left:0;text-align:right}
-.heat td{text-align:center;height:15px;min-width:15px;background:var(--panel)}
+.heat td{text-align:center;height:17px;min-width:17px;background:var(--panel)}
 .heat b,.heat i{font-weight:400;font-style:normal}.heat i{display:none}
 .heat td.at{outline:2px solid var(--ink);outline-offset:-1px}
 @LEVELS@

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from kron._version import __version__
 from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
+from kron.hosts.console import counted
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands
 from kron.hosts.krond.web.html import Child, Markup, table, tag
@@ -58,7 +59,7 @@ def _state(sight: Sight) -> Child:
             "p",
             f"krond {__version__} is {how}, since ",
             moment(surface.started_at),
-            f". {len(jobs)} jobs, {held} suspended.",
+            f". {counted(len(jobs), 'job')}, {held} suspended.",
         )
     ]
     for finding in surface.failed_reload or ():
@@ -90,7 +91,7 @@ def _next_hour(found: NextHour, now: Instant) -> Child:
     ticks = [tag("span", clock(now + HOUR * number / _TICKS)[:5]) for number in range(_TICKS)]
     heads = ("Job", "First", tag("span", ticks, class_="ticks"))
     rows = [_line(job, decisions, now) for job, decisions in found.rows]
-    told = f"{found.jobs} jobs start within the hour"
+    told = f"{counted(found.jobs, 'job')} to start within the hour"
     more = f"; the first {len(rows)} are drawn" if found.jobs > len(rows) else ""
     legend = "A band is a window, a mark the chosen second."
     return [
@@ -124,7 +125,7 @@ def _troubles(rows: list[HistoryRow]) -> Child:
         )
         for identity, row in ((identity, newest[identity]) for identity in jobs[:_TROUBLED])
     ]
-    more = tag("p", f"and {len(jobs) - _TROUBLED} jobs more") if len(jobs) > _TROUBLED else None
+    more = tag("p", f"and {counted(len(jobs) - _TROUBLED, 'job')} more") if len(jobs) > _TROUBLED else None
     heads = ("Job", "Last", "What", "Why", "Lately", "Run")
     return [table("Troubles, the newest first", heads, lines, empty="All is well."), more]
 
