@@ -84,7 +84,7 @@ def _now(job: Job, zone: Zone) -> Child:
     links = [
         tag("a", act.capitalize(), href=job_href(record.name, record.identity, act), class_="button") for act in acts
     ]
-    return tag("div", states, tag("p", links, class_="acts"), id="now", data_live=True)
+    return tag("div", tag("div", states, role="status"), tag("p", links, class_="acts"), id="now", data_live=True)
 
 
 def _definition(job: Job, zone: Zone) -> list[tuple[str, Child]]:

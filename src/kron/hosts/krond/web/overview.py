@@ -68,7 +68,7 @@ def _state(sight: Sight) -> Child:
         parts.append(
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
         )
-    return tag("div", parts, id="state", data_live=True)
+    return tag("div", parts, id="state", role="status", data_live=True)
 
 
 def _running(sight: Sight, now: Instant) -> Child:
