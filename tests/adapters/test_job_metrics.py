@@ -22,7 +22,7 @@ from kron.testing.job_samples import DECLARED, JOB, MINUTE, NOON, RUN, closed_fr
 TIMING = Timing.parse("* * * * *", identity=JOB.identity)
 WORK = Work(JOB.identity, JOB.name, TIMING, Policy(), "{}")
 NOW_DUE = decide(TIMING, NOON)
-HERE = Present(2, {JOB.identity: JOB}, {JOB.identity: 1_772_366_400.0})
+HERE = Present(2, {JOB.identity: JOB}, {JOB.identity: 1_772_366_400.0}, 1_772_366_400.0)
 
 
 def lines(metrics: JobMetrics, present: Present = HERE) -> set[str]:
@@ -95,20 +95,37 @@ def test_every_identity_is_read_as_it_was_written(identities: list[str]) -> None
     for identity in identities:
         begin(metrics, RUN._replace(identity=identity))
 
-    told = metrics.snapshot(Present(0, identities, {})).render().decode()
+    told = metrics.snapshot(Present(0, identities, {}, 0.0)).render().decode()
 
     families = {family.name: family for family in text_string_to_metric_families(told)}
-    assert [sample.labels["job"] for sample in families["kron_runs"].samples] == identities
+    samples = [sample for sample in families["kron_runs"].samples if sample.labels["outcome"] == "executed"]
+    assert [sample.labels["job"] for sample in samples] == identities
 
 
 def test_jobs_that_are_gone_are_not_told_and_are_forgotten() -> None:
     metrics = JobMetrics()
     begin(metrics, RUN)
-    nobody = Present(0, {}, {})
+    nobody = Present(0, {}, {}, 0.0)
 
     assert not [line for line in lines(metrics, nobody) if JOB.identity in line]
     metrics.keep({})
-    assert not [line for line in lines(metrics) if "runs_total{" in line]
+    assert not [line for line in lines(metrics) if "executed" in line]
+
+
+def test_what_people_are_alarmed_by_is_counted_from_zero() -> None:
+    assert {
+        f'kron_runs_total{{job="{JOB.identity}",outcome="missed"}} 0.0',
+        f'kron_run_results_total{{job="{JOB.identity}",result="failed"}} 0.0',
+    } <= lines(JobMetrics())
+
+
+def test_an_expected_run_is_late_from_the_moment_after_its_second() -> None:
+    punctual = lines(JobMetrics())
+    late = lines(JobMetrics(), HERE._replace(now=1_772_366_490.5))
+
+    assert "kron_late_jobs 0.0" in punctual
+    assert not [line for line in punctual if line.startswith("kron_expected_lateness_seconds")]
+    assert {"kron_late_jobs 1.0", f'kron_expected_lateness_seconds{{job="{JOB.identity}"}} 90.5'} <= late
 
 
 def test_a_hook_that_was_given_up_is_counted() -> None:

@@ -1,5 +1,6 @@
 """docs/observability.md names every event of hosts and every number."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,20 @@ def test_every_event_of_hosts_is_described(event: str) -> None:
 
 
 def test_every_number_is_described() -> None:
-    told = JobMetrics().snapshot(Present(0, (), {})).render().decode()
-    names = {line.split(" ")[2] for line in told.splitlines() if line.startswith("# TYPE")}
+    names = _names()
 
     assert names
     assert [name for name in names if not name.endswith("_created") and f"`{name}" not in PAGE] == []
+
+
+def test_every_rule_of_an_alarm_is_about_a_number_that_there_is() -> None:
+    rules = PAGE.partition("```yaml\ngroups:")[2].partition("```")[0]
+    asked = {name.removesuffix("_bucket") for name in re.findall(r"kron_\w+", rules)}
+
+    assert len(asked) > 4
+    assert asked <= _names()
+
+
+def _names() -> set[str]:
+    told = JobMetrics().snapshot(Present(0, (), {}, 0.0)).render().decode()
+    return {line.split(" ")[2] for line in told.splitlines() if line.startswith("# TYPE")}

@@ -80,6 +80,18 @@ def test_an_end_before_the_beginning_is_wrong_usage(file: str) -> None:
     assert "--to lies before --from" in answer.err
 
 
+@pytest.mark.parametrize("command", ["feed", "forecast"])
+def test_a_span_that_nobody_would_wait_for_is_wrong_usage(file: str, command: str) -> None:
+    answer = kron(command, file, "--to", "9999-12-31T23:59:59Z")
+
+    assert answer.code == 2
+    assert "--to lies too far after --from: 3660 days are the most" in answer.err
+
+
+def test_a_wrong_end_says_that_it_may_be_a_length(file: str) -> None:
+    assert "or a length, as 12h or 30d" in kron("feed", file, "--to", "500y").err
+
+
 @pytest.mark.parametrize("when", ["soon", "2026-02-30 10:00", "10000-01-01T00:00:00Z", "-3h"])
 def test_what_is_no_moment_is_wrong_usage(file: str, when: str) -> None:
     answer = kron("feed", file, f"--to={when}")

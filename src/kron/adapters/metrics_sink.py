@@ -1,7 +1,7 @@
 """MetricsSink, JobMetrics: what events say, and what becomes of jobs, in numbers for Prometheus."""
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from itertools import islice
 from time import sleep
 from typing import NamedTuple
@@ -48,7 +48,8 @@ class Present(NamedTuple):
 
     active: int
     jobs: Collection[str]  # identities
-    chosen: Mapping[str, float]  # by identity: when a job is chosen to run next, in seconds since 1970
+    chosen: Mapping[str, float]  # by identity: when a job is expected to run next, in seconds since 1970
+    now: float  # in seconds since 1970
 
 
 class JobMetrics:
@@ -131,23 +132,37 @@ class Snapshot(NamedTuple):
 
     def _lines(self) -> Iterator[str]:
         """Yield what there is for each job, and of all jobs; one that is not declared any more has nothing."""
-        active, jobs, chosen = self.present
+        active, jobs, chosen, now = self.present
         yield from _head("kron_active_runs", "gauge", "Attempts that are under way.")
         yield f"kron_active_runs {active}.0\n"
         yield from _head("kron_jobs", "gauge", "Jobs that are declared.")
         yield f"kron_jobs {len(jobs)}.0\n"
         yield from _head("kron_runs_total", "counter", "Periods and extra runs, by outcome.")
-        for (identity, outcome), count in self.runs.items():
+        for (identity, outcome), count in _from_zero(self.runs, jobs, Outcome.MISSED.value):
             if identity in jobs:
                 yield f'kron_runs_total{{job="{_escaped(identity)}",outcome="{outcome}"}} {count}.0\n'
         yield from _head("kron_run_results_total", "counter", "Attempts that have ended, by result.")
-        for (identity, result), count in self.results.items():
+        for (identity, result), count in _from_zero(self.results, jobs, Result.FAILED.value):
             if identity in jobs:
                 yield f'kron_run_results_total{{job="{_escaped(identity)}",result="{result}"}} {count}.0\n'
-        text = "When a job is chosen to run next, in seconds since 1970."
+        text = "When a job is expected to run next, in seconds since 1970; the past, if it has not begun."
         yield from _head("kron_next_chosen_timestamp_seconds", "gauge", text)
         for identity, at in chosen.items():
             yield f'kron_next_chosen_timestamp_seconds{{job="{_escaped(identity)}"}} {at!r}\n'
+        late = {identity: now - at for identity, at in chosen.items() if at < now}
+        yield from _head("kron_late_jobs", "gauge", "Jobs with an expected run that should have begun, and has not.")
+        yield f"kron_late_jobs {len(late)}.0\n"
+        text = "How late the first expected run of a job is that should have begun, and has not."
+        yield from _head("kron_expected_lateness_seconds", "gauge", text)
+        for identity, seconds in late.items():
+            yield f'kron_expected_lateness_seconds{{job="{_escaped(identity)}"}} {seconds!r}\n'
+
+
+def _from_zero(
+    counts: Mapping[tuple[str, str], int], jobs: Collection[str], worst: str
+) -> Iterable[tuple[tuple[str, str], int]]:
+    """Return what is counted, and zero for what people wait for: of a count that begins with one nobody sees a rise."""
+    return {**dict.fromkeys(((identity, worst) for identity in jobs), 0), **counts}.items()
 
 
 def _head(name: str, kind: str, text: str) -> tuple[str, str]:

@@ -113,3 +113,8 @@ def run(group: click.Group, program: str) -> None:
     except OSError as error:  # standard output is full or gone; a closed pipe is handled before
         sys.stderr.write(f"{program}: error: cannot read or write: {error.strerror}\n")
         os._exit(2)  # what is still in the buffer cannot be written either
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something, in words that fit."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -24,7 +24,7 @@ _PARTS = 8  # of a span: more than processes, so that none waits long for the la
 _SHORTEST = 6 * 3600  # seconds of a slice: windows reach over its ends
 _DAY = 86_400
 _WEEK, _YEAR = 7 * _DAY, 400 * _DAY
-_AT_A_TIME = 500_000  # periods of a slice: its seconds are in memory
+_AT_A_TIME = 100_000  # periods of a long slice: its seconds are in memory, and a bar shows when it is counted
 _SERIES = (("second", 3600), ("minute", 2 * 86_400), ("hour", 400 * 86_400))  # until a span is this long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

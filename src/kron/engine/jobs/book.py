@@ -142,6 +142,25 @@ class JobBook:
         self.agenda.put(job, now)
         self.wake.set()
 
+    def expected(self, job: Job) -> Instant | None:
+        """Return the chosen second of the first run of a job that has not begun, also while it waits for its turn.
+
+        None: nothing is expected of it. The past: it should have begun then.
+        """
+        if job.is_suspended:
+            return None
+        first = None if job.coming is None else job.coming.first()
+        chosen = None if first is None else first.chosen_time
+        if not job.queue and not job.active:
+            return chosen
+        over = {execution.run_id for execution, _, _ in self._ended}
+        waiting = [each.decision for each in job.queue if isinstance(each, Accepted)]
+        times = [chosen, *(None if decision is None else decision.chosen_time for decision in waiting)]
+        for run_id, execution in job.active.items():
+            if execution.attempt.attempt == 1 and run_id not in self.running and run_id not in over:
+                times.append(execution.attempt.chosen)  # it is being recorded, and begins then
+        return min((at for at in times if at is not None), default=None)
+
     # --- the engine's questions ---------------------------------------------------------------------------------------
 
     def recall(self, stored: JobStored) -> None:

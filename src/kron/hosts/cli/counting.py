@@ -1,6 +1,7 @@
 """count_load(entries, span, durations) -> Load: the slices of a span, counted on all cores where that pays."""
 
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from multiprocessing import get_context
@@ -45,7 +46,9 @@ def _in_processes(parts: Sequence[Span]) -> Iterator[Load]:
     if workers == 1:
         yield from map(_count, parts)
         return
-    with get_context("fork").Pool(workers) as pool:  # what is to be counted is theirs from birth
+    # What is to be counted is theirs from birth. Who interrupts means this process, which ends them without a word.
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    with get_context("fork").Pool(workers, signal.signal, ignore) as pool:
         yield from pool.imap_unordered(_count, parts)
 
 

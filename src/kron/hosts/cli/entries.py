@@ -28,6 +28,7 @@ from kron.rules.files.source import Source
 from kron.rules.reader import Reader
 
 _WEEK = 7 * 86_400
+_LONGEST = 3660  # days, ten years: nobody waits for more
 _REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
 FILES: Decorator = click.argument("files", metavar="FILES...", nargs=-1, required=True)
@@ -127,7 +128,7 @@ def _entry(read: Reader, given: Any) -> Entry:
 
 
 def find_span(since: str | None, until: str | None, zone: Zone) -> Span:
-    """Return the span that --from and --to name; one that ends before it begins is wrong usage."""
+    """Return the span that --from and --to name; one that ends before it begins, or is endless, is wrong usage."""
     now = system_now().replace(microsecond=0)
     begin = now if since is None else _moment("--from", since, zone, now)
     end = later(begin, _WEEK) if until is None else _end(until, begin, zone, now)
@@ -135,6 +136,10 @@ def find_span(since: str | None, until: str | None, zone: Zone) -> Span:
     if end < begin:
         raise click.UsageError(
             f"--to lies before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}"
+        )
+    if (end - begin).days > _LONGEST:
+        raise click.UsageError(
+            f"--to lies too far after --from: {_LONGEST} days are the most, found {(end - begin).days}"
         )
     return Span(begin, end)
 
@@ -144,13 +149,13 @@ def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
         length = read_span(text)
     except click.BadParameter as error:
         if isinstance(error.__cause__, InvalidDurationError):
-            return _moment("--to", text, zone, now)
+            return _moment("--to", text, zone, now, "; or a length, as 12h or 30d")
         raise
     return later(begin, int(length.total_seconds()))
 
 
-def _moment(option: str, text: str, zone: Zone, now: Instant) -> Instant:
+def _moment(option: str, text: str, zone: Zone, now: Instant, other: str = "") -> Instant:
     try:
         return read_moment(text, zone, now).replace(microsecond=0)
     except KronError as error:
-        raise click.BadParameter(error.message, param_hint=option) from error
+        raise click.BadParameter(f"{error.message}{other}", param_hint=option) from error

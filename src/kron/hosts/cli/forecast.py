@@ -13,7 +13,7 @@ from kron.hosts.cli.counting import count_load
 from kron.hosts.cli.entries import AT_PATH, FILES, SINCE, UNTIL, find_entries, find_span, zone_of
 from kron.hosts.cli.heat_map import heat_rows
 from kron.hosts.cli.load_page import page
-from kron.hosts.console import print_table
+from kron.hosts.console import counted, print_table
 from kron.hosts.krond.looking import opened
 from kron.hosts.krond.names import find_identity
 from kron.instant import format_instant, parse_duration
@@ -95,7 +95,8 @@ def _write(html: Path, text: str) -> None:
 def print_forecast(found: Forecast, names: dict[str, str]) -> None:
     """Print peaks, collisions and heat maps for people."""
     load = found.load
-    click.echo(f"{found.jobs:,} jobs, {load.chosen.total:,} runs, {load.unschedulable:,} periods without a second")
+    periods = f"{counted(load.unschedulable, 'period')} without a second"
+    click.echo(f"{counted(found.jobs, 'job')}, {counted(load.chosen.total, 'run')}, {periods}")
     click.echo(f"after {format_instant(found.span.since)} until {format_instant(found.span.until)}\n")
     before, after = load.nominal.peaks, load.chosen.peaks
     rows = [
@@ -106,7 +107,7 @@ def print_forecast(found: Forecast, names: dict[str, str]) -> None:
         at = load.active.to_dict(1)["at"] or "any time"
         click.echo(
             f"\nat once: {load.active.count:,} at {at}, {found.mean_active:.3g} on average"
-            f" (durations known of {found.known:,} jobs)"
+            f" (durations known of {counted(found.known, 'job')})"
         )
     if found.collisions:
         click.echo()

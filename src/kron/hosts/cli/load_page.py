@@ -14,6 +14,7 @@ from kron.rules.load import UNITS, Tally, instant_of
 _POINTS = 600  # of the curve; of those that fall together the highest is drawn
 _WIDTH, _HEIGHT = 1000, 160
 _NAMES = 200  # of those in a collision
+_FIRST = 3  # of them that are seen at once
 
 
 def page(found: Forecast, names: Mapping[str, str]) -> str:
@@ -147,9 +148,10 @@ def _collisions(collisions: tuple[Collision, ...], names: Mapping[str, str]) -> 
     for at, identities in collisions:
         items = "".join(f"<li>{escape(names[each])} <small>{escape(each)}</small></li>" for each in identities[:_NAMES])
         left = f"<li>and {len(identities) - _NAMES:,} more</li>" if len(identities) > _NAMES else ""
-        first = escape(names[identities[0]])
+        first = ", ".join(escape(names[each]) for each in identities[:_FIRST])
+        more = f" and {len(identities) - _FIRST:,} more" if len(identities) > _FIRST else ""
         yield (
             f'<tr><th scope="row">{format_instant(at)}</th><td>{len(identities):,}</td><td><details>'
-            f"<summary>{first} and {len(identities) - 1:,} more</summary><ul>{items}{left}</ul></details></td></tr>"
+            f"<summary>{first}{more}</summary><ul>{items}{left}</ul></details></td></tr>"
         )
     yield "</tbody></table></section>"

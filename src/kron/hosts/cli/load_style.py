@@ -2,7 +2,7 @@
 
 _RULES = """
 :root{--ink:#1c2430;--paper:#fff;--soft:#5b6675;--line:#d8dee7;--panel:#f5f7fa;--n:#b4552d;--c:#1f6fb2;--on:#fff;
---l1:#dceaf7;--l2:#b9d5ef;--l3:#93bfe5;--l4:#6aa6d9;--l5:#4a8cc8;--l6:#2f71b0;--l7:#1d5690;--l8:#0d3a6b}
+--l1:#dceaf7;--l2:#b9d5ef;--l3:#93bfe5;--l4:#6aa6d9;--l5:#3a77b6;--l6:#27629f;--l7:#1d5690;--l8:#0d3a6b}
 @media(prefers-color-scheme:dark){:root{--ink:#e5eaf1;--paper:#12161c;--soft:#a0abba;--line:#303945;--panel:#1a2029;
 --n:#e08a5c;--c:#5aa9ea;--on:#0b1118;--l1:#17283b;--l2:#1b3a58;--l3:#1f4f7a;--l4:#27669d;--l5:#4a90c9;--l6:#5f9fd4;--l7:#8fc1ea;
 --l8:#c9e3f9}}
@@ -26,10 +26,10 @@ path.n{fill:none;stroke:var(--n);stroke-width:1.5;vector-effect:non-scaling-stro
 .axis{display:flex;justify-content:space-between;margin:.2rem 0;color:var(--soft);font-size:.8rem}
 fieldset{border:1px solid var(--line);border-radius:.5rem;display:flex;flex-wrap:wrap;gap:.25rem 1.5rem}
 .scroll{overflow:auto;max-height:80vh;border:1px solid var(--line)}
-.heat{border-collapse:separate;border-spacing:1px;font-size:9px;line-height:14px}
+.heat{border-collapse:separate;border-spacing:1px;font-size:11px;line-height:15px}
 .heat th{font-weight:400;color:var(--soft);padding:0 3px;background:var(--paper);white-space:nowrap}
 .heat thead th{position:sticky;top:0;min-width:1.9em}.heat tbody th{position:sticky;left:0;text-align:right}
-.heat td{text-align:center;height:15px;min-width:15px;background:var(--panel)}
+.heat td{text-align:center;height:17px;min-width:17px;background:var(--panel)}
 .heat b,.heat i{font-weight:400;font-style:normal}.heat i{display:none}
 .heat td.at{outline:2px solid var(--ink);outline-offset:-1px}
 @LEVELS@

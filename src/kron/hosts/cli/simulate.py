@@ -12,6 +12,7 @@ from kron.hosts.cli.files import read_files
 from kron.hosts.cli.options import FROM, Dialects, read_since
 from kron.hosts.cli.run import load_registrations
 from kron.hosts.cli.verify import print_table
+from kron.hosts.console import counted
 from kron.hosts.simulation.clerk import Clerk
 from kron.hosts.simulation.jobs import jobs_of_file, jobs_of_registrations
 from kron.hosts.simulation.scenario import Accidents, Behaviour, Job, Scenario
@@ -111,8 +112,10 @@ def _progress() -> Callable[[float], object]:
 
 def _print_summary(scenario: Scenario, summary: Summary, path: Path) -> None:
     end = format_instant(scenario.start + scenario.span)
-    click.echo(f"{format_instant(scenario.start)} to {end}, {len(scenario.jobs)} jobs, seed {scenario.seed}")
-    click.echo(f"{summary.runs:,} runs, {summary.failures:,} failed; {summary.positions:,} events in {path}")
+    click.echo(f"{format_instant(scenario.start)} to {end}, {counted(len(scenario.jobs), 'job')}, seed {scenario.seed}")
+    click.echo(
+        f"{counted(summary.runs, 'run')}, {summary.failures:,} failed; {counted(summary.positions, 'event')} in {path}"
+    )
     if summary.accidents:
         told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(summary.accidents.items()))
         click.echo(f"accidents: {told}")

@@ -10,7 +10,7 @@ import click
 
 from kron.cron.wall_text import local_text
 from kron.cron.zone import load_zone
-from kron.hosts.console import print_table
+from kron.hosts.console import counted, print_table
 from kron.hosts.krond.control import Client
 from kron.hosts.krond.state import State, default_state
 from kron.instant import parse_instant
@@ -56,7 +56,7 @@ def status(state: Path | None, *, as_json: bool) -> None:
 def _print_status(found: dict[str, Any]) -> None:
     how = "drains" if found["draining"] else "is ready" if found["ready"] else "is starting"
     click.echo(f"krond {found['version']} {how}, process {found['pid']}, since {found['started_at']}")
-    click.echo(f"{found['jobs']} jobs of {', '.join(found['config'])}; state in {found['state']}")
+    click.echo(f"{counted(found['jobs'], 'job')} of {', '.join(found['config'])}; state in {found['state']}")
     if found["listen"] != "off":
         click.echo(f"page at {found['listen']}")
     for finding in found["failed_reload"] or ():

@@ -1,6 +1,7 @@
 """Chronicler: what became of jobs -> events with the rows of their history, to whoever listens."""
 
 import asyncio
+from collections.abc import Callable
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
@@ -24,6 +25,7 @@ class Chronicler:
         self._others = [recorder, *others]
         self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
         self._results: dict[str, str] = {}  # of executions, by the name of their first run
+        self.on_held: list[Callable[[str], object]] = []  # who is told that a job is suspended, or resumed
         self._waiting: dict[str, asyncio.Future[str]] = {}
         self._first: dict[str, str] = {}  # by the name of a further run: that of the first
 
@@ -72,8 +74,10 @@ class Chronicler:
             other.on_ended(execution, end)
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        """Let it be recorded."""
+        """Let it be recorded, and told by the job's identity."""
         self._recorder.on_suspended(identity, suspended=suspended)
+        for tell in self.on_held:
+            tell(identity)
 
     def on_given_up(self, run_id: str) -> None:
         """Tell whoever waits that nothing more comes: something else took its place, or its job is gone."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from kron.adapters.metrics_sink import JobMetrics, Present
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.book import JobBook
+from kron.engine.ports import Sink
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
@@ -18,8 +19,10 @@ from kron.hosts.krond.web.server import Server
 from kron.hosts.krond.web.sight import Sight
 from kron.hosts.krond.web.site import View, make_site
 from kron.hosts.krond.web.token import Token, read_token
+from kron.rules.event import Event
 from kron.rules.telling import error_text
 
+_NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
 _ADVICE = "whoever can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
 
@@ -34,6 +37,7 @@ class Listening:
         self._token: Token | None = None
         self._server: Server | None = None
         self._pages: Pages | None = None
+        self._hub = Hub()
         self._refusals = 0
         self._quiet: asyncio.TimerHandle | None = None
         self._rendering = asyncio.Lock()
@@ -44,14 +48,25 @@ class Listening:
             self._door.close()
             raise
 
+    def beside(self, sink: Sink) -> Sink:
+        """Return a sink after which violations are counted, and open pages hear of what concerns all jobs."""
+
+        def tell(event: Event) -> None:
+            sink(event)
+            self.metrics.violations(event)
+            if event.name in _NEWS:
+                self._hub.on_news()
+
+        return tell
+
     async def open(
         self, daemon: Daemon, chronicler: Chronicler, handlers: Mapping[str, Handler], *, with_token: bool
     ) -> None:
         """Show a daemon. The address is told, with the token in it if that is new, or if people look."""
         view = View(lambda: daemon.engine.is_turning, lambda: self._metrics(daemon.book))
-        hub = Hub()
-        chronicler.add(hub)
-        self._pages = Pages(Sight(daemon, chronicler.last), handlers, hub)
+        chronicler.add(self._hub)
+        chronicler.on_held.append(self._hub.on_held)
+        self._pages = Pages(Sight(daemon, chronicler.last), handlers, self._hub)
         token = None if self._token is None else self._token.text
         access = Access(self._door.knows, token, f"krond-{self._door.port}")
         site = make_site(view, self._pages.routes())
@@ -76,7 +91,7 @@ class Listening:
 
     async def _metrics(self, book: JobBook) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            return await asyncio.to_thread(self.metrics.snapshot(_present(book)).render)
+            return await asyncio.to_thread(self.metrics.snapshot(present(book)).render)
 
     def _on_refused(self, client: str) -> None:
         self._refusals += 1
@@ -95,10 +110,8 @@ class Listening:
         self._emitter.tell("PageFailed", path=path, error=error_text(error))
 
 
-def _present(book: JobBook) -> Present:
-    chosen: dict[str, float] = {}
-    for identity, job in book.jobs.items():
-        first = None if job.coming is None or job.is_suspended else job.coming.first()
-        if first is not None and first.chosen_time is not None:
-            chosen[identity] = first.chosen_time.timestamp()
-    return Present(len(book.running), book.jobs, chosen)
+def present(book: JobBook) -> Present:
+    """Return what the numbers say of this moment."""
+    expected = ((identity, book.expected(job)) for identity, job in book.jobs.items())
+    chosen = {identity: at.timestamp() for identity, at in expected if at is not None}
+    return Present(len(book.running), book.jobs, chosen, book.host.clock.now().timestamp())

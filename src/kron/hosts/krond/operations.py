@@ -173,7 +173,7 @@ class Operations:
     def _until(self, text: str, identity: str) -> Instant:
         now = self._daemon.clock.now()
         try:
-            until = now + read_days("until", text)
+            until = (now + read_days("until", text)).replace(microsecond=0)
         except OverflowError as error:
             raise ControlError(reason=f"{text} from now lies after the year 9999", exit_code=2) from error
         except InvalidDefinitionError:

@@ -31,7 +31,6 @@ from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
 from kron.hosts.monitor import Monitor
 from kron.instant import format_instant
-from kron.rules.event import Event
 from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
 from kron.rules.finding import Finding
@@ -128,18 +127,13 @@ def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "List
 async def _serve(options: Options, loaded: Loaded, output: Output, state: State, listening: "Listening | None") -> None:
     settings, (sink, telling) = loaded.job_set.settings, output
     metrics = None if listening is None else listening.metrics
-
-    def tell(event: Event) -> None:
-        sink(event)
-        if metrics is not None:
-            metrics.violations(event)
-
-    monitor = Monitor(Header("kron"), tell)
+    watched = sink if listening is None else listening.beside(sink)
+    monitor = Monitor(Header("kron"), watched)
     recorder = JobRecorder(telling.now, monitor.take)
     chronicler = Chronicler(sink, recorder, *([] if metrics is None else [metrics]))
     chronicler.last.update(_last(state))
     watching = Watching(recorder, monitor, telling, metrics)
-    daemon = Daemon(state, settings, output.in_turn(), telling.chronicle(chronicler), watching)
+    daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
     chronicler.add(daemon.notifier.alarms)
     reloading = asyncio.Lock()
 

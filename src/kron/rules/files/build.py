@@ -132,7 +132,7 @@ class Builder:
         name = draft.name
         if name and name.isprintable() and name == name.strip() and len(name) <= LONGEST_NAME:
             return True
-        reason = f"must be one line of at most {LONGEST_NAME} characters, not empty, without blanks around it"
+        reason = f"must be one printable line of at most {LONGEST_NAME} characters, not empty, without blanks around it"
         error = InvalidDefinitionError(field="name", found=name, reason=reason)
         self._report.error(error, draft.line, draft.prefix.rstrip(".") or "name")
         return False

@@ -116,7 +116,7 @@ def test_who_takes_too_long_to_send_a_form_is_sent_away() -> None:
     then = parse_instant("2026-01-01T00:00:00Z")
 
     async def act(request: Request) -> Response:
-        return await actions.act(request, JobRecord("a", "a", "", then, then), "suspend")
+        return await actions.act(request, JobRecord("a", "a", "", then, then), "suspend", then)
 
     with served(Starlette(routes=[Route("/", act, methods=["POST"])])) as place, place.connect() as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\ncsrf")

@@ -100,15 +100,37 @@ def test_who_does_not_read_is_sent_away() -> None:
 def test_a_krond_tells_who_listens_and_ends_without_waiting_for_them(tmp_path: Path) -> None:
     jobs = '[krond]\nlisten = "127.0.0.1:0"\n[jobs.once]\nschedule = "0 0 29 2 *"\ncommand = "true"\n'
     krond = Krond(tmp_path, jobs).start()
-    visitor = Visitor(krond)
-    host, port = visitor.address.split(":")
-    with socket.create_connection((host, int(port))) as connection:
-        head = f"GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {visitor.token}\r\n\r\n"
-        connection.sendall(head.encode())
-        while b"retry:" not in connection.recv(65536):
-            pass
+    with listen_to(krond) as connection:
         krond.ask("trigger", "once")
 
         assert next(changes(connection))["jobs"] == [f"{krond.file}:once"]
         krond.ask("stop")
         assert krond.end() == 0
+
+
+def test_what_is_done_by_command_is_told_to_who_listens(tmp_path: Path) -> None:
+    jobs = '[krond]\nlisten = "127.0.0.1:0"\n[jobs.once]\nschedule = "0 0 29 2 *"\ncommand = "true"\n'
+    krond = Krond(tmp_path, jobs).start()
+    with listen_to(krond) as connection:
+        told = changes(connection)
+        for command in (["suspend", "once"], ["resume", "once"]):
+            krond.ask(*command)
+            assert next(told) == {"jobs": [f"{krond.file}:once"], "more": False}
+        for text in (jobs, "broken"):
+            krond.write(text)
+            krond.ask("reload")
+            assert next(told) == {"jobs": [], "more": True}
+    krond.ask("stop")
+    assert krond.end() == 0
+
+
+def listen_to(krond: Krond) -> socket.socket:
+    """Return a connection that listens to a krond, once it does."""
+    visitor = Visitor(krond)
+    host, port = visitor.address.split(":")
+    connection = socket.create_connection((host, int(port)))
+    head = f"GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {visitor.token}\r\n\r\n"
+    connection.sendall(head.encode())
+    while b"retry:" not in connection.recv(65536):
+        pass
+    return connection

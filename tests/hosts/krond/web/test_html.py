@@ -1,11 +1,14 @@
 """Markup: whatever is not markup already is shown as text."""
 
 from html.parser import HTMLParser
+from unicodedata import category
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.hosts.krond.web.html import Markup, facts, table, tag, text
+
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 class Reader(HTMLParser):
@@ -35,7 +38,11 @@ def test_no_text_and_no_attribute_can_become_an_element(inside: str, attribute: 
 
 
 def _visible(found: str) -> str:
-    return "".join(c if c.isprintable() or c in "\n\t\u00a0" else "\ufffd" for c in found)
+    kinds = {"Cc", "Cs"}
+    return "".join(
+        "\ufffd" if c not in "\n\t" and (category(c) in kinds or c in TURNING or c in "\ufffe\uffff") else c
+        for c in found
+    )
 
 
 def test_markup_is_taken_as_it_is() -> None:
@@ -48,6 +55,10 @@ def test_an_attribute_that_is_false_or_none_is_left_out() -> None:
 
 def test_a_control_character_is_shown_as_a_replacement() -> None:
     assert text("a\x00\x1b[31mb\nc") == "a\ufffd\ufffd[31mb\nc"
+
+
+def test_blanks_and_joiners_of_other_scripts_stay() -> None:
+    assert text("\u3000\u200d\u00a0\u2009") == "\u3000\u200d\u00a0\u2009"
 
 
 def test_a_table_names_its_columns_and_its_rows() -> None:

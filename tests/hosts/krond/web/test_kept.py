@@ -48,6 +48,19 @@ def test_each_key_has_its_own_answer() -> None:
     assert asyncio.run(ask()) == [b"1", b"2", b"1"]
 
 
+def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> None:
+    kept, make = Kept(60, failures=60), Maker()
+    make.fails = True
+
+    async def ask() -> None:
+        for _ in range(3):
+            with pytest.raises(ValueError):
+                await kept.get("key", make)
+
+    asyncio.run(ask())
+    assert make.made == 1
+
+
 def test_what_fails_is_tried_anew_by_the_next() -> None:
     kept, make = Kept(60), Maker()
 

@@ -1,7 +1,9 @@
 """The pages of a real krond, read by a visitor who has the token and no script."""
 
 import json
+import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -32,6 +34,14 @@ output_limit = "10MiB"
 [jobs.{json.dumps(EVIL)}]
 schedule = "0 0 29 2 *"
 command = "true"
+[jobs.coloured]
+schedule = "0 0 29 2 *"
+command = ["printf", '\\033[1;31mred\\033[0m\\r\\nhalf\\rdone\\033]0;title\\007\\r\\n']
+[jobs.impossible]
+schedule = "0 3 * * MON"
+window = "after,1h"
+only = "dow=TUE"
+command = "true"
 [jobs.boots]
 schedule = "@reboot"
 command = "true"
@@ -41,7 +51,7 @@ command = "true"
 @pytest.fixture(scope="module")
 def krond(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Krond]:
     daemon = Krond(tmp_path_factory.mktemp("krond"), JOBS).start()
-    for job in ("fails", "huge", EVIL):
+    for job in ("fails", "fails", "huge", "coloured", EVIL):
         daemon.ask("trigger", job, "--wait")
     yield daemon
     daemon.ask("stop", "--now")
@@ -63,7 +73,9 @@ def test_the_overview_shows_what_comes_what_failed_and_all_jobs(visitor: Visitor
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "Nothing runs." in page.words
     assert "failed with exit code 3" in page.words
-    assert "5 jobs, 0 suspended" in page.words
+    assert "×2" in page.words
+    assert "7 jobs, 0 suspended" in page.words
+    assert "finds no second" in page.words
     assert 'class="band"' in page.body
     assert 'class="mark"' in page.body
     assert "of the window" in page.body
@@ -78,7 +90,7 @@ def test_the_overview_finds_jobs_by_a_part_of_their_names(visitor: Visitor) -> N
 
 
 def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: Visitor) -> None:
-    (run,) = runs(krond, "fails")
+    run = runs(krond, "fails")[0]
     for path in ("/", "/jobs/spread", f"/runs/{run}", "/why?job=spread&at=12:10", "/monitor", "/jobs/fails/trigger"):
         page = visitor.get(path)
         assert page.status == 200
@@ -149,7 +161,7 @@ def test_a_name_of_html_and_slashes_is_text_and_can_be_followed(krond: Krond, vi
 
 
 def test_a_run_shows_what_it_wrote_as_text(krond: Krond, visitor: Visitor) -> None:
-    (run,) = runs(krond, "fails")
+    run = runs(krond, "fails")[0]
     page = visitor.get(f"/runs/{run}")
     output = visitor.get(f"/runs/{run}/output")
 
@@ -158,6 +170,13 @@ def test_a_run_shows_what_it_wrote_as_text(krond: Krond, visitor: Visitor) -> No
     assert output.body == "<script>alert(1)</script>\n"
     assert output.headers["content-type"] == "text/plain; charset=utf-8"
     assert output.headers["x-content-type-options"] == "nosniff"
+
+
+def test_what_was_written_for_a_terminal_is_shown_without_its_colours(krond: Krond, visitor: Visitor) -> None:
+    (run,) = runs(krond, "coloured")
+
+    assert ">red\nhalf\ndone\n</pre>" in visitor.get(f"/runs/{run}").body
+    assert visitor.get(f"/runs/{run}/output").body.startswith("\x1b[1;31mred")
 
 
 def test_of_a_huge_output_the_page_has_the_end_and_the_text_has_all(krond: Krond, visitor: Visitor) -> None:
@@ -190,6 +209,23 @@ def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: Visitor) -> 
     assert "its time has not come yet" in page.words
 
 
+def test_why_speaks_of_the_moment_by_the_clock_of_the_job(visitor: Visitor) -> None:
+    assert "run at Tue 2030-01-01 13:10:00 +01:00" in visitor.get("/why?job=spread&at=2030-01-01+13:10").words
+
+
+def test_why_keeps_a_question_that_cannot_be_answered(visitor: Visitor) -> None:
+    body = visitor.get("/why?job=spread&at=yesterday").body
+
+    assert 'value="spread"' in body
+    assert 'value="yesterday"' in body
+
+
+def test_the_feeds_are_linked_where_they_belong(visitor: Visitor) -> None:
+    for path, jobs in (("/", {"spread", "impossible"}), ("/jobs/spread", {"spread"})):
+        (href,) = re.findall(r'href="(/feed\.json[^"]*)"', visitor.get(path).body)
+        assert {row["name"] for row in json.loads(visitor.get(unescape(href)).body)} == jobs
+
+
 def test_why_without_a_question_asks_for_one(visitor: Visitor) -> None:
     page = visitor.get("/why")
 
@@ -200,6 +236,7 @@ def test_why_without_a_question_asks_for_one(visitor: Visitor) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
+        ("/nothing", 404, "Not found There is nothing here."),
         ("/jobs/nothing", 404, "is not a job"),
         ("/jobs/spread?identity=nothing", 404, "is not a job"),
         ("/jobs/spread/explode", 404, "nothing here"),

@@ -8,7 +8,7 @@ from hashlib import sha256
 from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.web.document import document
@@ -25,7 +25,7 @@ _QUESTIONS = {
 ACTIONS = frozenset(_QUESTIONS)
 _LONGEST = 4096  # bytes of a form
 _PATIENCE = 10.0  # seconds for sending it
-_FORBIDDEN = "krond did not make this form, or was started anew since: open the job's page, and choose there\n"
+_FORBIDDEN = "krond did not make this form, or was started anew since: open the job's page, and choose there."
 
 
 class Actions:
@@ -40,7 +40,7 @@ class Actions:
         until: Child = None
         if action == "suspend":
             field = tag("input", name="until", id="until", placeholder="2h, or 2026-03-01 03:00")
-            until = [tag("label", "Until (may be left empty)", for_="until"), field]
+            until = [tag("label", "Until, by its clock or for a time (may be left empty)", for_="until"), field]
         form = tag(
             "form",
             tag("input", type="hidden", name="csrf", value=self._sign(record.identity, action)),
@@ -53,7 +53,7 @@ class Actions:
         told = [tag("p", _QUESTIONS[action]), tag("p", tag("code", record.identity), class_="identity"), form]
         return document(f"{action.capitalize()} {record.name}", told, now=now)
 
-    async def act(self, request: Request, record: JobRecord, action: str) -> Response:
+    async def act(self, request: Request, record: JobRecord, action: str, now: Instant) -> Response:
         """Do it, and lead back to the job; a form that is not ours does nothing."""
         try:
             async with asyncio.timeout(self._patience):
@@ -65,7 +65,8 @@ class Actions:
         if form is None:
             return PlainTextResponse("that is too much for a form\n", 413, {"connection": "close"})
         if not hmac.compare_digest(form.get("csrf", "").encode(), self._sign(record.identity, action).encode()):
-            return PlainTextResponse(_FORBIDDEN, 403)
+            again = tag("a", "To the job", href=job_href(record.name, record.identity), class_="button")
+            return HTMLResponse(document("Nothing was done", tag("p", _FORBIDDEN), again, now=now), 403)
         asked: dict[str, object] = {"job": record.identity, "jobs": [record.identity]}
         if form.get("until", "").strip():
             asked["until"] = form["until"].strip()

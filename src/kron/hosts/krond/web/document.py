@@ -1,5 +1,7 @@
 """document(title, …) -> the bytes of a page: one frame around all of them, with landmarks and ways to the others."""
 
+from urllib.parse import urlencode
+
 from kron.hosts.krond.web.html import Child, tag
 from kron.hosts.krond.web.words import clock
 from kron.instant import Instant
@@ -25,7 +27,7 @@ def document(
         tag("script", src="/static/krond.js", defer=True),
     )
     ways = [tag("a", name, href=href, aria_current="page" if href == path else None) for href, name in _WAYS]
-    live = tag("span", "", id="connection", role="status")
+    live = tag("span", "", id="connection", role="status", title="Whether krond tells this page what happens")
     body = tag(
         "body",
         tag("a", "To the content", href="#content", class_="skip"),
@@ -47,6 +49,17 @@ def section(name: str, title: Child, *content: Child, live: bool = True) -> Chil
     """Return a part of a page under a heading."""
     heading = tag("h2", title, id=f"{name}-title")
     return tag("section", heading, content, id=name, aria_labelledby=f"{name}-title", data_live=live)
+
+
+def feeds(job: str | None = None) -> Child:
+    """Return where the runs of the coming week, of one job or of all, can be had in other forms."""
+    asked = "" if job is None else f"?{urlencode({'job': job})}"
+    forms = (("ics", "calendar"), ("json", "JSON"), ("csv", "CSV"))
+    links = [
+        [" · " if number else "", tag("a", name, href=f"/feed.{form}{asked}")]
+        for number, (form, name) in enumerate(forms)
+    ]
+    return tag("p", "The expected runs of the coming week: ", links, class_="legend")
 
 
 def notice(*content: Child, kind: str = "bad") -> Child:

@@ -82,9 +82,9 @@ def open_door(address: str) -> Door:
     bound, real_port = listening.getsockname()[:2]
     shown = f"[{bound}]" if ":" in bound else bound
     names = {host.lower(), bound}
-    if ip_address(bound.partition("%")[0]).is_loopback or bound in ("0.0.0.0", "::"):  # it is asked for
+    is_open = bound in ("0.0.0.0", "::")  # it is asked for
+    if is_open or ip_address(bound.partition("%")[0]).is_loopback:
         names |= _LOOPBACK
-    is_open = bound in ("0.0.0.0", "::")
     if is_open:
         names |= {socket.gethostname().lower(), socket.gethostname().lower().partition(".")[0]}
     return Door(listening, f"{shown}:{real_port}", frozenset(names), is_open)

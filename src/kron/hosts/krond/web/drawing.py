@@ -52,11 +52,14 @@ def explanation(decision: Decision, label: str) -> Markup:
     if decision.chosen_time is not None:
         at = place(decision.chosen_time)
         drawn += [_letter("chosen", "▼", at, 24), tag("rect", class_="mark", x=at - 2, y=26, width=4, height=32)]
-    return _svg("explained", "0 0 1000 80", label, drawn)
+    return tag("div", _svg("explained", "0 0 1000 80", label, drawn), class_="wide")
 
 
 def strip(rows: Sequence[HistoryRow]) -> Markup:
-    """Return a column for each row, the oldest first: as high as it took long, with a sign for what became of it."""
+    """Return a column for each row: as high as it took long, with a sign for what became of it.
+
+    It leads to runs with a pointer alone: who has none goes through the table that says the same.
+    """
     longest = max((_took(row) for row in rows), default=0.0) or 1.0
     latest = max((_late(row) for row in rows), default=0.0) or 1.0
     columns: list[Child] = []
@@ -72,9 +75,9 @@ def strip(rows: Sequence[HistoryRow]) -> Markup:
             parts.append(tag("rect", class_="late", x=left, y=min(y, _HIGH - 3), width=_COLUMN, height=3))
         parts.append(tag("text", glyph(row), class_="glyph", x=left + _COLUMN / 2, y=_HIGH + 14, text_anchor="middle"))
         whole = tag("g", parts)
-        columns.append(tag("a", whole, href=run_href(str(row["run_id"]))) if row["run_id"] else whole)
-    width = max(len(rows), 30) * _COLUMN
-    return _svg("strip", f"0 0 {width} {_HIGH + 20}", "", columns)
+        columns.append(tag("a", whole, href=run_href(str(row["run_id"])), tabindex=-1) if row["run_id"] else whole)
+    box = f"0 0 {len(rows) * _COLUMN} {_HIGH + 20}"
+    return tag("div", _svg("strip", box, "Outcomes, as in the table below", columns), class_="wide")
 
 
 def _took(row: HistoryRow) -> float:
@@ -90,7 +93,5 @@ def _letter(kind: str, letter: str, x: float, y: int) -> Markup:
 
 
 def _svg(kind: str, box: str, label: str, drawn: Iterable[Child], *, stretched: bool = False) -> Markup:
-    """Return a drawing; one without a label has parts that speak for themselves."""
-    role: dict[str, object] = {"role": "img", "aria_label": label} if label else {"role": "group"}
     ratio = {"preserveAspectRatio": "none"} if stretched else {}
-    return tag("svg", drawn, class_=kind, viewBox=box, **ratio, **role)
+    return tag("svg", drawn, class_=kind, viewBox=box, **ratio, role="img", aria_label=label)

@@ -18,6 +18,7 @@ from kron.rules.work import Work
 
 MOST = 64  # who listen at a time; others read, and look again now and then
 _TOGETHER = 0.5  # seconds in which changes become one message
+_ALL = ""  # what no identity is
 _NAMED = 50  # jobs in a message; of more it only says that there are
 _PATIENCE = 20.0  # seconds that somebody may take to read what was sent, and between two signs of life
 _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
@@ -56,7 +57,8 @@ class _Listener:
             return b": still here\n\n"
         self.news.clear()
         changed, self.changed = self.changed, set()
-        told = {"jobs": sorted(changed)[:_NAMED], "more": len(changed) > _NAMED}
+        is_all = _ALL in changed or len(changed) > _NAMED
+        told = {"jobs": sorted(changed - {_ALL})[:_NAMED], "more": is_all}
         return f"event: change\ndata: {json.dumps(told)}\n\n".encode()
 
 
@@ -67,6 +69,7 @@ class Hub:
         self._most, self._patience = most, patience
         self._listeners: set[_Listener] = set()
         self._changed: set[str] = set()
+        self.plans = 0  # how often it has changed what is to come
         self._timer: asyncio.TimerHandle | None = None
 
     def on_closed(self, work: Work, _: PeriodRecord, __: Decision) -> None:
@@ -80,6 +83,16 @@ class Hub:
     def on_ended(self, execution: Execution, _: End) -> None:
         """A run has ended."""
         self._note(execution.attempt.identity)
+
+    def on_held(self, identity: str) -> None:
+        """A job is suspended, or resumed."""
+        self.plans += 1
+        self._note(identity)
+
+    def on_news(self) -> None:
+        """Something concerns all jobs."""
+        self.plans += 1
+        self._note(_ALL)
 
     def _note(self, identity: str) -> None:
         if not self._listeners:

@@ -4,12 +4,13 @@ from datetime import timedelta
 
 from kron.cron.zone import UTC_ZONE
 from kron.engine.jobs.job import Job
-from kron.errors import ControlError, InvalidInstantError
+from kron.errors import ControlError, InvalidDefinitionError
 from kron.hosts.krond.web.sight import Sight
 from kron.hosts.moments import read_moment
-from kron.instant import Instant
+from kron.instant import Instant, format_instant
+from kron.rules.expected import later
 
-_USUAL = timedelta(days=7)
+_USUAL = 7 * 86_400  # seconds
 _LONGEST = timedelta(days=400)
 
 
@@ -24,9 +25,9 @@ def wanted(sight: Sight, job: str, since: str, until: str) -> tuple[list[Job], I
         jobs = [found]
         zone = zone if found.work.timing is None else found.work.timing.schedule.zone
     begin = read_moment(since, zone, now) if since else now
-    end = read_moment(until, zone, now) if until else begin + _USUAL
+    end = read_moment(until, zone, now) if until else later(begin, _USUAL)
     if end < begin:
-        raise InvalidInstantError(text=f"{until}, which lies before the beginning")
+        raise InvalidDefinitionError(field="to", found=until, reason=f"lies before from, {format_instant(begin)}")
     if end - begin > _LONGEST:
-        raise InvalidInstantError(text=f"{until}, more than {_LONGEST.days} days after the beginning")
+        raise InvalidDefinitionError(field="to", found=until, reason=f"lies more than {_LONGEST.days} days after from")
     return jobs, begin, end

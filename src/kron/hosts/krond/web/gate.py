@@ -25,7 +25,10 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-_UNAUTHORIZED = "krond wants its token: open the address that it printed, or send `Authorization: Bearer TOKEN`\n"
+_UNAUTHORIZED = (
+    "krond wants its token. It is in the file `token` of krond's state directory, unless `token_file` names another;\n"
+    "open this address once with ?token=TOKEN behind it, or send `Authorization: Bearer TOKEN`.\n"
+)
 _MISDIRECTED = "krond does not answer to this name of its host\n"
 _FAILED = "krond could not answer this; its events say why\n"
 

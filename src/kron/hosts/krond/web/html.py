@@ -1,10 +1,13 @@
 """tag(name, …) -> Markup: HTML out of plain values; whatever is not markup already is shown as text."""
 
+import re
 from collections.abc import Iterable
 from html import escape
 from itertools import islice
 from typing import TypeAlias
 
+# Controls, halves of characters, no characters, and letters that change the direction of others.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 _VOID = frozenset({"br", "input", "link", "meta", "rect"})  # nothing can be in them
 
 
@@ -51,7 +54,7 @@ def table(caption: str, heads: Iterable[Child], rows: Iterable[Iterable[Child]],
     head = tag("thead", tag("tr", columns, role="row"), role="rowgroup")
     body = tag("tbody", made, role="rowgroup")
     inner = tag("table", tag("caption", caption, class_="unseen"), head, body, role="table")
-    return tag("div", inner, class_="wide", tabindex="0", role="region", aria_label=caption)
+    return tag("div", inner, class_="wide", tabindex="0", role="group", aria_label=caption)
 
 
 def facts(pairs: Iterable[tuple[str, Child]]) -> Markup:
@@ -73,7 +76,5 @@ def _cell(name: str, cell: Child) -> Markup:
 
 
 def _visible(found: str) -> str:
-    """Return a text without what no document may hold: controls, and halves of characters."""
-    if found.isprintable():
-        return found
-    return "".join(c if c in "\n\t" or c.isprintable() or c == "\u00a0" else "\ufffd" for c in found)
+    """Return a text without what no document may hold, and without what would turn around what follows it."""
+    return found if found.isprintable() else _UNSEEN.sub("\ufffd", found)

@@ -4,12 +4,13 @@ import json
 import shlex
 
 from kron.cron.description import describe
-from kron.cron.zone import UTC_ZONE, Zone
+from kron.cron.zone import Zone
 from kron.decision.decide import candidates
 from kron.decision.decision import Decision
+from kron.decision.timing import Timing
 from kron.engine.jobs.job import Job
 from kron.errors import KronError
-from kron.hosts.krond.web.document import document, notice, section
+from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands, explanation, strip
 from kron.hosts.krond.web.html import Child, facts, table, tag
 from kron.hosts.krond.web.sight import Sight, host_job
@@ -37,37 +38,36 @@ _CANDIDATES = 12  # that are told one by one
 def job_page(sight: Sight, identity: str) -> bytes:
     """Return the page, also of a job that is not defined any more."""
     now, job, record = sight.now(), sight.job(identity), sight.record(identity)
-    zone = _zone(job)
+    zone = sight.zone(identity)
     gone = notice("It is not defined any more; what became of it is kept.", kind="odd") if job is None else None
     return document(
         record.name,
         tag("p", tag("code", identity), class_="identity"),
         gone,
         None if job is None else _now(job, zone),
-        None if job is None else section("definition", "Definition", facts(_definition(job, zone)), live=False),
+        None if job is None else section("definition", "Definition", facts(_definition(job, zone))),
         None if job is None else section("next", "What comes", _next(sight, job, now, zone)),
         section("history", "What became of it", _history(sight.rows(identity, _HISTORY), zone)),
-        section("why", "Why did it, or did it not, run?", why_form(identity), live=False),
+        section("why", "Why did it, or did it not, run?", why_form(identity, is_fixed=True), live=False),
         now=now,
         about=identity,
     )
 
 
-def why_form(job: str = "", at: str = "") -> Child:
-    """Return the form that asks why; of one job, or of any."""
+def why_form(job: str = "", at: str = "", *, is_fixed: bool = False) -> Child:
+    """Return the form that asks why; of one job that is `fixed`, or of any."""
+    asked: Child = tag("input", type="hidden", name="job", value=job)
+    if not is_fixed:
+        field = tag("input", name="job", id="why-job", value=job, required=True)
+        asked = [tag("label", "Job", for_="why-job"), field]
     return tag(
         "form",
-        tag("label", "Job", for_="why-job"),
-        tag("input", name="job", id="why-job", value=job, required=True),
-        tag("label", "When", for_="why-at"),
-        tag("input", name="at", id="why-at", value=at, required=True, placeholder="2026-03-01 03:00"),
+        asked,
+        tag("label", "When, by its clock", for_="why-at"),
+        tag("input", name="at", id="why-at", value=at, required=True, size=26, placeholder="03:00 or 2026-03-01 03:00"),
         tag("button", "Ask"),
         action="/why",
     )
-
-
-def _zone(job: Job | None) -> Zone:
-    return UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
 
 
 def _now(job: Job, zone: Zone) -> Child:
@@ -84,7 +84,7 @@ def _now(job: Job, zone: Zone) -> Child:
     links = [
         tag("a", act.capitalize(), href=job_href(record.name, record.identity, act), class_="button") for act in acts
     ]
-    return tag("div", states, tag("p", links, class_="acts"), id="now", data_live=True)
+    return tag("div", tag("div", states, role="status"), tag("p", links, class_="acts"), id="now", data_live=True)
 
 
 def _definition(job: Job, zone: Zone) -> list[tuple[str, Child]]:
@@ -97,9 +97,13 @@ def _definition(job: Job, zone: Zone) -> list[tuple[str, Child]]:
         rows += [
             ("In words", f"{describe(timing.schedule.expression)}, {timing.schedule.timezone}"),
             ("Window", f"{window.mode.value}, {format_duration(window.duration)}" if window.duration else "none"),
-            ("In one line", tag("code", JobText(timing, found.policy).to_line())),
+            ("In one line", tag("code", line) if (line := _line(timing, found)) != found.schedule else None),
         ]
     return [*rows, *_running(found), ("Defined in", f"{found.file}:{found.line}"), *_since(job, zone)]
+
+
+def _line(timing: Timing, found: HostJob) -> str:
+    return JobText(timing, found.policy).to_line()
 
 
 def _running(found: HostJob) -> list[tuple[str, Child]]:
@@ -110,7 +114,7 @@ def _running(found: HostJob) -> list[tuple[str, Child]]:
         ("User", ":".join(each for each in (command.user, command.group) if each)),
         ("Directory", command.cwd),
         ("Environment", names),
-        ("Output", f"{command.stdout}, errors {command.stderr}"),
+        ("Output", f"{command.stdout}; errors: {command.stderr}"),
         ("Timeout", format_duration(command.timeout) if command.timeout is not None else ""),
         ("Retries", f"{found.retries}, after {format_duration(found.retry_delay)}" if found.retries else ""),
         ("Policy", f"concurrency {policy.concurrency.value}, deadline {format_duration(policy.deadline)}"),
@@ -141,6 +145,7 @@ def _next(sight: Sight, job: Job, now: Instant, zone: Zone) -> Child:
     return [
         tag("div", table("Decisions to come", heads, rows, empty=""), class_="timeline"),
         [explained(each, zone, is_open=number == 0) for number, each in enumerate(found[:3])],
+        feeds(job.record.identity),
     ]
 
 
@@ -207,8 +212,8 @@ def _history(rows: list[HistoryRow], zone: Zone) -> Child:
         for row in reversed(rows)
     ]
     heads = ("Due", "What", "How", "Took", "Late", "Attempt", "Run")
-    legend = "Oldest first. Height: how long it took; the thin line: how late it began."
+    legend = "The newest first. Height: how long it took; the thin line: how late it began."
     return [
-        [strip(rows), tag("p", legend, class_="legend")] if rows else None,
+        [strip(rows[::-1]), tag("p", legend, class_="legend")] if rows else None,
         table("History, the newest first", heads, lines, empty="Nothing is recorded."),
     ]

@@ -6,22 +6,26 @@ from datetime import timedelta
 from heapq import nlargest
 from typing import Any, NamedTuple
 
-from kron.hosts.krond.web.document import document, section
+from kron.hosts.krond.web.document import document, notice, section
 from kron.hosts.krond.web.foresight import Foresight
 from kron.hosts.krond.web.html import Child, Markup, facts, table, tag
 from kron.hosts.krond.web.sight import Sight
+from kron.hosts.krond.web.words import moment_of
 from kron.instant import Instant
 from kron.rules.load import instant_of, second_of
 
 SPANS = {"day": timedelta(days=1), "week": timedelta(days=7), "year": timedelta(days=365)}
 _DAY = timedelta(days=1)
 _CELL, _LEFT, _TOP = 16, 60, 18
+_WIDE = 960
+_FAINTEST = 0.25  # colour of a cell with hardly anything in it
 _BUSIEST = 10
 
 
 class _Heat(NamedTuple):
     rows: Sequence[str]
     columns: Sequence[str]
+    told: Sequence[tuple[str, int]]  # what it is in words: when, and how many
     cells: Mapping[tuple[int, int], tuple[int, str]]  # by row and column: how many, and what it is called
 
 
@@ -33,33 +37,42 @@ def load_page(sight: Sight, foresight: Foresight, name: str) -> bytes:
     heat = (
         _by_minutes(found) if name == "day" else _by_hours(found, since) if name == "week" else _by_days(found, since)
     )
-    ways = [tag("a", each.capitalize(), href=f"/load?span={each}", aria_current="page" if each == name else None)
-            for each in SPANS]  # fmt: skip
     figures = [
-        (unit, found["nominal"][unit]["count"], chosen["count"], chosen["at"] or "")
+        (unit, found["nominal"][unit]["count"], chosen["count"], moment_of(chosen["at"]))
         for unit, chosen in found["chosen"].items()
     ]
-    return document(
-        f"Load of the {name}",
-        tag("nav", ways, class_="pages", aria_label="Span"),
+    return _document(
+        name,
+        now,
         section(
             "figures",
             "Most starts",
-            facts([("Runs", f"{found['runs']}"), ("Without a second", str(found["unschedulable"] or ""))]),
+            facts([("Runs", f"{found['runs']}"), ("Periods without a second", str(found["unschedulable"] or ""))]),
             table("Most starts", ("In one", "Nominal", "Chosen", "First at"), figures, empty=""),
-            live=False,
         ),
-        section("heat", "Starts, in UTC", _drawn(heat), _busiest(heat), live=False),
-        now=now,
-        path="/load",
+        section("heat", "Starts, in UTC", _drawn(heat), _told(heat)),
     )
+
+
+def waiting_page(name: str, now: Instant) -> bytes:
+    """Return what is shown while the load is counted; a browser asks again by itself."""
+    return _document(name, now, notice("It is being counted. This page asks again by itself.", kind="busy"))
+
+
+def _document(name: str, now: Instant, *content: Child) -> bytes:
+    ways = [tag("a", each.capitalize(), href=f"/load?span={each}", aria_current="page" if each == name else None)
+            for each in SPANS]  # fmt: skip
+    nav = tag("nav", ways, class_="pages", aria_label="Span")
+    return document(f"Load of the {name}", nav, content, now=now, path="/load")
 
 
 def _by_minutes(found: Mapping[str, Any]) -> _Heat:
     cells = {
         divmod(at, 60): (count, f"{at // 60:02}:{at % 60:02}") for at, count in enumerate(found["minutes"]) if count
     }
-    return _Heat([f"{hour:02}:" for hour in range(24)], [f"{minute:02}" for minute in range(60)], cells)
+    hours = [f"{hour:02}:" for hour in range(24)]
+    listed = [(f"{hour}00", sum(found["minutes"][number * 60 : number * 60 + 60])) for number, hour in enumerate(hours)]
+    return _Heat(hours, [f"{minute:02}" for minute in range(60)], listed, cells)
 
 
 def _by_hours(found: Mapping[str, Any], since: Instant) -> _Heat:
@@ -69,7 +82,8 @@ def _by_hours(found: Mapping[str, Any], since: Instant) -> _Heat:
         hour = instant_of(at * 3600)
         cells[at // 24 - first, at % 24] = (count, f"{hour:%a %d %b %H}:00")
     days = [f"{instant_of((first + day) * 86_400):%a %d}" for day in range(7)]
-    return _Heat(days, [f"{hour:02}" for hour in range(24)], cells)
+    listed = [(name, count) for _, (count, name) in sorted(cells.items())]
+    return _Heat(days, [f"{hour:02}" for hour in range(24)], listed, cells)
 
 
 def _by_days(found: Mapping[str, Any], since: Instant) -> _Heat:
@@ -79,11 +93,12 @@ def _by_days(found: Mapping[str, Any], since: Instant) -> _Heat:
     days: Counter[int] = Counter()
     for at, count in found["hours"]:
         days[at // 24] += count
-    cells = {}
-    for day, count in days.items():
-        cells[(day + 3) % 7, (day - monday) // 7] = count, f"{instant_of(day * 86_400):%a %d %b %Y}"
+    cells, listed = {}, []
+    for day, count in sorted(days.items()):
+        listed.append((f"{instant_of(day * 86_400):%a %d %b %Y}", count))
+        cells[(day + 3) % 7, (day - monday) // 7] = count, listed[-1][0]
     weeks = [f"{instant_of((monday + week * 7) * 86_400):%d %b}" for week in range(54)]
-    return _Heat(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), weeks, cells)
+    return _Heat(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), weeks, listed, cells)
 
 
 def _first_day(since: Instant) -> int:
@@ -91,22 +106,34 @@ def _first_day(since: Instant) -> int:
 
 
 def _drawn(heat: _Heat) -> Markup:
-    most = max((count for count, _ in heat.cells.values()), default=1)
+    most, wide = _most(heat), _WIDE // len(heat.columns)
     often = -(-len(heat.columns) // 12)
     columns = list(enumerate(heat.columns))[::often]
-    drawn: list[Child] = [tag("text", name, x=_LEFT + number * _CELL, y=_TOP - 6) for number, name in columns]
+    drawn: list[Child] = [tag("text", name, x=_LEFT + number * wide, y=_TOP - 6) for number, name in columns]
     drawn += [tag("text", name, x=0, y=_TOP + row * _CELL + 12) for row, name in enumerate(heat.rows)]
     for (row, column), (count, name) in heat.cells.items():
         title = tag("title", f"{name}: {count}")
-        square = f"M{_LEFT + column * _CELL} {_TOP + row * _CELL}h15v15h-15z"
-        drawn.append(tag("path", title, d=square, fill_opacity=f"{0.1 + 0.9 * count / most:.2f}"))
-    box = f"0 0 {_LEFT + len(heat.columns) * _CELL} {_TOP + len(heat.rows) * _CELL}"
-    label = f"A map of {len(heat.rows)} rows and {len(heat.columns)} columns; the busiest cells are in the table below"
+        square = f"M{_LEFT + column * wide} {_TOP + row * _CELL}h{wide - 1}v15h-{wide - 1}z"
+        drawn.append(tag("path", title, d=square, fill_opacity=f"{_FAINTEST + (1 - _FAINTEST) * count / most:.2f}"))
+    box = f"0 0 {_LEFT + len(heat.columns) * wide} {_TOP + len(heat.rows) * _CELL}"
+    label = f"A map of {len(heat.rows)} rows and {len(heat.columns)} columns; the tables below say the same"
     return tag("div", tag("svg", drawn, class_="heat", viewBox=box, role="img", aria_label=label), class_="wide",
-               tabindex="0", role="region", aria_label="Map of starts")  # fmt: skip
+               tabindex="0", role="group", aria_label="Map of starts")  # fmt: skip
 
 
-def _busiest(heat: _Heat) -> Child:
+def _told(heat: _Heat) -> Child:
+    """Return the map for who cannot see it, or wants numbers."""
     rows = [(name, count) for count, name in nlargest(_BUSIEST, heat.cells.values(), key=lambda cell: cell[0])]
-    legend = "The fuller a cell, the more starts; the numbers are in its title, and those of the busiest here."
-    return [tag("p", legend, class_="legend"), table("The busiest", ("When", "Starts"), rows, empty="Nothing comes.")]
+    if not rows:
+        return tag("p", "Nothing comes.", class_="empty")
+    heads = ("When", "Starts")
+    return [
+        tag("p", f"No colour: nothing starts. The strongest: {_most(heat)} starts.", class_="legend"),
+        tag("h3", "The busiest"),
+        table("The busiest", heads, rows, empty=""),
+        tag("details", tag("summary", "All of it as a table"), table("Starts", heads, heat.told, empty=""), id="all"),
+    ]
+
+
+def _most(heat: _Heat) -> int:
+    return max((count for count, _ in heat.cells.values()), default=1)

@@ -13,15 +13,20 @@ def monitor_page(sight: Sight) -> bytes:
     """Return the page: each property, whether it was violated, by whom, and what led there."""
     found = {finding.subject.name: finding for finding in sight.violations}
     suite = SUITES["kron"].properties
+    heads = _HEADS if found else _HEADS[:-1]
     rows = [
-        (each.name, each.sentence, _verdict(found.get(each.name)), _told(found.get(each.name)))
+        (each.name, each.sentence, _verdict(found.get(each.name)), _told(found.get(each.name)))[: len(heads)]
         for each in sorted(suite, key=lambda each: each.name not in found)
     ]
     summary = f"{len(found)} of {len(suite)} properties were violated since krond started." if found else None
     return document(
         "Monitor",
-        tag("p", summary or f"None of {len(suite)} properties was violated since krond started."),
-        section("properties", "Properties", table("Properties", _HEADS, rows, empty="")),
+        section(
+            "properties",
+            "Properties",
+            tag("p", summary or f"None of {len(suite)} properties was violated since krond started."),
+            table("Properties", heads, rows, empty=""),
+        ),
         now=sight.now(),
         path="/monitor",
     )

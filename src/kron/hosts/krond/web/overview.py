@@ -1,12 +1,14 @@
 """overview(sight, search, page) -> bytes: what runs now, what comes, what went wrong, and all jobs."""
 
+from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from kron._version import __version__
 from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
-from kron.hosts.krond.web.document import document, notice, section
+from kron.hosts.console import counted
+from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands
 from kron.hosts.krond.web.html import Child, Markup, table, tag
 from kron.hosts.krond.web.sight import HOUR, NextHour, Sight, host_job
@@ -15,6 +17,7 @@ from kron.hosts.krond.web.words import (
     clock,
     due_of,
     job_link,
+    last_verdict,
     moment,
     moment_of,
     reason,
@@ -27,7 +30,8 @@ from kron.rules.history_row import HistoryRow
 
 PAGE = 50  # jobs on one
 _RUNNING = 50  # runs
-_TROUBLES = 30
+_LOOKED_AT = 300  # the newest troubles
+_TROUBLED = 30  # jobs
 _TICKS = 6  # of the hour
 
 
@@ -38,9 +42,9 @@ def overview(sight: Sight, search: str = "", page: int = 0) -> bytes:
         "Overview",
         _state(sight),
         section("running", "Running now", _running(sight, now)),
-        section("next-hour", "The next hour", _next_hour(sight.next_hour(now), now)),
-        section("troubles", "Failed, missed or skipped", _troubles(sight.troubles(_TROUBLES))),
-        section("jobs", "Jobs", _search(search), _jobs(sight, search, page)),
+        section("troubles", "Failed, missed or skipped", _troubles(sight.troubles(_LOOKED_AT))),
+        section("next-hour", "The next hour", _next_hour(sight.next_hour(now), now), feeds()),
+        section("jobs", "Jobs", _search(search), _jobs(sight, search, page, now)),
         now=now,
         path="/",
     )
@@ -55,7 +59,7 @@ def _state(sight: Sight) -> Child:
             "p",
             f"krond {__version__} is {how}, since ",
             moment(surface.started_at),
-            f". {len(jobs)} jobs, {held} suspended.",
+            f". {counted(len(jobs), 'job')}, {held} suspended.",
         )
     ]
     for finding in surface.failed_reload or ():
@@ -64,7 +68,7 @@ def _state(sight: Sight) -> Child:
         parts.append(
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
         )
-    return tag("div", parts, id="state", data_live=True)
+    return tag("div", parts, id="state", role="status", data_live=True)
 
 
 def _running(sight: Sight, now: Instant) -> Child:
@@ -87,7 +91,7 @@ def _next_hour(found: NextHour, now: Instant) -> Child:
     ticks = [tag("span", clock(now + HOUR * number / _TICKS)[:5]) for number in range(_TICKS)]
     heads = ("Job", "First", tag("span", ticks, class_="ticks"))
     rows = [_line(job, decisions, now) for job, decisions in found.rows]
-    told = f"{found.jobs} jobs start within the hour"
+    told = f"{counted(found.jobs, 'job')} to start within the hour"
     more = f"; the first {len(rows)} are drawn" if found.jobs > len(rows) else ""
     legend = "A band is a window, a mark the chosen second."
     return [
@@ -106,17 +110,24 @@ def _line(job: Job, decisions: Sequence[Decision], now: Instant) -> tuple[Child,
 
 
 def _troubles(rows: list[HistoryRow]) -> Child:
+    """Return the newest trouble of each job: one that fails every minute does not hide the others."""
+    newest = {str(row["identity"]): row for row in reversed(rows)}
+    times = Counter(str(row["identity"]) for row in rows)
+    jobs = list(times)
     lines = [
         (
-            job_link(str(row["name"]), str(row["identity"])),
+            job_link(str(row["name"]), identity),
             moment_of(due_of(row)),
             verdict(row),
             reason(row),
+            f"×{times[identity]}" if times[identity] > 1 else "",
             run_link(row["run_id"]),
         )
-        for row in rows
+        for identity, row in ((identity, newest[identity]) for identity in jobs[:_TROUBLED])
     ]
-    return table("Troubles, the newest first", ("Job", "Due", "What", "Why", "Run"), lines, empty="All is well.")
+    more = tag("p", f"and {counted(len(jobs) - _TROUBLED, 'job')} more") if len(jobs) > _TROUBLED else None
+    heads = ("Job", "Last", "What", "Why", "Lately", "Run")
+    return [table("Troubles, the newest first", heads, lines, empty="All is well."), more]
 
 
 # --- all jobs ---------------------------------------------------------------------------------------------------------
@@ -127,7 +138,7 @@ def _search(search: str) -> Markup:
     return tag("form", tag("label", "Name or identity", for_="q"), field, tag("button", "Search"), role="search")
 
 
-def _jobs(sight: Sight, search: str, page: int) -> Child:
+def _jobs(sight: Sight, search: str, page: int, now: Instant) -> Child:
     jobs = sight.jobs()
     if search:
         word = search.casefold()
@@ -135,23 +146,31 @@ def _jobs(sight: Sight, search: str, page: int) -> Child:
     shown = jobs[page * PAGE : (page + 1) * PAGE]
     heads = ("Job", "Schedule", "Zone", "Next", "Last")
     return [
-        table("Jobs", heads, [_job(sight, job) for job in shown], empty="No such job."),
+        table("Jobs", heads, [_job(sight, job, now) for job in shown], empty="No such job."),
         _pages(len(jobs), search, page),
     ]
 
 
-def _job(sight: Sight, job: Job) -> tuple[Child, ...]:
+def _job(sight: Sight, job: Job, now: Instant) -> tuple[Child, ...]:
     found = host_job(job)
-    outcome, result = sight.last.get(found.identity, (None, None))
-    coming = tag("span", "suspended", class_="badge odd") if job.is_suspended else moment(job.at)
     busy = tag("span", f"{len(job.active)} running", class_="badge busy") if job.active else None
     return (
         job_link(found.name, found.identity),
         tag("code", found.schedule),
         found.timezone,
-        coming,
-        busy or result or outcome,
+        _coming(sight, job, now),
+        busy or last_verdict(*sight.last.get(found.identity, (None, None))),
     )
+
+
+def _coming(sight: Sight, job: Job, now: Instant) -> Child:
+    if job.is_suspended:
+        until = job.record.suspended_until
+        return [tag("span", "suspended", class_="badge odd"), [" until ", moment(until)] if until is not None else None]
+    first = next(iter(sight.decisions(job, now, 1)), None)
+    if first is None:
+        return None
+    return moment(first.chosen_time) or tag("span", "finds no second", class_="badge bad", title=first.reason)
 
 
 def _pages(count: int, search: str, page: int) -> Child:

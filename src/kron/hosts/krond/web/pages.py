@@ -22,7 +22,7 @@ from kron.hosts.krond.web.foresight import Foresight
 from kron.hosts.krond.web.html import Child, tag
 from kron.hosts.krond.web.job_page import job_page
 from kron.hosts.krond.web.kept import Kept
-from kron.hosts.krond.web.load_page import SPANS, load_page
+from kron.hosts.krond.web.load_page import SPANS, load_page, waiting_page
 from kron.hosts.krond.web.monitor_page import monitor_page
 from kron.hosts.krond.web.overview import overview
 from kron.hosts.krond.web.run_page import output_bytes, run_page
@@ -33,6 +33,8 @@ from kron.hosts.krond.web.words import job_href
 _THREADS = 2  # that make pages: who asks for a long history does not hold up all others
 _FRESH = 1.0  # seconds for which a page is good enough for everybody
 _COUNTED = 300.0  # and for which the load is
+_FAILED = 30.0  # seconds for which it is not counted anew if that took too long
+_PATIENCE = 4.0  # seconds after which a visitor is told that it is still being counted
 _FEEDS = {"ics": "text/calendar; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
 _STATIC = {"krond.css": "text/css", "krond.js": "text/javascript", "krond.svg": "image/svg+xml"}
 _SHORT = {"cache-control": "private, max-age=300"}  # a new version is there soon
@@ -43,7 +45,7 @@ _STATUS: Mapping[type[KronError], int] = {
     JobActiveError: 409,
     LedgerUnusableError: 503,
 }
-
+_TITLES = {300: "Which one?", 404: "Not found", 409: "Not now", 503: "Not available"}
 
 Made = TypeVar("Made")
 Page: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -56,7 +58,7 @@ class Pages:
         self._sight, self._hub = sight, hub
         self._actions = Actions(handlers)
         self._pool = ThreadPoolExecutor(_THREADS, "krond-page")
-        self._kept, self._counted = Kept(_FRESH), Kept(_COUNTED)
+        self._kept, self._counted = Kept(_FRESH), Kept(_COUNTED, failures=_FAILED)
         self._foresight = Foresight()
 
     def routes(self) -> list[Route]:
@@ -71,6 +73,7 @@ class Pages:
             *(Route(f"/feed.{form}", self._guarded(partial(self._feed, form))) for form in _FEEDS),
             Route("/events", self._hub, methods=["GET"]),
             Route("/static/{name}", _static),
+            Route("/{rest:path}", self._nothing),
         ]
 
     def close(self) -> None:
@@ -97,7 +100,7 @@ class Pages:
         if job is None:
             raise UnknownJobError(job=identity)
         if request.method == "POST":
-            return await self._actions.act(request, job.record, rest[0])
+            return await self._actions.act(request, job.record, rest[0], sight.now())
         return HTMLResponse(self._actions.question(job.record, rest[0], sight.now()))
 
     async def _run(self, request: Request) -> Response:
@@ -113,7 +116,12 @@ class Pages:
 
     async def _why(self, request: Request) -> Response:
         job, at = (request.query_params.get(key, "").strip() for key in ("job", "at"))
-        return HTMLResponse(await self._in_thread(partial(why_page, self._sight, job, at)))
+        try:
+            return HTMLResponse(await self._in_thread(partial(why_page, self._sight, job, at)))
+        except KronError as error:
+            if error.details.get("identities"):
+                raise
+            return HTMLResponse(why_page(self._sight, job, at, refusal=error.message), _status(error))
 
     async def _monitor(self, _: Request) -> Response:
         return await self._shown("monitor", partial(monitor_page, self._sight))
@@ -123,7 +131,11 @@ class Pages:
         if name not in SPANS:
             return self._missing()
         make = partial(load_page, self._sight, self._foresight, name)
-        return HTMLResponse(await self._counted.get(name, lambda: asyncio.to_thread(make)))
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return HTMLResponse(await self._counted.get((name, self._hub.plans), lambda: asyncio.to_thread(make)))
+        except TimeoutError:
+            return HTMLResponse(waiting_page(name, self._sight.now()), headers={"refresh": "2"})
 
     async def _feed(self, form: str, request: Request) -> Response:
         asked = (request.query_params.get(key, "").strip() for key in ("job", "from", "to"))
@@ -154,7 +166,7 @@ class Pages:
 
     def _refused(self, error: KronError) -> Response:
         """Return what is said to a visitor who asked for something that cannot be."""
-        status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
+        status = _status(error)
         several = error.details.get("identities", ())
         if not isinstance(error, UnknownJobError) or not isinstance(several, list) or not several:
             return self._told(error.message, status=status)
@@ -162,11 +174,15 @@ class Pages:
         links = [tag("li", tag("a", each, href=job_href(name, each))) for each in several]
         return self._told("Several jobs have this name:", tag("ul", links), status=300)
 
+    async def _nothing(self, _: Request) -> Response:
+        return self._missing()
+
     def _missing(self) -> Response:
         return self._told("There is nothing here.", status=404)
 
     def _told(self, message: str, *more: Child, status: int) -> Response:
-        return HTMLResponse(document("Not so", tag("p", message), more, now=self._sight.now()), status)
+        title = _TITLES.get(status, "This cannot be answered")
+        return HTMLResponse(document(title, tag("p", message), more, now=self._sight.now()), status)
 
 
 async def _rest(first: bytes, parts: Generator[bytes, None, None]) -> AsyncIterator[bytes]:
@@ -191,6 +207,10 @@ def _parts(request: Request) -> list[str]:
     """Return what follows the first word of a path, each part as it was before it was quoted."""
     path = bytes(request.scope["raw_path"]).decode("latin-1").partition("?")[0]
     return [unquote(part) for part in path.split("/")[2:]]
+
+
+def _status(error: KronError) -> int:
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
 
 
 def _number(text: str) -> int:

@@ -69,6 +69,11 @@ class Sight:
         """Return what runs now, the oldest first."""
         return list(self._daemon.book.running.values())
 
+    def zone(self, identity: str) -> Zone:
+        """Return the zone of a job; UTC if it has none any more."""
+        job = self.job(identity)
+        return UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
+
     def troubles(self, limit: int) -> list[HistoryRow]:
         """Return what did not go well lately."""
         return recent_troubles(self._daemon.state.ledger, limit)
@@ -138,9 +143,8 @@ class Sight:
 
     def inquire(self, identity: str, moment: Callable[[Zone, Instant], Instant]) -> Inquiry:
         """Return what there is to tell about a job around a moment in its zone."""
-        job, now = self.job(identity), self.now()
-        zone = UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
-        return self.history.inquire(identity, moment(zone, now), now)
+        now = self.now()
+        return self.history.inquire(identity, moment(self.zone(identity), now), now)
 
 
 def host_job(job: Job) -> HostJob:

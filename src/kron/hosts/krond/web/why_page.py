@@ -12,11 +12,11 @@ from kron.rules.answer_text import sentence
 _EXPLAINED = 10  # periods of an answer that are told in full
 
 
-def why_page(sight: Sight, job: str = "", at: str = "") -> bytes:
-    """Return the answer; without a job or a moment only the form that asks for them."""
+def why_page(sight: Sight, job: str = "", at: str = "", *, refusal: str = "") -> bytes:
+    """Return the answer; without a job or a moment, or with a refusal, only the form that asks for them."""
     form = section("ask", "Ask", why_form(job, at), live=False)
-    return document("Why did it, or did it not, run?", form, _answer(sight, job, at) if job and at else None,
-                    now=sight.now(), path="/why")  # fmt: skip
+    found = notice(refusal) if refusal else _answer(sight, job, at) if job and at else None
+    return document("Why did it, or did it not, run?", form, found, now=sight.now(), path="/why")
 
 
 def _answer(sight: Sight, job: str, at: str) -> Child:
@@ -25,10 +25,9 @@ def _answer(sight: Sight, job: str, at: str) -> Child:
     record = answer.inquiry.record
     return section(
         "answer",
-        ["Did ", job_link(record.name, record.identity), " run at ", moment(answer.second), "?"],
+        ["Did ", job_link(record.name, record.identity), " run at ", moment(answer.second, sight.zone(identity)), "?"],
         notice(sentence(answer), kind="good" if answer.run else "odd"),
         [_episode(each) for each in answer.episodes[:_EXPLAINED]],
-        live=False,
     )
 
 

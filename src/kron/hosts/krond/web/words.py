@@ -15,7 +15,7 @@ from kron.rules.verdict import Outcome
 _TONES = {
     Result.SUCCEEDED.value: ("good", "✓"),
     Result.FAILED.value: ("bad", "✗"),
-    Result.TIMEOUT.value: ("bad", "⏱"),
+    Result.TIMEOUT.value: ("bad", "◷"),
     Result.NOT_STARTED.value: ("bad", "∅"),
     Result.REPLACED.value: ("odd", "↻"),
     Result.STOPPED.value: ("odd", "■"),
@@ -47,7 +47,7 @@ def job_link(name: str, identity: str) -> Markup:
 
 def run_link(run_id: object) -> Child:
     """Return a link to a run, nothing if there was none."""
-    return None if run_id is None else tag("a", str(run_id), href=run_href(str(run_id)))
+    return None if run_id is None else tag("a", str(run_id), href=run_href(str(run_id)), class_="run")
 
 
 def moment(at: Instant | None, zone: Zone | None = None) -> Child:
@@ -98,9 +98,19 @@ def glyph(row: HistoryRow) -> str:
 
 def verdict(row: HistoryRow) -> Markup:
     """Return what became of a row, in a word or two."""
-    many = f" ×{row['count']}" if row["kind"] == RANGE else ""
-    word = f"{_key(row) or 'running'}{many}"
-    return tag("span", tag("span", glyph(row), aria_hidden="true"), " ", word, class_=f"badge {tone(row)}")
+    return _badge(_key(row), f" ×{row['count']}" if row["kind"] == RANGE else "")
+
+
+def last_verdict(outcome: str | None, result: str | None) -> Markup | None:
+    """Return how a job ended last, None if nothing has become of it yet."""
+    if outcome is None:
+        return None
+    return _badge(result or ("" if outcome == Outcome.EXECUTED.value else outcome))
+
+
+def _badge(key: str, many: str = "") -> Markup:
+    kind, sign = _TONES.get(key, _RUNNING)
+    return tag("span", tag("span", sign, aria_hidden="true"), f" {key or 'running'}{many}", class_=f"badge {kind}")
 
 
 def reason(row: HistoryRow) -> str:

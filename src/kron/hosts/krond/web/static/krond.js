@@ -5,6 +5,7 @@
   const body = document.body;
   const told = document.getElementById("connection");
   const often = Number(body.dataset.every || 15) * 1000;
+  const stops = "a[href], summary, [tabindex]"; // where the focus can be
   const pause = 2000; // milliseconds between two fetches, at least
   let last = Date.now();
   let planned = 0;
@@ -22,7 +23,7 @@
     isFetching = true;
     try {
       const answer = await fetch(location.href, { credentials: "same-origin", redirect: "error" });
-      if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      if (answer.ok || answer.status === 404) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
     } catch { /* it is tried again */ }
     isFetching = false;
     last = Date.now();
@@ -30,15 +31,21 @@
   }
 
   function replace(found) {
+    if (frame(found) !== frame(document)) { location.reload(); return; } // it is another page now: a job is gone
     for (const now of document.querySelectorAll("[data-live][id]")) {
       const next = found.getElementById(now.id);
-      if (next && next.innerHTML !== now.innerHTML) keepPlace(now, next);
+      if (next.innerHTML !== now.innerHTML) keepPlace(now, next);
     }
-    if (!found.body.dataset.every && body.dataset.every) location.reload(); // a run has ended
+  }
+
+  function frame(page) {
+    const parts = [...page.querySelectorAll("[data-live][id]")].map((each) => each.id);
+    return [page.body.dataset.every, ...parts].join(" ");
   }
 
   function keepPlace(now, next) {
     const active = now.contains(document.activeElement) ? document.activeElement : null;
+    const place = active ? [...now.querySelectorAll(stops)].indexOf(active) : -1;
     const output = now.querySelector("pre.output");
     const isAtEnd = output && output.scrollTop + output.clientHeight >= output.scrollHeight - 8;
     for (const each of now.querySelectorAll("details[id]")) {
@@ -52,15 +59,15 @@
     if (after) after.scrollTop = isAtEnd ? after.scrollHeight : output ? output.scrollTop : 0;
     if (active) {
       const href = active.getAttribute("href");
-      const same = active.id ? document.getElementById(active.id) : href && now.querySelector(`[href="${CSS.escape(href)}"]`);
+      const same = (href && now.querySelector(`[href="${CSS.escape(href)}"]`)) || now.querySelectorAll(stops)[place];
       if (same) same.focus({ preventScroll: true });
     }
   }
 
   function listen() {
     const source = new EventSource("/events");
-    source.onopen = () => { told.textContent = "● live"; };
-    source.onerror = () => { told.textContent = "○ not live"; };
+    source.onopen = () => { told.textContent = "live"; told.className = "on"; };
+    source.onerror = () => { told.textContent = "not live"; told.className = "off"; };
     source.addEventListener("change", (event) => {
       const change = JSON.parse(event.data);
       const mine = body.dataset.identity;
