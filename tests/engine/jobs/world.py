@@ -13,10 +13,11 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine
-from kron.engine.jobs.book import Host, JobBook
+from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.changes import Return, Suspension, Trigger
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Ending, Execution, Listener, Witness
+from kron.engine.jobs.host import Host
 from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored, Retry, Unfinished
 from kron.errors import LedgerWriteError

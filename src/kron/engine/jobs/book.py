@@ -4,15 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from heapq import heappop, heappush
 from itertools import count
-from typing import NamedTuple
 
 from kron.engine.agenda import Agenda
-from kron.engine.jobs.execution import Chronicle, Ending, Execution, JobRunner
+from kron.engine.jobs.execution import Ending, Execution
+from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment
 from kron.engine.jobs.step import NEVER_BEGAN, JobStep
 from kron.engine.jobs.store import JobStored, Retry
-from kron.engine.ports import Clock
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.job_record import Attempt, JobRecord, Process, Result
@@ -20,18 +19,6 @@ from kron.rules.verdict import Reason
 from kron.rules.work import Work, timing_and_policy
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
-
-
-class Host(NamedTuple):
-    """What a book has to know of the host it belongs to."""
-
-    clock: Clock
-    runner: JobRunner
-    chronicle: Chronicle
-    life: str  # tells this life of the host from any other
-    boot: str  # tells this boot of the machine from any other
-    slack: timedelta = timedelta(seconds=30)
-    most_active: int = 0  # 0: no limit
 
 
 class JobBook:

@@ -8,9 +8,10 @@ from typing import NamedTuple, Protocol
 
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine
-from kron.engine.jobs.book import Host, JobBook
+from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.declaring import Declaration
 from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Job
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.engine.ports import Clock
