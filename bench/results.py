@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from bench.load import QUIET
+from bench.tables import MISSING, number
 
 YARDSTICK = "yardstick us"  # the figure that says how fast the machine itself was, at its best, during a run
 _SLOW = 1.2  # times the fastest yardstick of the peer's runs
@@ -80,6 +81,11 @@ class Cell:
     def fact(self, name: str) -> str:
         """Return a text that the runs noted, empty if none did."""
         return next((run.facts[name] for run in self.runs if name in run.facts), "")
+
+    def row(self, figures: Iterable[str]) -> tuple[str, ...]:
+        """Return what most tables say of a peer: its name, its version, some figures, and how many runs count."""
+        texts = (number(self.get(figure)) for figure in figures)
+        return (self.peer, self.fact("version") or MISSING, *texts, str(len(self.counted)))
 
 
 class Cells:

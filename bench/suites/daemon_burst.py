@@ -7,7 +7,7 @@ from bench.daemons.daemon import MINUTE, Jobs, live, next_minute, wait_for, wait
 from bench.daemons.stamps import Stamps, bare, stamps
 from bench.results import Cells
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 
 _KROND, _USER = "krond", "krond-nobody"
 _PEERS = (_KROND, _USER, "cronstable", "goroutines", "debian-cron")
@@ -66,15 +66,7 @@ def tables(cells: Cells) -> list[Table]:
         "last x bare with session and files": "x alike", "first burst: first ms": "first begin",
         "first burst: last x bare": "first x bare",
     }  # fmt: skip
-    rows = [
-        (
-            cell.peer,
-            cell.fact("version") or MISSING,
-            *(number(cell.get(figure)) for figure in figures.values()),
-            str(len(cell.counted)),
-        )
-        for cell in sorted(cells.measured(), key=lambda cell: cell.get("x bare") or 0.0)
-    ]
+    rows = [cell.row(figures.values()) for cell in sorted(cells.measured(), key=lambda cell: cell.get("x bare") or 0.0)]
     notes = (
         f"{_PROCESSES:,} jobs due in one second; milliseconds from that second to the first line of a job's program",
         "bare: the mean of two loops of os.posix_spawn with the same program, before and after, that reap as they go",

@@ -13,7 +13,7 @@ from bench.daemons.stamps import Stamps, stamps
 from bench.disk import disk_folder
 from bench.results import Cells
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 
 _KROND = "krond"
 _JOBS = 10_000
@@ -117,15 +117,7 @@ def tables(cells: Cells) -> list[Table]:
         "latest start ms ": "late meanwhile", "all change: reload s": "reload all", "latest start ms  ": "late of all",
         "memory MiB ": "memory after",
     }  # fmt: skip
-    rows = [
-        (
-            cell.peer,
-            cell.fact("version") or MISSING,
-            *(number(cell.get(figure)) for figure in figures.values()),
-            str(len(cell.counted)),
-        )
-        for cell in cells.measured()
-    ]
+    rows = [cell.row(figures.values()) for cell in cells.measured()]
     notes = (
         f"{_JOBS:,} jobs with windows in one TOML file; all processes of krond, what they share counted once (PSS)",
         f"more jobs: a second file, with {_TICKS:,} jobs that run each minute; some change: {_EDITED} of {_JOBS:,}",

@@ -8,7 +8,7 @@ from bench.daemons.stamps import Stamps, stamps
 from bench.results import Cells
 from bench.rows import peer_of, row_of, size_of
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 
 _KROND = "krond"
 _A_MINUTE = 3000  # 50 starts in each of its seconds
@@ -63,15 +63,7 @@ def _minute_late(written: Stamps) -> list[float]:
 def tables(cells: Cells) -> list[Table]:
     """Return one table."""
     figures = {"starts": "starts", "p50 ms": "p50", "p99 ms": "p99", "last ms": "last", "% of a core": "cpu"}
-    rows = [
-        (
-            cell.peer,
-            cell.fact("version") or MISSING,
-            *(number(cell.get(figure)) for figure in figures.values()),
-            str(len(cell.counted)),
-        )
-        for cell in cells.measured()
-    ]
+    rows = [cell.row(figures.values()) for cell in cells.measured()]
     notes = (
         f"{_A_MINUTE:,} jobs a minute; milliseconds from each one's own due time to the first line of its program",
         'krond: a window of a minute (window = "after,59s") spreads them, 50 in each second on average',

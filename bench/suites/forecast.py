@@ -18,7 +18,7 @@ from bench.disk import disk_folder
 from bench.results import Cells
 from bench.rows import peer_of, row_of, size_of
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 
 _WEEK, _YEAR, _LIMIT, _PEER = "kron-week", "kron-year", "limit-week", "cronsim-week"
 _ROWS = (row_of(_WEEK, 10_000), row_of(_YEAR, 1000), row_of(_LIMIT, 10_000), row_of(_PEER, 10_000))
@@ -100,23 +100,15 @@ def _bare_part(jobs: range) -> int:
 
 def tables(cells: Cells) -> list[Table]:
     """Return one table."""
-    rows = [
-        (
-            cell.peer,
-            cell.fact("version") or MISSING,
-            number(cell.get("runs")),
-            number(cell.get("seconds")),
-            number(cell.get("MiB")),
-        )
-        for cell in cells.measured()
-    ]
+    figures = ("runs", "seconds", "MiB")
+    rows = [cell.row(figures) for cell in cells.measured()]
     notes = (
         "kron: the command with --json and --html, from the start of the process to its end",
         "MiB: the largest of its processes, times how many there are",
         "cronsim-week: nominal times alone, found and counted by second on one core; nothing is spread",
         "limit-week: a hash and a second for each run, on all cores; no schedules, no zones, no names",
     )
-    return [Table("Forecast", ("what", "version", "runs", "seconds", "MiB"), rows, notes)]
+    return [Table("Forecast", ("what", "version", *figures, "processes"), rows, notes)]
 
 
 def promises(cells: Cells) -> list[Promise]:

@@ -16,7 +16,7 @@ from bench.schedulers import load_scheduler
 from bench.schedulers.scheduler import DAY, Due
 from bench.starts import STARTS
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 from bench.tasks import SAME_EXPRESSION, not_due
 
 _SMALL, _LARGE = 100_000, 1_000_000
@@ -95,16 +95,8 @@ def _table(cells: Cells, size: int) -> Table:
         "stop s": "close",
         "disk bytes a task": "disk bytes",
     }
-    rows = [
-        (
-            peer_of(cell.peer),
-            cell.fact("version") or MISSING,
-            *(number(cell.get(figure)) for figure in figures.values()),
-            str(len(cell.counted)),
-        )
-        for cell in cells.measured()
-        if size_of(cell.peer) == size
-    ]
+    measured = [cell for cell in cells.measured() if size_of(cell.peer) == size]
+    rows = [(peer_of(cell.peer), *cell.row(figures.values())[1:]) for cell in measured]
     header = ("scheduler", "version", *figures, "processes")
     notes = (
         f"{size // SAME_EXPRESSION:,} expressions; bytes are those of the process beyond the user's own list",

@@ -13,7 +13,7 @@ from bench.disk import disk_folder
 from bench.probe import pause
 from bench.results import Cells
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 
 _OWN, _USER, _DISCARD = "kron-processes", "kron-processes-user", "kron-processes-discard"
 _PEERS = (_OWN, _USER, _DISCARD)
@@ -127,15 +127,7 @@ def tables(cells: Cells) -> list[Table]:
         "% of bare with session and files": "share alike", "last start ms": "last ms",
         "last x bare": "last x bare", "last end x bare": "ended x bare",
     }  # fmt: skip
-    rows = [
-        (
-            cell.peer,
-            cell.fact("version") or MISSING,
-            *(number(cell.get(figure)) for figure in figures.values()),
-            str(len(cell.counted)),
-        )
-        for cell in cells.measured()
-    ]
+    rows = [cell.row(figures.values()) for cell in cells.measured()]
     notes = (
         f"{_PROCESSES:,} times {_PROGRAM} at once, {_ROUNDS} times a process, in turn with a loop of os.posix_spawn",
         "that reaps as it goes; a start counts when the host has heard of it; medians of neighbouring rounds",

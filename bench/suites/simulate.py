@@ -8,7 +8,7 @@ from time import perf_counter
 from bench.disk import disk_folder
 from bench.results import Cells
 from bench.suite import Measurement, Suite
-from bench.tables import MISSING, Promise, Table, number
+from bench.tables import Promise, Table
 
 _DAILY, _MINUTELY = "kron-1000-daily", "kron-1-minutely"
 _BOUNDS = {_DAILY: 180.0, _MINUTELY: 60.0}
@@ -51,23 +51,15 @@ def measure(peer: str, repeat: int) -> Measurement:
 
 def tables(cells: Cells) -> list[Table]:
     """Return one table."""
-    rows = [
-        (
-            cell.peer,
-            cell.fact("version") or MISSING,
-            number(cell.get("runs")),
-            number(cell.get("seconds")),
-            number(cell.get("us a run")),
-        )
-        for cell in cells.measured()
-    ]
+    figures = ("runs", "seconds", "us a run")
+    rows = [cell.row(figures) for cell in cells.measured()]
     notes = (
         "the library's own scheduler on a virtual clock, in Europe/Paris with its two nights of changed clocks",
         "a second process writes the trace to the disk and judges it meanwhile",
         "15 % of the runs fail; of the daily ones, 30 % take up to 20 minutes",
         "no other scheduler has such a simulator, so there is no peer",
     )
-    return [Table("A year, simulated and judged", ("what", "version", "runs", "seconds", "us a run"), rows, notes)]
+    return [Table("A year, simulated and judged", ("what", "version", *figures, "processes"), rows, notes)]
 
 
 def promises(cells: Cells) -> list[Promise]:
