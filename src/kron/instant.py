@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TypeAlias
 
 from kron.errors import InvalidDurationError, InvalidInstantError, NaiveDatetimeError, OutOfRangeError
@@ -99,6 +100,7 @@ def parse_duration(text: str) -> timedelta:
     return timedelta(microseconds=nanoseconds // 1000)
 
 
+@lru_cache(1000)  # thousands of jobs say a handful of them
 def format_duration(value: timedelta) -> str:
     """Return a text in Go's form that `parse_duration` reads back as `value`, which is not negative."""
     seconds, microseconds = divmod(value // MICROSECOND, 1_000_000)

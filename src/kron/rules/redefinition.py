@@ -4,8 +4,11 @@ The new definition owns every unhandled period whose chosen time, by itself, lie
 the old one and is not run by the new one is over. Nothing runs because of a change.
 """
 
+from datetime import UTC, datetime
+
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
+from kron.errors import CronCalculationError
 from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.coming import effective
 from kron.rules.handled import NONE, Handled
@@ -13,6 +16,7 @@ from kron.rules.outage import Closing, Gap, close, join, outage
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason
 
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _CHANGED = Reason.DEFINITION_CHANGED.value
 
 
@@ -21,6 +25,9 @@ def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled:
 
     `new` is None for a job that is removed.
     """
+    terms = old.terms
+    if _next(old, gap.since - SECOND * terms.last - MICROSECOND) > gap.until - SECOND * terms.first:
+        return []  # nothing had begun: so it is with nearly all jobs when a file is read anew
     kept = Handled((*handled.spans, *((nominal, nominal) for nominal in _owned(old, new, gap.until))))
     past = outage(old, policy, gap, gap.until, kept)
     closings = [
@@ -28,11 +35,17 @@ def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled:
         for closing in past.closings + past.later
     ]
     open_ones = [past.latest] if past.latest is not None else []
-    terms = old.terms
     first, last = gap.until - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first
     begun = (decide(old, nominal) for nominal in old.schedule.between(first, last) if not kept.has(nominal))
     open_ones += [decision for decision in begun if effective(decision) > gap.until]
     return join(old.schedule, closings + [close(each, Outcome.SKIPPED, _CHANGED) for each in open_ones])
+
+
+def _next(timing: Timing, after: Instant) -> Instant:
+    try:
+        return timing.schedule.next(after)
+    except CronCalculationError:  # the calendar ends
+        return _NEVER
 
 
 def _owned(old: Timing, new: Timing | None, at: Instant) -> set[Instant]:

@@ -3,7 +3,6 @@
 import asyncio
 
 from kron.engine.jobs.execution import Ending
-from kron.engine.jobs.store import JobBatch
 from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
 
 
@@ -36,23 +35,25 @@ def test_a_start_is_recorded_before_it_happens() -> None:
 
 
 def test_the_first_of_many_begin_before_the_others_are_recorded() -> None:
-    recorded: list[int] = []
-
     async def story(world: World) -> None:
-        append = world.ledger.append
-
-        async def noted(batch: JobBatch) -> None:
-            if batch.begun:
-                recorded.append(len(batch.begun))
-            await append(batch)
-
-        world.ledger.append = noted  # type: ignore[method-assign]  # to count, on the way
         await world.begin(*(work(name=f"job{number}") for number in range(400)))
         await world.clock.advance(MINUTE)
 
-    lived(story)
+    assert lived(story).ledger.together == [16, 32, 64, 128, 128, 32]
 
-    assert recorded == [16, 32, 64, 128, 128, 32]
+
+def test_as_which_process_a_run_was_there_is_only_recorded_while_it_is() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(name="long"))
+        await world.clock.advance(MINUTE)
+        world.runner.is_hasty = True
+        await world.declare(work(name="long"), work("* * * * *", name="short"))
+        await world.clock.advance(MINUTE)
+
+    ledger = lived(story).ledger
+    assert [ledger.runs[name].identity for name in ledger.processes] == ["long"]
+    assert [ledger.runs[name].identity for name in ledger.ends] == ["short"]
 
 
 def test_windows_that_overlap_are_handled_in_the_order_of_chosen_times() -> None:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from kron.adapters.virtual_clock import VirtualClock
@@ -16,6 +17,7 @@ from kron.engine.jobs.book import Host, JobBook
 from kron.engine.jobs.changes import Return, Suspension, Trigger
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Ending, Execution, Listener, Witness
+from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored, Retry, Unfinished
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
@@ -53,6 +55,7 @@ class Ledger:
         self.processes: dict[str, Process] = {}
         self.ends: dict[str, End] = {}
         self.failures = 0
+        self.together: list[int] = []  # how many runs each batch began that began any
 
     async def open(self) -> None: ...
 
@@ -80,6 +83,7 @@ class Ledger:
         for attempt in batch.begun:
             if attempt.nominal is not None and attempt.attempt == 1:
                 assert not self._is_handled(attempt.identity, attempt.nominal), attempt
+        self.together += [len(batch.begun)] if batch.begun else []
         self.definitions |= batch.definitions
         self.jobs |= {record.identity: record for record in batch.jobs}
         self.closed += batch.closed
@@ -115,6 +119,7 @@ class Runner:
         self.running: dict[str, tuple[Execution, Listener]] = {}
         self.terminated: list[str] = []
         self.lasts: timedelta | None = timedelta()
+        self.is_hasty = False  # whether runs end before anything else happens
         self.heeds = True  # SIGTERM
         self.codes: list[int] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -123,7 +128,9 @@ class Runner:
         for execution in executions:
             self.running[execution.run_id] = (execution, listener)
             listener.on_process(execution.run_id, 1000 + len(self.running), 7)
-            if self.lasts is not None:
+            if self.is_hasty:
+                self.end(execution.run_id)
+            elif self.lasts is not None:
                 task = asyncio.ensure_future(self._run(execution.run_id, self.lasts))
                 self._tasks.add(task)
 
@@ -175,11 +182,16 @@ class World:
         await self.clock.advance(timedelta())
         return declared
 
-    async def declare(self, *works: Work) -> Declared:
+    async def declare(self, *works: Work, prepared: Mapping[str, Prepared] = MappingProxyType({})) -> Declared:
+        valid = dict(holding(self.book, prepared, self.clock.now()))
         return await self.engine.change_after(
-            lambda now: self.store.handled(in_question(self.book, works, now)),
-            lambda handled, now: Declaration(self.book, works, now, handled),
+            lambda now: self.store.handled(in_question(self.book, works, now, valid)),
+            lambda handled, now: Declaration(self.book, works, now, handled, valid),
         )
+
+    async def prepare(self, *works: Work) -> Mapping[str, Prepared]:
+        now = self.clock.now()
+        return prepare(self.book, works, now, await self.store.handled(in_question(self.book, works, now)))
 
     async def crash(self, down: timedelta = timedelta()) -> None:
         await self.engine.abandon()

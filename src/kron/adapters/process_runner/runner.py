@@ -26,6 +26,7 @@ from kron.adapters.process_runner.watch import Watch
 
 T = TypeVar("T")
 
+_GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
 _TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks for adopted zombies; quick while executions are among them
 
 
@@ -47,6 +48,8 @@ class ProcessRunner:
         self._lanes: dict[tuple[str, str], Lane] = {}
         self._pending: dict[str, tuple[str, str]] = {}  # starts not heard of yet, with their lane
         self._active: dict[str, Started] = {}
+        self._news = News()  # that the host has not been told yet
+        self._telling: asyncio.TimerHandle | None = None
         self._doomed: dict[str, timedelta] = {}  # to be ended as soon as they have started
         self._groups: dict[str, Group] = {}  # being ended, until the grace is over
         self._orphans: dict[int, str] = {}  # run ids of adopted children
@@ -135,6 +138,7 @@ class ProcessRunner:
         """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to."""
         if self._tick is not None:
             self._tick.cancel()
+        self._pass_on()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -154,23 +158,35 @@ class ProcessRunner:
     # --- for lanes ----------------------------------------------------------------------------------------------------
 
     def hear(self, news: News) -> None:
-        """Take news of executions, and pass it on."""
+        """Take news of executions, and pass it on: during a burst a little later, many together."""
         for started in news.started:
             self._pending.pop(started.run_id, None)
             self._active[started.run_id] = started
-        if news.started:
-            self._started(news.started)
         for ended in news.ended:
             self._pending.pop(ended.run_id, None)
             self._active.pop(ended.run_id, None)
             self._doomed.pop(ended.run_id, None)
             self._collector.end(ended.run_id)
-        if news.ended:
-            self._ended(news.ended)
+        self._news.started += news.started
+        self._news.ended += news.ended
+        if not self._pending:
+            self._pass_on()
+        elif self._telling is None:
+            self._telling = self._loop.call_later(_GATHERING, self._pass_on)
         if self._doomed:
             for started in news.started:
                 if (grace := self._doomed.pop(started.run_id, None)) is not None:
                     self.terminate(started.run_id, grace)
+
+    def _pass_on(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+        news, self._news = self._news, News()
+        if news.started:
+            self._started(news.started)
+        if news.ended:
+            self._ended(news.ended)
 
     def adopt(self, orphans: Sequence[Started]) -> None:
         """Look after processes whose spawner has died: they are children of this process now, or else of nobody."""

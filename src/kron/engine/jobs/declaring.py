@@ -6,14 +6,14 @@ from typing import NamedTuple
 from kron.decision.decision import Decision
 from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.job import Job
+from kron.engine.jobs.preparing import Prepared, closings_of
 from kron.engine.jobs.store import JobBatch
 from kron.instant import SECOND, Instant
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, PeriodRecord
-from kron.rules.outage import Gap
-from kron.rules.redefinition import redefine
-from kron.rules.verdict import Reason
 from kron.rules.work import Work
+
+_NOTHING: Mapping[str, Prepared] = {}
 
 
 class Declared(NamedTuple):
@@ -26,11 +26,13 @@ class Declared(NamedTuple):
     unchanged: list[str]
 
 
-def in_question(book: JobBook, works: Sequence[Work], now: Instant) -> Mapping[str, Instant]:
+def in_question(
+    book: JobBook, works: Sequence[Work], now: Instant, prepared: Mapping[str, Prepared] = _NOTHING
+) -> Mapping[str, Instant]:
     """Return jobs of which not all is known, each with an instant: whether a period after it is handled will be asked.
 
     They are those that change, go, or come back, and after a start all of them: what another definition has handled,
-    now or in an earlier life, may come after what is served under the present one.
+    now or in an earlier life, may come after what is served under the present one. Of what is prepared it is known.
     """
     named = {work.identity: work for work in works}
     asked: dict[str, Instant] = {}
@@ -39,7 +41,7 @@ def in_question(book: JobBook, works: Sequence[Work], now: Instant) -> Mapping[s
         if work is None and not record.declared:
             continue
         is_same = work is not None and work.key == record.definition
-        if is_same and record.identity in book.jobs:
+        if record.identity in prepared or (is_same and record.identity in book.jobs):
             continue
         timings = [None if work is None else work.timing, None if is_same else book.work(record).timing]
         longest = max((timing.terms.last for timing in timings if timing is not None), default=0)
@@ -56,14 +58,16 @@ class Declaration:
         works: Sequence[Work],
         now: Instant,
         handled: Mapping[str, Collection[Instant] | Handled],
+        prepared: Mapping[str, Prepared] = _NOTHING,
         *,
         leaving: Collection[str] | None = None,
     ) -> None:
         """`handled` are the periods that have their outcome, of jobs whose definition is in question.
 
-        `leaving` are identities of jobs that are not declared any more, None: all but those of the works.
+        `prepared` is what was computed before, and still holds. `leaving` are identities of jobs that are not declared
+        any more, None: all but those of the works.
         """
-        self._book = book
+        self._book, self._prepared = book, prepared
         self._is_whole = leaving is None
         self._handled = {
             identity: periods if isinstance(periods, Handled) else Handled.of(periods)
@@ -106,26 +110,33 @@ class Declaration:
     def _declare(self, work: Work) -> Job:
         book, identity, now = self._book, work.identity, self._declared.at
         record, job = book.record(identity), book.jobs.get(identity)
-        handled = self._handled.get(identity, NONE)
         if record is None or not record.declared:
             self._declared.added.append(identity)
             boot = book.host.boot if book.is_armed else ""  # a new file is no boot of the machine
-            return self._remember(Job(work, JobRecord(identity, work.name, work.key, now, now, boot=boot), handled))
+            return self._remember(self._job(work, JobRecord(identity, work.name, work.key, now, now, boot=boot)))
         if record.definition == work.key:
             self._declared.unchanged.append(identity)
-            return Job(work, record, handled) if job is None else job
+            return self._job(work, record) if job is None else job
         self._declared.changed.append(identity)
         self._before.append(record)
         before = book.work(record)
         renewed = record._replace(name=work.name, definition=work.key)
         if before.timing == work.timing:
-            new = Job(work, renewed, handled)
+            new = self._job(work, renewed)
             new.take_over(job, lifted_at=now if before.policy.suspend and not work.policy.suspend else None)
             return self._remember(new)
         self._close(before, record, work)
-        new = Job(work, renewed._replace(declared_at=now, served=now), handled)
+        new = self._job(work, renewed._replace(declared_at=now, served=now))
         new.carry_on(job)
         return self._remember(new)
+
+    def _job(self, work: Work, record: JobRecord) -> Job:
+        """Return a job with a record."""
+        prepared = self._prepared.get(work.identity)
+        if prepared is None:
+            return Job(work, record, self._handled.get(work.identity, NONE))
+        prepared.job.remember(record)
+        return prepared.job
 
     def _remove(self, record: JobRecord) -> None:
         self._declared.removed.append(record.identity)
@@ -135,14 +146,13 @@ class Declaration:
 
     def _close(self, before: Work, record: JobRecord, after: Work | None) -> None:
         """Close what had begun under the old definition, and is not run by the new one."""
-        if before.timing is None:
-            return
-        timing, now = None if after is None else after.timing, self._declared.at
-        gap = Gap(record.served, now, Reason.DEADLINE if self._book.is_armed else Reason.DOWNTIME)
-        handled = self._handled.get(record.identity, NONE)
-        for first, last, number, outcome, reason, reached in redefine(
-            before.timing, timing, before.policy, gap, handled
-        ):
+        now, prepared = self._declared.at, None if after is None else self._prepared.get(record.identity)
+        if prepared is None:
+            handled = self._handled.get(record.identity, NONE)
+            closings = closings_of(self._book, before, record, after, now, handled)
+        else:
+            closings = prepared.closings
+        for first, last, number, outcome, reason, reached in closings:
             closed = PeriodRecord(
                 record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached,
                 outcome, reason, "", record.definition, now,

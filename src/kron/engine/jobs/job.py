@@ -53,6 +53,10 @@ class Job:
         self.coming: Coming | None = None
         self.reach(record.served)
 
+    def remember(self, record: JobRecord) -> None:
+        """Have another record, which says of the coming periods what the one before said."""
+        self.record, self.armed, self.reached = record, record.declared_at, record.served
+
     def reach(self, until: Instant) -> None:
         """Look ahead from an instant on; everything before was judged."""
         self.reached = until
@@ -81,7 +85,8 @@ class Job:
         if before is not None:
             self.armed, self.gap, self.handled = before.armed, before.gap, before.handled
             self.queue, self.active, self.retries = before.queue, before.active, before.retries
-            self.reach(before.reached)
+            self.reached, self.coming = before.reached, before.coming
+        self.at = None
         if lifted_at is not None:
             self.armed = lifted_at  # what came while it was held is late
         if self.is_suspended:
@@ -92,6 +97,7 @@ class Job:
         if before is not None:
             self.active, self.retries = before.active, before.retries
             self.queue = before.asked()
+            self.at = None if self.retries else self.at
 
     def put_off(self) -> None:
         """Let periods that wait for their turn be judged anew when the job goes on; it is held before they begin."""

@@ -40,7 +40,9 @@ class JobStep:
 
     def settle(self, seen: list[Seen], processes: list[Process], given_up: list[str]) -> None:
         """Record ends, what runs are recognised by, and which are not tried again after all."""
-        self._seen, self._processes, self._dropped = seen, processes, given_up
+        self._seen, self._dropped = seen, given_up
+        over = {execution.run_id for execution, _, _ in seen}  # nobody has to recognise it any more
+        self._processes = [process for process in processes if process.run_id not in over]
         self._given_up += given_up
         for execution, ending, at in seen:
             job = self._book.jobs.get(execution.attempt.identity)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +17,7 @@ from kron.engine.jobs.book import Host, JobBook
 from kron.engine.jobs.changes import Return, Suspension
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle
+from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.hosts.krond.definition import work_of
@@ -37,6 +38,8 @@ from kron.rules.work import Work
 
 if TYPE_CHECKING:
     from kron.adapters.metrics_sink import JobMetrics
+
+_TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
 
 
 @dataclass(slots=True)
@@ -111,10 +114,7 @@ class Daemon:
         """Let these be the jobs; nothing that runs is disturbed."""
         await self.notifier.learn(jobs, self.state.ledger)
         works = await asyncio.to_thread(self._works, jobs)
-        declared = await self.engine.change_after(
-            lambda now: self.ledger.handled(in_question(self.book, works, now)),
-            lambda handled, now: Declaration(self.book, works, now, handled),
-        )
+        declared = await self._declare(works, await self._prepare(works))
         self.processes.expect(jobs)
         self.surface.jobs = {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}
         self.telling(self.recorder.on_declared)
@@ -123,6 +123,30 @@ class Daemon:
         keep()
         await asyncio.to_thread(give_back)
         return declared
+
+    async def _prepare(self, works: Sequence[Work]) -> Mapping[str, Prepared]:
+        """Do what takes long before the jobs are declared: until then, everything goes on."""
+        if not self.book.is_armed:
+            return {}
+        now = self.clock.now()
+        asked = await asyncio.to_thread(in_question, self.book, works, now)
+        prepared = await asyncio.to_thread(prepare, self.book, works, now, await self.ledger.handled(asked))
+        works = [each.job.work for each in prepared.values()]
+        for start in range(0, len(works), _TEXTS):
+            texts = {work.key: work.definition for work in works[start : start + _TEXTS]}
+            await self.ledger.append(JobBatch(definitions=texts))  # of no effect without their jobs
+        return prepared
+
+    async def _declare(self, works: Sequence[Work], prepared: Mapping[str, Prepared]) -> Declared:
+        valid: dict[str, Prepared] = {}
+
+        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant]]]:
+            valid.update(holding(self.book, prepared, now))
+            return self.ledger.handled(in_question(self.book, works, now, valid))
+
+        return await self.engine.change_after(
+            ask, lambda handled, now: Declaration(self.book, works, now, handled, valid)
+        )
 
     def _works(self, jobs: Sequence[HostJob]) -> list[Work]:
         """Return jobs as the engine declares them; one that says what it said before is the same, and costs nothing."""

@@ -8,6 +8,7 @@ from kron.rules.command import Command
 from kron.rules.files.host_job import Hooks, HostJob
 from kron.rules.work import Work
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 _FIELDS = tuple(field.name for field in fields(Command))
 
 
@@ -29,7 +30,7 @@ def work_of(job: HostJob) -> Work:
         job.name,
         job.timing,
         job.policy,
-        json.dumps(definition, ensure_ascii=False, sort_keys=True),
+        _ENCODER.encode(definition),
         payload=job,
         retries=job.retries,
         retry_delay=job.retry_delay,
