@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from kron.errors import (
 from kron.errors import shown as shown_text
 from kron.rules.finding import Finding
 
+_INTERRUPTED = 128 + signal.SIGINT
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
@@ -34,6 +36,8 @@ class Commands(click.Group):
         except KronError as error:
             _print_error(str(ctx.info_name), error, ctx.obj if isinstance(ctx.obj, str) else "")
             ctx.exit(_exit_code(error))
+        except KeyboardInterrupt:  # as others end that follow something: without a word
+            ctx.exit(_INTERRUPTED)
         except OverflowError:  # of a moment that somebody names: what surrounds it would lie outside
             click.secho(f"{ctx.info_name}: error: a time lies outside of the years 1 to 9999", fg="red", err=True)
             ctx.exit(2)

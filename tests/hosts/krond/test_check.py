@@ -149,6 +149,17 @@ def test_somebody_who_does_not_exist_is_an_error_here_and_a_warning_elsewhere(tm
     assert check(tmp_path, keys, "--elsewhere") == [f"2: warning: {message}"]
 
 
+@pytest.mark.parametrize("key", ["user", "group"])
+def test_somebody_who_does_not_exist_is_told_beside_whatever_else_is_wrong(tmp_path: Path, key: str) -> None:
+    found = check(tmp_path, f'{key} = "no-such-one"\nschedule = "61 * * * *"\n')
+
+    assert [line.partition(";")[0] for line in found] == [
+        "1: error: jobs.x.command: is required",
+        f'2: error: jobs.x.{key}: this {key} does not exist, found "no-such-one"',
+        "3: error: minute: value 61 is outside 0-59",
+    ]
+
+
 @pytest.mark.parametrize(
     "keys",
     [
@@ -182,9 +193,9 @@ def test_a_user_that_this_process_may_not_become_is_an_error(tmp_path: Path) -> 
         "import os, sys;"
         "from kron.hosts.krond.host_checks import check_host; from kron.rules.files.reading import read_sources;"
         "from kron.rules.files.source import Source, Format, Surroundings;"
-        "jobs = read_sources([Source('f', '/f', Format.TOML, sys.stdin.read())], Surroundings()).jobs;"
+        "found = read_sources([Source('f', '/f', Format.TOML, sys.stdin.read())], Surroundings());"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
-        "print([(f.field, f.message) for f in check_host(jobs)])"
+        "print([(f.field, f.message) for f in check_host(found)])"
     )
 
     done = subprocess.run(

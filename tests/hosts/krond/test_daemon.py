@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.damage import execute
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.hosts.krond.daemon import KROND, NEVER, Krond
 
 JOBS = f"""
 [jobs.hello]
@@ -22,7 +23,8 @@ cwd = "/"
 command = ["false"]
 [jobs.long]
 {NEVER}
-command = ["sleep", "1000"]
+command = "echo begun; exec sleep 1000"
+shell = true
 [jobs.nothing]
 {NEVER}
 command = ["/does/not/exist"]
@@ -216,6 +218,36 @@ def test_a_reload_that_is_asked_for_while_krond_starts_comes_when_it_is_ready(tm
     assert krond.process.stderr is not None
     assert krond.process.stderr.read().count('"Reloaded"') == 2
     assert krond.end() == 0
+
+
+def test_a_stop_that_is_asked_for_while_krond_loads_is_heeded(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'kron.hosts.krond.run':\n"
+        "            os.kill(os.getpid(), signal.SIGTERM)\n"
+        "sys.meta_path.insert(0, Finder())\n",
+        "utf-8",
+    )
+    krond = Krond(tmp_path, JOBS, environment={"PYTHONPATH": str(tmp_path)})
+
+    krond.begin()
+
+    assert krond.wait_for("KrondDraining")["active"] == 0
+    assert krond.end() == 0
+
+
+def test_who_stops_following_a_run_sees_no_word_of_it(krond: Krond) -> None:
+    run_id = krond.ask("trigger", "long").stdout.strip()
+    words = [*KROND, "logs", run_id, "--follow", "--state", str(krond.state)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        said = following.communicate()
+
+    assert (following.returncode, said) == (130, ("", ""))
 
 
 def test_the_end_of_a_triggered_run_is_that_of_its_last_attempt(tmp_path: Path) -> None:

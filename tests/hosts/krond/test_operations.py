@@ -1,6 +1,7 @@
 """What a krond answers on its socket while it starts, and to whoever waits for a run."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -26,22 +27,52 @@ def chronicler_of(recorder: JobRecorder) -> Chronicler:
     return Chronicler(ignore, recorder)
 
 
-def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
-    async def ask(command: str) -> object:
+def ask(folder: Path, command: str, asked: Mapping[str, object], *, ready: bool) -> object:
+    """Return what a daemon without jobs answers."""
+
+    async def live() -> object:
         recorder = JobRecorder(system_now, ignore)
         chronicler = chronicler_of(recorder)
         watching = Watching(recorder, Monitor(Header("kron"), ignore), Telling(system_now))
-        daemon = Daemon(State(tmp_path), Settings(), ignore, chronicler, watching)
+        daemon = Daemon(State(folder), Settings(), ignore, chronicler, watching)
+        daemon.surface.ready = ready
 
         async def reload() -> dict[str, object]:
             raise AssertionError("nothing is there to reload")
 
-        return await Operations(daemon, reload, chronicler, []).handlers()[command]({"job": "a"})
+        return await Operations(daemon, reload, chronicler, []).handlers()[command](asked)
 
+    return asyncio.run(live())
+
+
+@pytest.mark.parametrize(
+    ("command", "asked", "error"),
+    [
+        ("trigger", {}, "job must be a text, found nothing"),
+        ("trigger", {"job": 3}, "job must be a text, found 3"),
+        ("suspend", {"jobs": "a"}, 'jobs must be a list of texts, and not empty, found "a"'),
+        ("suspend", {"jobs": []}, "jobs must be a list of texts, and not empty, found []"),
+        ("resume", {"jobs": [["a"]]}, 'jobs must be a list of texts, and not empty, found [["a"]]'),
+        ("next", {"count": "many"}, 'count must be a number from 1 on, found "many"'),
+        ("next", {"count": True}, "count must be a number from 1 on, found true"),
+        ("next", {"job": {"a": 1}}, 'job must be a text, found {"a": 1}'),
+        ("wait", {"run_id": None}, "run_id must be a text, found nothing"),
+    ],
+)
+def test_a_request_that_says_nonsense_is_refused_in_words(
+    tmp_path: Path, command: str, asked: Mapping[str, object], error: str
+) -> None:
+    with pytest.raises(ControlError) as raised:
+        ask(tmp_path, command, asked, ready=True)
+
+    assert (raised.value.message, raised.value.exit_code) == (error, 2)
+
+
+def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
     for command in ("trigger", "suspend", "reload", "jobs"):
         with pytest.raises(ControlError, match="not ready yet"):
-            asyncio.run(ask(command))
-    status = asyncio.run(ask("status"))
+            ask(tmp_path, command, {"job": "a"}, ready=False)
+    status = ask(tmp_path, "status", {}, ready=False)
     assert isinstance(status, dict)
     assert status["ready"] is False
 

@@ -50,7 +50,7 @@ def check(
     loaded = load_jobs(configs, form=read_form(configs, form), permissions=not no_permissions)
     jobs, linter = loaded.job_set.jobs, Linter(system_now())
     with collector_paused():
-        found = [*loaded.findings, *check_host(jobs, elsewhere=elsewhere)]
+        found = [*loaded.findings, *check_host(loaded.job_set, elsewhere=elsewhere)]
         for job in jobs:
             found += warn(job, linter)
             found += warn_of_same_second(job)

@@ -1,25 +1,29 @@
-"""check_host(jobs) -> findings: whether this host has the users, groups and programs that its jobs name."""
+"""check_host(job_set) -> findings: whether this host has the users, groups and programs that its jobs name."""
 
 import grp
 import os
 import pwd
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from kron.errors import shown
 from kron.rules.command import DEFAULT_PATH, Command
-from kron.rules.files.host_job import HostJob
+from kron.rules.files.reading import JobSet
 from kron.rules.finding import Finding, Level
 
 
-def check_host(jobs: Iterable[HostJob], *, elsewhere: bool = False) -> list[Finding]:
+def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
     """Return errors about users and groups, which are warnings if the jobs are to run elsewhere, and about programs."""
     host = _Host()
     level: Level = "warning" if elsewhere else "error"
     found: list[Finding] = []
-    for job in jobs:
-        for part, reason in host.refusals(job.command):
-            fix = "name one of this host" if reason.endswith("exist") else "run krond as root"
-            found.append(job.finding(level, part, f'{reason}, found "{getattr(job.command, part)}"', fix))
+    for part, name, field, file, line in job_set.wanted:
+        if reason := host.refusal(part, name):
+            found.append(Finding(level, field, f'{reason}, found "{shown(name)}"', _fix(reason), file, line))
+    for job in job_set.jobs:
+        for part, name in (("user", job.command.user), ("group", job.command.group)):
+            if name and (reason := host.refusal(part, name)):
+                found.append(job.finding(level, part, f'{reason}, found "{name}"', _fix(reason)))
         if not host.has_program(job.command):
             message = f'is not found on this host, found "{job.command.argv[0]}"'
             found.append(job.finding("warning", "command", message, "install it, or name its whole path"))
@@ -30,18 +34,14 @@ class _Host:
     """What was asked of this host already: thousands of jobs name a handful of users and programs."""
 
     def __init__(self) -> None:
-        self._users: dict[str, str] = {}
-        self._groups: dict[str, str] = {}
+        self._refusals: dict[tuple[str, str], str] = {}
         self._programs: dict[tuple[str, str, str], bool] = {}
 
-    def refusals(self, command: Command) -> list[tuple[str, str]]:
-        """Return why a user or group of a command cannot be had."""
-        found = []
-        if command.user and (reason := _once(self._users, command.user, _refusal_of_user)):
-            found.append(("user", reason))
-        if command.group and (reason := _once(self._groups, command.group, _refusal_of_group)):
-            found.append(("group", reason))
-        return found
+    def refusal(self, part: str, name: str) -> str:
+        """Return why a user or group cannot be had; empty if it can."""
+        if (part, name) not in self._refusals:
+            self._refusals[part, name] = _REFUSALS[part](name)
+        return self._refusals[part, name]
 
     def has_program(self, command: Command) -> bool:
         """Whether the program of a command is there; one below an unknown home directory is given credit."""
@@ -52,10 +52,8 @@ class _Host:
         return self._programs[key]
 
 
-def _once(known: dict[str, str], name: str, ask: Callable[[str], str]) -> str:
-    if name not in known:
-        known[name] = ask(name)
-    return known[name]
+def _fix(reason: str) -> str:
+    return "name one of this host" if reason.endswith("exist") else "run krond as root"
 
 
 def _refusal_of_user(name: str) -> str:
@@ -73,6 +71,9 @@ def _refusal_of_group(name: str) -> str:
         return "this group does not exist"
     own = {os.getegid(), *os.getgroups()}
     return "" if os.geteuid() == 0 or gid in own else "this process may not have this group"
+
+
+_REFUSALS: Mapping[str, Callable[[str], str]] = {"user": _refusal_of_user, "group": _refusal_of_group}
 
 
 def _is_found(program: str, path: str, cwd: str) -> bool:

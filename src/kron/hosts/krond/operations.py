@@ -18,6 +18,7 @@ from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.names import find_identity
+from kron.hosts.krond.request import number_of, text_of, texts_of
 from kron.hosts.moments import read_moment
 from kron.instant import Instant, format_instant
 from kron.rules.files.host_job import HostJob
@@ -116,8 +117,8 @@ class Operations:
     async def _next(self, asked: Mapping[str, Any]) -> object:
         jobs = self._daemon.book.jobs
         if asked.get("job"):
-            jobs = {identity: jobs[identity] for identity in [self._find(asked["job"])]}
-        count, now = int(asked.get("count") or _NEXT), self._daemon.clock.now()
+            jobs = {identity: jobs[identity] for identity in [self._find(text_of(asked, "job"))]}
+        count, now = number_of(asked, "count", _NEXT), self._daemon.clock.now()
         firsts = []
         for number, job in enumerate(jobs.values()):
             coming = coming_of(job, now)
@@ -131,13 +132,13 @@ class Operations:
         ]
 
     async def _suspend(self, asked: Mapping[str, Any]) -> object:
-        identities = [self._find(name) for name in asked["jobs"]]
-        until = self._until(asked["until"], identities[0]) if asked.get("until") else None
+        identities = [self._find(name) for name in texts_of(asked, "jobs")]
+        until = self._until(text_of(asked, "until"), identities[0]) if asked.get("until") else None
         await self._daemon.suspend(identities, until)
         return {"identities": identities, "until": until and format_instant(until)}
 
     async def _resume(self, asked: Mapping[str, Any]) -> object:
-        identities = [self._find(name) for name in asked["jobs"]]
+        identities = [self._find(name) for name in texts_of(asked, "jobs")]
         await self._daemon.resume(identities)
         for identity in identities:
             job = self._daemon.surface.jobs[identity]
@@ -147,13 +148,13 @@ class Operations:
         return {"identities": identities}
 
     async def _trigger(self, asked: Mapping[str, Any]) -> object:
-        identity = self._find(asked["job"])
+        identity = self._find(text_of(asked, "job"))
         if self._daemon.surface.draining:
             raise ControlError(reason="krond drains, and starts nothing any more")
         return await self._daemon.engine.change(lambda now: Trigger(self._daemon.book, identity, now))
 
     async def _wait(self, asked: Mapping[str, Any]) -> object:
-        return await self._chronicler.ended(asked["run_id"])
+        return await self._chronicler.ended(text_of(asked, "run_id"))
 
     async def _on_reload(self, _: Mapping[str, Any]) -> object:
         return await self._reload()
@@ -173,6 +174,8 @@ class Operations:
         now = self._daemon.clock.now()
         try:
             until = now + read_days("until", text)
+        except OverflowError as error:
+            raise ControlError(reason=f"{text} from now lies after the year 9999", exit_code=2) from error
         except InvalidDefinitionError:
             until = read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
         if until <= now:

@@ -24,6 +24,7 @@ from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import Loaded, load_jobs
+from kron.hosts.krond.main import HELD
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
@@ -66,8 +67,6 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
 
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
-    # A reload that is asked for while the files are read comes when there is something to reload.
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     options = Options(configs, read_form(configs, form), state, listen and read_listen("listen", listen))
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
@@ -91,7 +90,7 @@ def _load_or_exit(options: Options) -> Loaded:
 
 def _load(options: Options) -> tuple[Loaded, list[Finding]]:
     loaded = load_jobs(options.configs, form=options.form)
-    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set.jobs)])
+    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set)])
 
 
 async def _live(options: Options, loaded: Loaded, output: Output) -> None:
@@ -166,7 +165,7 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
             daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
 
     loop.add_signal_handler(signal.SIGHUP, on_hangup)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     try:
         with state.in_use():
             await control.open()

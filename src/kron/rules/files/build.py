@@ -17,7 +17,7 @@ from kron.instant import ZERO
 from kron.rules.command import Command
 from kron.rules.files.braces import expand, varies
 from kron.rules.files.draft import Draft, Report, Said, read_draft
-from kron.rules.files.host_job import LATE_AFTER, RETRY_DELAY, Call, Hook, Hooks, HostJob, Program
+from kron.rules.files.host_job import LATE_AFTER, RETRY_DELAY, Call, Hook, Hooks, HostJob, Program, Wanted
 from kron.rules.files.keys import IN_DEFAULTS, KEYS, Parts
 from kron.rules.files.source import Surroundings
 from kron.rules.files.values import argv_of, is_url
@@ -58,6 +58,7 @@ class Builder:
         self._timezone = timezone
         self._memory = memory
         self._defaults: Merged = {}
+        self.wanted: list[Wanted] = []  # by those that did not become jobs
 
     def set_defaults(self, draft: Draft) -> None:
         """Take what holds for all jobs of the file that do not say otherwise."""
@@ -82,6 +83,7 @@ class Builder:
         command = self._command(draft, merged)
         hooks = self._hooks(draft, merged)
         if self._report.errors != errors or identity is None or command is None:
+            self._want(draft, merged)
             return None
         get = _getter(merged)
         concurrency: Concurrency = get("concurrency", Concurrency.FORBID)
@@ -103,6 +105,13 @@ class Builder:
             draft.prefix,
             varies(get("identity", "")) or varies(get("salt", "")),
         )
+
+    def _want(self, draft: Draft, merged: Merged) -> None:
+        for part in ("user", "group"):
+            if part in merged:
+                said = merged[part]
+                field = f"{draft.prefix}{said.key}"
+                self.wanted.append(Wanted(part, str(said.value), field, self._report.file, said.line))
 
     # --- the parts of a job -------------------------------------------------------------------------------------------
 

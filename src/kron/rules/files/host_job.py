@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import NamedTuple
 
 from kron.decision.timing import Timing
 from kron.rules.command import Command
@@ -40,6 +41,16 @@ class Hooks:
     on_late: tuple[Hook, ...] = ()
     late_after: timedelta = LATE_AFTER
     ping: str = ""
+
+
+class Wanted(NamedTuple):
+    """A user or group that is named where so much else is wrong that there is no job."""
+
+    part: str  # `user` or `group`
+    name: str
+    field: str
+    file: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from kron.errors import shown
 from kron.rules.files.build import Builder, Memory
 from kron.rules.files.crontab import read_crontab
 from kron.rules.files.draft import Draft, Report
-from kron.rules.files.host_job import HostJob
+from kron.rules.files.host_job import HostJob, Wanted
 from kron.rules.files.kron_file import read_kron
 from kron.rules.files.settings import Settings, SettingsReader
 from kron.rules.files.source import Format, Source, Surroundings
@@ -24,6 +24,7 @@ class JobSet:
     jobs: tuple[HostJob, ...] = ()
     settings: Settings = field(default_factory=Settings)
     findings: tuple[Finding, ...] = ()
+    wanted: tuple[Wanted, ...] = ()  # users and groups of what did not become a job
 
 
 def read_sources(sources: Iterable[Source], surroundings: Surroundings) -> JobSet:
@@ -32,6 +33,7 @@ def read_sources(sources: Iterable[Source], surroundings: Surroundings) -> JobSe
     opened = [_open(source, settings) for source in sources]
     zone = settings.settings().timezone  # it holds for all files, so all of them are opened first
     jobs: list[HostJob] = []
+    wanted: list[Wanted] = []
     identities: dict[str, HostJob] = {}
     for source, report, toml in opened:
         builder = Builder(source.path, report, surroundings, zone, memory)
@@ -44,9 +46,9 @@ def read_sources(sources: Iterable[Source], surroundings: Surroundings) -> JobSe
                 jobs.append(job)
             if report.full:
                 break
-    return JobSet(
-        tuple(jobs), settings.settings(), _sorted(finding for _, report, _ in opened for finding in report.findings)
-    )
+        wanted += builder.wanted
+    findings = _sorted(finding for _, report, _ in opened for finding in report.findings)
+    return JobSet(tuple(jobs), settings.settings(), findings, tuple(wanted))
 
 
 def read_drafts(source: Source, surroundings: Surroundings) -> tuple[list[Draft], list[Finding]]:
