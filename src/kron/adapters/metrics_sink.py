@@ -85,7 +85,7 @@ class JobMetrics:
     def on_ended(self, execution: Execution, end: End) -> None:
         """Count how an attempt ended."""
         self._results[execution.attempt.identity, end.result.value] += 1
-        if end.result not in _UNSEEN:
+        if end.result not in _UNSEEN and execution.has_begun:
             self._duration.observe(max(0.0, (end.ended - execution.attempt.started) / SECOND))
 
     def on_append(self, seconds: float) -> None:

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from kron.engine.agenda import Agenda
 from kron.engine.jobs.execution import Chronicle, Ending, Execution, JobRunner
-from kron.engine.jobs.job import Job, State
+from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment
-from kron.engine.jobs.step import JobStep
+from kron.engine.jobs.step import NEVER_BEGAN, JobStep
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.ports import Clock
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
-from kron.rules.job_record import JobRecord, Process, Result
+from kron.rules.job_record import Attempt, JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work, timing_and_policy
 
@@ -50,7 +50,7 @@ class JobBook:
         self._gap = Reason.DOWNTIME
         self._ended: list[tuple[Execution, Ending, Instant]] = []
         self._processes: list[Process] = []
-        self.given_up: list[str] = []  # names of runs that never begin, or are not tried again after all
+        self.given_up: list[str] = []  # names of runs that are not tried again after all
         self._timeouts: list[tuple[float, str]] = []  # by the monotonic clock
         self._most = _FEW
 
@@ -248,6 +248,20 @@ class JobBook:
             if execution is not None:
                 execution.ends_as = execution.ends_as or why
                 self.host.runner.terminate(execution)
+
+    def displace(self, job: Job, asked: Iterable[Accepted], now: Instant) -> None:
+        """Note that something was asked for and never begins."""
+        self._ended += [(self.unbegun(job, each, now), NEVER_BEGAN, now) for each in asked]
+
+    def unbegun(self, job: Job, accepted: Accepted, now: Instant) -> Execution:
+        """Return an execution that was asked for, and never begins."""
+        attempt = Attempt(
+            accepted.run_id, job.record.identity, accepted.kind, None, None, 1, now, job.record.definition,
+            self.host.boot,
+        )  # fmt: skip
+        execution = Execution(attempt, job.work, self.host.clock.monotonic())
+        execution.ends_as, execution.has_begun = Result.REPLACED, False
+        return execution
 
     def on_process(self, run_id: str, pid: int, ticks: int) -> None:
         """Note as which process a run is there."""

@@ -57,6 +57,7 @@ class Trigger:
         replaced = accept(job, accepted, replaces=replaces)
         book.terminate(replaced.runs, Result.REPLACED)
         book.given_up += replaced.given_up
+        book.displace(job, replaced.displaced, self._now)
         book.queued[job.record.identity] = job
         book.look_at(job, self._now)
         return accepted.run_id

@@ -95,7 +95,9 @@ class Declaration:
             chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
         for record in self._before:
             if record.identity not in self._jobs and (job := book.jobs.get(record.identity)) is not None:
-                book.given_up += job.waiting()
+                book.given_up += job.failed()
+                if self._is_whole:  # else nothing is remembered of who is gone
+                    book.displace(job, job.asked(), self._declared.at)
         if self._is_whole:
             book.adopt(self._jobs, self._records, self._declared.at)
         else:

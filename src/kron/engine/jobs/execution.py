@@ -29,7 +29,7 @@ class Ending(NamedTuple):
 class Execution:
     """One attempt that is under way."""
 
-    __slots__ = ("attempt", "before", "begun", "ends_as", "process", "work")
+    __slots__ = ("attempt", "before", "begun", "ends_as", "has_begun", "process", "work")
 
     def __init__(self, attempt: Attempt, work: Work, begun: float, *, before: str = "") -> None:
         """`before` is the name of the failed run that is tried again."""
@@ -37,6 +37,7 @@ class Execution:
         self.begun = begun  # by the monotonic clock
         self.process: Process | None = None  # as which it is there
         self.ends_as: Result | None = None  # the host ends it, and that is why
+        self.has_begun = True  # else it was asked for, and something else took its place
 
     @property
     def run_id(self) -> str:
@@ -87,4 +88,4 @@ class Chronicle(Witness, Protocol):
         """A job is held by command, or is not any more; it is told before what follows from it."""
 
     def on_given_up(self, run_id: str, /) -> None:
-        """A run that was asked for never begins, or one that failed is not tried again after all."""
+        """A run that failed is not tried again after all."""

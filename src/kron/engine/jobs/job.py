@@ -76,9 +76,9 @@ class Job:
         """Return what belongs to no period and has not begun."""
         return tuple(each for each in self.queue if isinstance(each, Accepted) and each.decision is None)
 
-    def waiting(self) -> tuple[str, ...]:
-        """Return the names of runs that belong to no period and have not begun, and of those to be tried again."""
-        return (*(each.run_id for each in self.asked()), *(retry.attempt.run_id for retry in self.retries))
+    def failed(self) -> tuple[str, ...]:
+        """Return the names of runs that are to be tried again."""
+        return tuple(retry.attempt.run_id for retry in self.retries)
 
     def take_over(self, before: "Job | None", *, lifted_at: Instant | None) -> None:
         """Go on where the same timing was before, under another policy or with another command."""

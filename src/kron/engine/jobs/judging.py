@@ -25,10 +25,11 @@ class Moment(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """What makes room for a newer execution, by name: runs to end, runs that never begin or are not tried again."""
+    """What makes room for a newer execution: runs to end, and not to be tried again, by name; what never begins."""
 
     runs: tuple[str, ...] = ()
     given_up: tuple[str, ...] = ()
+    displaced: tuple[Accepted, ...] = ()
 
 
 def judge_job(job: Job, moment: Moment) -> list[Replaced]:
@@ -61,7 +62,7 @@ def accept(job: Job, accepted: Accepted, *, replaces: bool) -> Replaced:
     if not replaces:
         job.queue += (accepted,)
         return Replaced()
-    making_room = Replaced(tuple(job.active), job.waiting())
+    making_room = Replaced(tuple(job.active), job.failed(), job.asked())
     job.retries = ()
     closed = tuple(item for each in job.queue if (item := _give_up(each)) is not None)
     job.queue = (*closed, accepted._replace(replaces=frozenset(job.active)))

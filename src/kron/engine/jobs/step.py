@@ -16,6 +16,8 @@ from kron.rules.work import Work
 if TYPE_CHECKING:
     from kron.engine.jobs.book import JobBook
 
+NEVER_BEGAN = Ending(not_started="it had not begun when something else took its place")
+
 Seen: TypeAlias = tuple[Execution, Ending, Instant]
 
 
@@ -29,7 +31,7 @@ class JobStep:
         self._dropped: list[str] = []
         self._processes: list[Process] = []
         self._ends: list[tuple[Execution, End]] = []
-        self._given_up: list[str] = []  # names of runs that never begin, or are not tried again after all
+        self._given_up: list[str] = []  # names of runs that are not tried again after all
         self._lifted: list[str] = []  # identities of jobs that were held until now
         self._batch: JobBatch | None = None
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
@@ -51,9 +53,12 @@ class JobStep:
                 self._touch(job)
                 job.active.pop(execution.run_id, None)
                 retry_at = self._again(job, execution, ending, at)
-            result = _result(execution, ending)
-            end = End(execution.run_id, at, result, ending.exit_code, ending.signal, ending.not_started, retry_at)
-            self._ends.append((execution, end))
+            self._end(execution, ending, at, retry_at)
+
+    def _end(self, execution: Execution, ending: Ending, at: Instant, retry_at: Instant | None) -> None:
+        result = _result(execution, ending)
+        end = End(execution.run_id, at, result, ending.exit_code, ending.signal, ending.not_started, retry_at)
+        self._ends.append((execution, end))
 
     def _again(self, job: Job, execution: Execution, ending: Ending, at: Instant) -> Instant | None:
         """Return when a failed attempt is to be tried again, None if it is not."""
@@ -77,11 +82,13 @@ class JobStep:
             self._lifted.append(record.identity)
             job.armed = moment.now
         for replaced in judge_job(job, moment):
-            self._replace(replaced)
+            self._replace(job, replaced)
 
-    def _replace(self, replaced: Replaced) -> None:
+    def _replace(self, job: Job, replaced: Replaced) -> None:
         self._replaced += replaced.runs
         self._given_up += replaced.given_up
+        for each in replaced.displaced:
+            self._end(self._book.unbegun(job, each, self._now), NEVER_BEGAN, self._now, None)
 
     def begin(self, room: int) -> None:
         """Record what is judged: what is over, and what begins as far as there is room."""
@@ -156,12 +163,16 @@ class JobStep:
             self._batch = JobBatch(
                 jobs=[job.record for job, state in self._states.items() if job.record is not state.record],
                 closed=[record for _, record, _ in self._closed],
-                begun=[execution.attempt for execution, _ in self._begun],
+                begun=self._unbegun() + [execution.attempt for execution, _ in self._begun],
                 processes=self._processes,
                 ended=[end for _, end in self._ends],
                 given_up=self._given_up,
             )
         return self._batch
+
+    def _unbegun(self) -> list[Attempt]:
+        """What never begins leaves a row, too."""
+        return [execution.attempt for execution, _ in self._ends if not execution.has_begun]
 
     @property
     def records(self) -> int:
@@ -176,7 +187,7 @@ class JobStep:
                 job.active.pop(execution.run_id, None)
         for execution, _, _ in self._seen:
             job = self._book.jobs.get(execution.attempt.identity)
-            if job is not None:
+            if job is not None and execution.has_begun:
                 job.active[execution.run_id] = execution
         self._book.put_back(self._states, self._seen, self._processes, self._dropped)
 
