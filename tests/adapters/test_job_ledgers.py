@@ -51,7 +51,8 @@ def attempts(draw: st.DrawFn) -> Attempt:
     identity, run_id = draw(IDENTITIES), draw(RUN_IDS)
     if draw(st.integers(0, 4)) == 0:
         kind, number = draw(st.sampled_from([Kind.TRIGGER, Kind.BOOT])), draw(st.sampled_from([1, 1, 2, 3]))
-        return Attempt(run_id, identity, kind, None, None, number, NOW, KEY, "boot")
+        before = draw(RUN_IDS) if number > 1 else ""
+        return Attempt(run_id, identity, kind, None, None, number, NOW, KEY, "boot", before)
     number = draw(st.sampled_from([1, 1, 1, 2, 3]))
     return Attempt(run_id, identity, Kind.PERIOD, draw(MINUTES), draw(MINUTES), number, NOW, KEY, "boot")
 

@@ -155,8 +155,8 @@ class MemoryJobLedger:
             if self.attempts[run_id] != attempt:
                 raise _conflict(identity, nominal, f"run {run_id} is another one already")
             return
-        if nominal is None and number > 1:
-            self._repeat(attempt)
+        if nominal is None and attempt.before:
+            self._give_up(attempt.before)
         if nominal is not None:
             self._try(attempt, nominal)
             if number == 1:
@@ -173,15 +173,6 @@ class MemoryJobLedger:
         elif key in self._tries:
             raise _conflict(attempt.identity, nominal, "that attempt has begun already")
         self._set(self._tries, key, attempt.run_id)
-
-    def _repeat(self, attempt: Attempt) -> None:
-        """Let an execution without a period wait no more: which of several makes no difference."""
-        for before in self.attempts.values():
-            found = self.ends.get(before.run_id)
-            same = (before.identity, before.kind, before.nominal, before.attempt + 1)
-            if same == (attempt.identity, attempt.kind, None, attempt.attempt) and found and found.retry_at:
-                self._give_up(before.run_id)
-                return
 
     def _give_up(self, run_id: str) -> None:
         if run_id in self.ends:

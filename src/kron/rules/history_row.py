@@ -44,6 +44,7 @@ def run_row(name: str, attempt: Attempt, end: End | None, *, attempts: int) -> H
         "signal": None if end is None else end.signal,
         "attempt": attempt.attempt,
         "attempts": attempts,
+        "again": attempt.before or None,
         "duration": None if end is None else _seconds(attempt.started, end.ended),
         # That of a further attempt says nothing about how late its period was taken up.
         "lateness": None if chosen is None or attempt.attempt > 1 else lateness(chosen, attempt.started),
@@ -65,7 +66,7 @@ def closed_row(name: str, record: PeriodRecord) -> HistoryRow:
         "detail": record.detail or _SENTENCES.get(record.reason),
         **dict.fromkeys(("started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt")),
         "attempts": 0,
-        **dict.fromkeys(("duration", "lateness")),
+        **dict.fromkeys(("again", "duration", "lateness")),
     }
     if record.number > 1:
         row |= {"first_period_id": _text(record.first), "last_period_id": _text(record.last), "count": record.number}
@@ -88,7 +89,7 @@ def open_row(name: str, decision: Decision, state: str, detail: str) -> HistoryR
         "state": state,
         **dict.fromkeys(("result", "exit_code", "signal", "attempt")),
         "attempts": 0,
-        **dict.fromkeys(("duration", "lateness")),
+        **dict.fromkeys(("again", "duration", "lateness")),
     }
 
 

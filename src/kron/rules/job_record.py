@@ -57,6 +57,7 @@ class Attempt(NamedTuple):
     started: Instant
     definition: str  # its key
     boot: str  # the boot of the machine that it belongs to
+    before: str = ""  # the run that failed and is tried again
 
 
 class Process(NamedTuple):

@@ -88,16 +88,17 @@ async def an_execution_waits_for_its_next_attempt_until_that_begins(make: Make) 
 
 
 async def an_execution_without_a_period_waits_for_its_next_attempt_until_that_begins(make: Make) -> None:
-    """Of several that wait one is left."""
+    """Of several that wait the others are left."""
     other = TRIGGERED._replace(run_id="run 3")
     ends = [FAILED._replace(run_id=run.run_id) for run in (TRIGGERED, other)]
-    again = TRIGGERED._replace(run_id="run 4", attempt=2)
+    again = TRIGGERED._replace(run_id="run 4", attempt=2, before="run 3")
 
     waiting = await reopened(make, DECLARED, JobBatch(begun=[TRIGGERED, other], ended=ends))
     begun = await reopened(make, JobBatch(begun=[again]))
 
     assert [retry.attempt for retry in waiting.retries] == [TRIGGERED, other]
-    assert len(begun.retries) == 1
+    assert [retry.attempt for retry in begun.retries] == [TRIGGERED]
+    assert begun.unfinished == [Unfinished(again, None)]
 
 
 async def a_next_attempt_can_be_given_up(make: Make) -> None:

@@ -259,7 +259,9 @@ def test_the_end_of_a_triggered_run_is_that_of_its_last_attempt(tmp_path: Path) 
     krond.end()
 
     assert found.returncode == 0
-    assert [row["result"] for row in krond.json("history")] == ["failed", "succeeded"]
+    first, second = krond.json("history")
+    assert (first["result"], second["result"]) == ("failed", "succeeded")
+    assert (first["again"], second["again"]) == (None, first["run_id"])
 
 
 def test_settings_that_change_hold_from_the_reload_on(krond: Krond) -> None:

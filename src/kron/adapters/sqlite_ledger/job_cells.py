@@ -16,7 +16,7 @@ Row = tuple[Any, ...]
 JOB = """SELECT identity, name, key, declared_at, served, suspended, suspended_until, boot, declared
     FROM job JOIN definition ON definition.id = job.definition"""
 CLOSED = "identity, first, nominal, number, chosen, effective, outcome, reason, detail, key, at"
-ATTEMPT = "run_id, identity, entry.kind, nominal, chosen, attempt, at, key, entry.boot"
+ATTEMPT = "run_id, identity, entry.kind, nominal, chosen, attempt, at, key, entry.boot, again"
 END = "run_id, ended, result, exit_code, signal, detail, retry_at"
 PROCESS = "run_id, pid, ticks"
 ENTRY = "entry JOIN job ON job.id = entry.job JOIN definition ON definition.id = entry.definition"
@@ -67,7 +67,7 @@ def closed_of(row: Row) -> PeriodRecord:
 
 def attempt_of(row: Row) -> Attempt:
     """Return the attempt of columns `ATTEMPT`."""
-    run_id, identity, kind, nominal, chosen, attempt, started, key, boot = row
+    run_id, identity, kind, nominal, chosen, attempt, started, key, boot, again = row
     return Attempt(
         _text(run_id),
         _text(identity),
@@ -78,6 +78,7 @@ def attempt_of(row: Row) -> Attempt:
         moment(started),
         _text(key),
         _text(boot),
+        "" if again is None else _text(again),
     )
 
 

@@ -14,7 +14,7 @@ SELECT = f"SELECT effective, entry.id, name, {ATTEMPTS}, {ATTEMPT}, {END}, {CLOS
 
 def history_row(row: Row) -> HistoryRow:
     """Return what a row of `SELECT` tells."""
-    name, attempts, run, end, closed = row[2], row[3], row[4:13], row[13:20], row[20:]
+    name, attempts, run, end, closed = row[2], row[3], row[4:14], row[14:21], row[21:]
     if run[0] is None:
         return closed_row(name, closed_of(closed))
     return run_row(name, attempt_of(run), end_of(end), attempts=attempts)
@@ -27,10 +27,10 @@ def identity_of(row: Row) -> str:
 
 def definition_of(row: Row) -> str:
     """Return the key of the definition that a row of `SELECT` refers to."""
-    return str(row[29])
+    return str(row[30])
 
 
 def nominals_of(row: Row) -> tuple[Instant, Instant] | None:
     """Return the first and the last nominal time of a row of `SELECT`, None: it belongs to no period."""
-    _, first, last, *_ = row[20:]
+    _, first, last, *_ = row[21:]
     return None if last is None else (moment(first or last), moment(last))

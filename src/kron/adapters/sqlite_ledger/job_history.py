@@ -139,7 +139,9 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         raise LedgerUnusableError(path=str(path), reason="there is none")
     look(path, JOBS)
     with reading(path), closing(connect_to_read(path)) as connection:
-        check_version(path, JOBS, connection)
+        if check_version(path, JOBS, connection) < JOBS.version:
+            reason = "it is of an earlier version of Kron"
+            raise LedgerUnusableError(path=str(path), reason=reason, fix="start krond once, which brings it up to date")
         yield connection
 
 

@@ -24,8 +24,8 @@ _RETRIES = f"""SELECT {ATTEMPT}, retry_at FROM {ENTRY} WHERE retry_at IS NOT NUL
 def load_jobs(connection: sqlite3.Connection) -> JobStored:
     """Return what is remembered."""
     jobs = [job_of(row) for row in connection.execute(JOB)]
-    unfinished = [Unfinished(attempt_of(row[:9]), process_of(row[9:])) for row in connection.execute(_UNFINISHED)]
-    retries = [Retry(attempt_of(row[:9]), moment(row[9])) for row in connection.execute(_RETRIES)]
+    unfinished = [Unfinished(attempt_of(row[:10]), process_of(row[10:])) for row in connection.execute(_UNFINISHED)]
+    retries = [Retry(attempt_of(row[:10]), moment(row[10])) for row in connection.execute(_RETRIES)]
     return JobStored(
         jobs={job.identity: job for job in jobs},
         definitions=_definitions(connection),

@@ -15,7 +15,7 @@ _JOB = (
 )  # fmt: skip
 _RUN = (
     "job", "kind", "nominal", "number", "attempt", "chosen", "effective", "outcome", "reason", "detail",
-    "definition", "at", "run_id", "boot",
+    "definition", "at", "run_id", "boot", "again",
 )  # fmt: skip
 _CLOSED = (
     "job", "kind", "nominal", "first", "number", "attempt", "chosen", "effective", "outcome", "reason",
@@ -39,9 +39,7 @@ _PUT_ENDS = (
     + ", ".join(f"{column} = new.column{number}" for number, column in enumerate(_END[1:], 2))
     + f" FROM (VALUES {ROWS}) AS new WHERE run_id = new.column1 AND ended IS NULL"
 )
-_REPEAT = """UPDATE entry SET retry_at = NULL WHERE id = (
-    SELECT min(id) FROM entry WHERE retry_at IS NOT NULL AND job = ? AND kind = ? AND nominal IS NULL AND attempt = ?
-)"""  # of several executions that wait it makes no difference which: none of them has a period
+_REPEAT = "UPDATE entry SET retry_at = NULL WHERE run_id = ?"
 _EXECUTED, _RANGE = Outcome.EXECUTED.value, "range"
 
 
@@ -84,13 +82,13 @@ def put_closed(connection: sqlite3.Connection, records: Iterable[PeriodRecord], 
 def put_begun(connection: sqlite3.Connection, attempts: Iterable[Attempt], numbers: Numbers) -> None:
     """Add runs that begin."""
     values: list[object] = []
-    for run_id, identity, kind, nominal, chosen, attempt, started, key, boot in attempts:
+    for run_id, identity, kind, nominal, chosen, attempt, started, key, boot, before in attempts:
         known = numbers.job(identity)
-        if nominal is None and attempt > 1:
-            connection.execute(_REPEAT, (known.number, kind.value, attempt - 1))
+        if nominal is None and before:
+            connection.execute(_REPEAT, (before,))
         effective = stamp(chosen or nominal or started)
         values += (known.number, kind.value, stamp_or_none(nominal), 1, attempt, stamp_or_none(chosen), effective)
-        values += (_EXECUTED, "", "", numbers.definition(key), stamp(started), run_id, boot)
+        values += (_EXECUTED, "", "", numbers.definition(key), stamp(started), run_id, boot, before or None)
     execute_rows(connection, _PUT_RUNS, len(_RUN), values)
 
 

@@ -24,6 +24,7 @@ _JOB = """CREATE TABLE job (
     newest TEXT NOT NULL
 )"""
 # `first` only of several periods; `at`: when a run began or a period was closed; from `run_id` on only of runs.
+# `again`: the run that failed, and that a further attempt tries again.
 _ENTRY = """CREATE TABLE entry (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL REFERENCES job, kind TEXT NOT NULL,
     nominal TEXT, first TEXT, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
@@ -31,7 +32,8 @@ _ENTRY = """CREATE TABLE entry (
     outcome TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
     definition INTEGER NOT NULL REFERENCES definition, at TEXT NOT NULL,
     run_id TEXT, boot TEXT, pid INTEGER, ticks INTEGER,
-    ended TEXT, result TEXT, exit_code INTEGER, signal TEXT, retry_at TEXT
+    ended TEXT, result TEXT, exit_code INTEGER, signal TEXT, retry_at TEXT,
+    again TEXT
 )"""
 _INDICES = {
     "entry_period": "UNIQUE INDEX entry_period ON entry (nominal, job, attempt)",  # a closed period is its attempt 1
@@ -44,11 +46,12 @@ _INDICES = {
 
 JOBS = Schema(
     application_id=0x4B726E64,  # "Krnd"
-    version=1,
+    version=2,
     statements=(_DEFINITION, _JOB, _VERSION, _ENTRY, *(f"CREATE {index}" for index in _INDICES.values())),
     parts={
         **dict.fromkeys(("definition", "job", "version", "entry"), "a table"),
         **dict.fromkeys(_INDICES, "an index"),
     },
+    migrations={1: ("ALTER TABLE entry ADD COLUMN again TEXT",)},
     private=True,
 )

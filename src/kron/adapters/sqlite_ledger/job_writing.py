@@ -141,7 +141,7 @@ class JobWriting:
         row = self._row(f"{ATTEMPT}, {END}", "run_id = ?", end.run_id)
         if row is None:
             raise self._no_run(end.run_id)
-        attempt, before = attempt_of(row[:9]), end_of(row[9:])
+        attempt, before = attempt_of(row[:10]), end_of(row[10:])
         if before is None or before._replace(retry_at=None) != end._replace(retry_at=None):
             raise self._conflict(attempt.identity, attempt.nominal, f"run {end.run_id} has ended already")
         self._connection.execute(_RETRY, (stamp_or_none(end.retry_at), end.run_id))

@@ -113,14 +113,15 @@ def move(draft: Path, path: Path) -> None:
         os.close(folder)
 
 
-def check_version(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
-    """Refuse a file of a version that this Kron does not know."""
+def check_version(path: Path, schema: Schema, connection: sqlite3.Connection) -> int:
+    """Return the version of a file; one that this Kron does not know is refused."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version < 1:
         raise LedgerUnusableError(path=str(path), reason=f"it is damaged (its schema has version {version})")
     if version > schema.version:
         reason = f"it was written by a later version of Kron (schema {version}; this one knows {schema.version})"
         raise LedgerUnusableError(path=str(path), reason=reason, fix="use that version")
+    return int(version)
 
 
 def _check(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:

@@ -29,11 +29,10 @@ class Ending(NamedTuple):
 class Execution:
     """One attempt that is under way."""
 
-    __slots__ = ("attempt", "before", "begun", "ends_as", "has_begun", "process", "work")
+    __slots__ = ("attempt", "begun", "ends_as", "has_begun", "process", "work")
 
-    def __init__(self, attempt: Attempt, work: Work, begun: float, *, before: str = "") -> None:
-        """`before` is the name of the failed run that is tried again."""
-        self.attempt, self.work, self.before = attempt, work, before
+    def __init__(self, attempt: Attempt, work: Work, begun: float) -> None:
+        self.attempt, self.work = attempt, work
         self.begun = begun  # by the monotonic clock
         self.process: Process | None = None  # as which it is there
         self.ends_as: Result | None = None  # the host ends it, and that is why

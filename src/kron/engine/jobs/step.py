@@ -107,8 +107,9 @@ class JobStep:
                 attempt=retry.attempt.attempt + 1,
                 started=self._now,
                 boot=self._book.host.boot,
+                before=retry.attempt.run_id,
             )
-            self._execute(job, attempt, None, before=retry.attempt.run_id)
+            self._execute(job, attempt, None)
             begun += 1
         while job.queue:
             first = job.queue[0]
@@ -132,8 +133,8 @@ class JobStep:
             self._book.host.boot,
         )  # fmt: skip
 
-    def _execute(self, job: Job, attempt: Attempt, decision: Decision | None, *, before: str = "") -> None:
-        execution = Execution(attempt, job.work, self._book.host.clock.monotonic(), before=before)
+    def _execute(self, job: Job, attempt: Attempt, decision: Decision | None) -> None:
+        execution = Execution(attempt, job.work, self._book.host.clock.monotonic())
         job.active[execution.run_id] = execution
         self._begun.append((execution, decision))
 

@@ -49,8 +49,8 @@ class Chronicler:
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
         """Tell that an attempt begins; the first of a period is its outcome."""
-        if execution.before:
-            self._first[execution.run_id] = self._first.pop(execution.before, execution.before)
+        if before := execution.attempt.before:
+            self._first[execution.run_id] = self._first.pop(before, before)
         row = run_row(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
         self.last[execution.attempt.identity] = Outcome.EXECUTED.value, None
         if decision is not None:
