@@ -52,7 +52,8 @@ def event(
 
 _ROW = (
     "kind", "run_id", "identity", "name", "period_id", "nominal_time", "chosen_time", "outcome", "reason", "detail",
-    "started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt", "attempts", "duration", "lateness",
+    "started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt", "attempts", "again", "duration",
+    "lateness",
 )  # fmt: skip
 _RANGE = ("first_period_id", "last_period_id", "count")
 _DECISION = (

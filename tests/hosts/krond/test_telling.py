@@ -29,6 +29,25 @@ def test_calls_are_made_in_their_order_once_the_loop_has_a_turn() -> None:
     assert asyncio.run(live()) == ([], [0, 1, 2, 3, 4])
 
 
+def test_a_call_that_fails_does_not_silence_the_others() -> None:
+    async def live() -> tuple[list[int], list[str]]:
+        made: list[int] = []
+        failed: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, said: failed.append(str(said["exception"])))
+        telling = Telling(lambda: NOON)
+        telling(int, "no number")
+        telling(made.append, 1)
+        await turns()
+        telling(made.append, 2)
+        await turns()
+        return made, failed
+
+    made, failed = asyncio.run(live())
+
+    assert made == [1, 2]
+    assert len(failed) == 1
+
+
 def test_nothing_is_told_while_something_waits_to_be_started() -> None:
     async def live() -> list[int]:
         made: list[int] = []

@@ -72,10 +72,12 @@ class Telling:
         if self._waiting and self._is_starting() and self._now() - self._waiting[0][0] < _LONGEST:
             loop.call_later(_PAUSE, self._go_on)
             return
-        self._make(_TOGETHER)
-        self._is_asked_for = bool(self._waiting)
-        if self._is_asked_for:
-            loop.call_soon(self._go_on)
+        try:
+            self._make(_TOGETHER)
+        finally:  # an error that nobody thought of is told by the event loop, and must not silence all others
+            self._is_asked_for = bool(self._waiting)
+            if self._is_asked_for:
+                loop.call_soon(self._go_on)
 
     def _make(self, most: int) -> None:
         for _ in range(min(most, len(self._waiting))):
