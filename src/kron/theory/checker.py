@@ -41,7 +41,7 @@ class Checker:
         self._jury = self._runs.jury
         self._inits_jury, self._stops_jury = Jury(suite.of(Scope.INITIALIZE)), Jury(suite.of(Scope.STOP))
         self._world_jury = Jury(suite.of(Scope.WORLD), (ACTIVE,))
-        self._world = Subject("", 0, -1, 0)
+        self._world = Subject("", self._world_jury.unseen(), -1, self._world_jury.nothing_owed)
         self._calm = -1  # a state of the world that an action does not change
         self._inits: dict[int, Call] = {}
         self._stops: dict[int, Call] = {}
@@ -76,7 +76,7 @@ class Checker:
         if court.clock < clock:
             self._pulses.set_back(court.clock, clock)
         if court.clock >= self._pulses.soonest:
-            self._pulse_until(court.clock)
+            self._pulses.until(court.clock, self._pulse)
         if court.clocks.set(t):
             court.expire()
         court.position += 1
@@ -86,18 +86,19 @@ class Checker:
 
     def read_runs(self, t: int, event: str, tasks: Sequence[str]) -> None:
         """Take a RunStart, or a RunSuccess, of each of these tasks: what `read` does with one after the other."""
-        for name in tasks[:1]:  # it moves time on, and the world
-            self.read(Position(t, event, {"task": name}))
-        runs, rest = self._runs, tasks[1:]
-        if isinstance(runs, Tasks) and self._world.state == self._calm and not self._stops:
-            runs.on_runs(t, event, rest)
+        if not tasks:
+            return
+        self.read(Position(t, event, {"task": tasks[0]}))  # it moves time on, and the world
+        runs = self._runs
+        if isinstance(runs, Tasks) and self._world.stand.state == self._calm and not self._stops:
+            runs.on_more_runs(t, event, tasks)
         else:
-            for name in rest:
+            for name in tasks[1:]:
                 self.read(Position(t, event, {"task": name}))
 
     def report(self) -> Report:
         """Return what is known by now."""
-        self._pulse_until(self._court.clock)
+        self._pulses.until(self._court.clock, self._pulse)
         groups: list[tuple[Jury, list[Subject]]] = [
             (self._jury, list(self._runs.members())),
             (self._inits_jury, list(self._inits.values())),
@@ -111,18 +112,17 @@ class Checker:
         """Call a function with each violation as it is found, the first of each property."""
         self._court.findings.on_violation = on_violation
 
-    def _pulse_until(self, t: int) -> None:
+    def _pulse(self, at: int, tasks: Sequence[Subject], letter: Letter) -> bool:
         court = self._court
-        for at, tasks, letter in self._pulses.until(t):
-            if court.clocks.set(max(at, court.clocks.t)):  # a retry may have come while its failure was being recorded
-                court.expire()
-            court.tell_each(self._jury, tasks, letter)
+        if court.clocks.set(max(at, court.clocks.t)):  # a retry may have come while its failure was being recorded
+            court.expire()
+        return court.tell_each(self._jury, tasks, letter)
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 
     def _on_run(self, position: Position) -> None:
         self._runs.on_run(position)
-        if self._world.state != self._calm:
+        if self._world.stand.state != self._calm:
             self._tell_world(_ACTION)
         if self._stops:
             self._tell_stops()
@@ -130,7 +130,7 @@ class Checker:
     def _on_crash(self, _: Position) -> None:
         for calls in (self._inits, self._stops):
             for call in calls.values():
-                call.release()
+                call.debts = (None,) * len(call.debts)
             calls.clear()
         self._runs.running.clear()
         self._court.clocks.thaw()
@@ -147,8 +147,8 @@ class Checker:
         for other in self._inits.values():
             other.is_excused |= other is not call
         self._tell_world(frozenset({"IS", "Action"}))
-        marks = self._inits_jury.step(call, frozenset({"Begin"}), self._court.position)
-        self._court.look(self._inits_jury, call, marks, len(call.registrations))  # its own list, not the current one
+        size = len(call.registrations)  # of its own list, not the current one
+        self._court.tell(self._inits_jury, call, frozenset({"Begin"}), size=size)
         self._tell_stops()
 
     def _on_init_success(self, position: Position) -> None:
@@ -193,7 +193,7 @@ class Checker:
         if number in calls or not isinstance(number, int):
             raise self._court.misplaced("call", number, "must be a number of its own")
         kind = "initialize" if calls is self._inits else "stop"
-        call = calls[number] = Call(f"{kind} {number}", len(jury.timed))
+        call = calls[number] = Call(f"{kind} {number}", jury.unseen(), jury.nothing_owed)
         return call
 
     def _return(self, position: Position, calls: dict[int, Call], jury: Jury) -> Call:
@@ -218,13 +218,13 @@ class Checker:
         self._is_closed = position.fields["closed"] is True
         if self._is_closed:  # what was to come some day never does
             for member in self._runs.members():
-                for each in self._jury.open(member):
+                for each in self._jury.open(member.stand.state):
                     self._court.violate(self._jury, each, member)
 
     def _tell_world(self, letter: Letter) -> None:
-        before = self._world.state
+        before = self._world.stand.state
         self._court.tell(self._world_jury, self._world, letter)
-        if letter is _ACTION and self._world.state == before:
+        if letter is _ACTION and self._world.stand.state == before:
             self._calm = before  # one more action would change nothing
 
     def _tell_stops(self, begins: Call | None = None) -> None:
@@ -233,4 +233,4 @@ class Checker:
             self._court.tell(self._stops_jury, call, frozenset({"Begin", *quiet} if call is begins else quiet))
 
     def _is_active(self) -> bool:
-        return self._world_jury.shows(self._world.state, ACTIVE)
+        return self._world_jury.shows(self._world.stand.state, ACTIVE)

@@ -1,15 +1,17 @@
 """Clocks: what has to come soon, and the active time by which it must. Frozen time does not count."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 from kron.theory.jury import Jury
+from kron.theory.stand import Debt, Debts
 from kron.theory.subjects import Subject
 from kron.theory.trace import Bounds
 
 _MINUTE = 60_000
 _TASKS_PER_MINUTE = 10_000
+_FEW = 1_000  # of so few debts it does not matter whether they are paid
 
 
 class Clocks:
@@ -19,17 +21,18 @@ class Clocks:
         """Bounds that the trace does not name are a minute, and may grow with the list."""
         self._bounds, self._grow = bounds, grow
         self._deadlines: list[int] = []  # a heap
-        self._waiting: dict[int, list[_Group]] = {}  # who waits for each of them
+        self._waiting: dict[int, list[_Group]] = {}  # who was to be served by each of them
+        self._queued, self._most = 0, _FEW  # how many those are, the ones that were served included
         self._frozen_since: int | None = None
         self._frozen = 0
         self.t = 0
         self.active = 0
 
-    def bound(self, size: int) -> int:
-        """Return how much active time something may take with a list of this size."""
+    def deadline(self, size: int) -> int:
+        """Return by when, in active time, something has to come with a list of this size."""
         if self._bounds is None:
-            return _MINUTE if not self._grow else max(_MINUTE, _MINUTE * size // _TASKS_PER_MINUTE)
-        return self._bounds.a * size + self._bounds.b + self._bounds.lag
+            return self.active + (max(_MINUTE, _MINUTE * size // _TASKS_PER_MINUTE) if self._grow else _MINUTE)
+        return self.active + self._bounds.a * size + self._bounds.b + self._bounds.lag
 
     def set(self, t: int) -> bool:
         """Let it be that late, and return whether a deadline may have passed."""
@@ -49,47 +52,60 @@ class Clocks:
             self._frozen += self.t - self._frozen_since
             self._frozen_since = None
 
-    def start(self, jury: Jury, subjects: Iterable[Subject], place: int, size: int) -> None:
-        """Give subjects until the bound for one of their timed properties."""
-        deadline = self.active + self.bound(size)
-        looked_at: list[Subject] = []
+    def owe(self, debt: Debt, jury: Jury, place: int, subjects: Sequence[Subject]) -> None:
+        """Let subjects be owed something, by one of their timed properties, until its deadline."""
+        before, after = None, jury.nothing_owed
         for subject in subjects:
-            subject.deadlines[place] = deadline
-            if not subject.is_queued[place]:
-                subject.is_queued[place] = True
-                looked_at.append(subject)
-        if looked_at:
-            self._queue(deadline, _Group(jury, place, looked_at))
+            if subject.debts is not before:
+                before = subject.debts
+                after = replaced(before, place, debt)
+            subject.debts = after
+        self._queue(_Group(debt, jury, place, subjects))
+        if self._queued > self._most:
+            self._forget()
 
     def expired(self) -> Iterator[tuple[Jury, Subject, int]]:
         """Yield those whose time has run out, each once."""
         while self._deadlines and self._deadlines[0] < self.active:
-            for jury, place, subjects in self._waiting.pop(heappop(self._deadlines)):
-                again: dict[int, list[Subject]] = {}  # those that were served in time, and are asked for again
-                for subject in subjects:
-                    deadline = subject.deadlines[place]
-                    if deadline is not None and deadline >= self.active:
-                        again.setdefault(deadline, []).append(subject)
-                        continue
-                    subject.is_queued[place] = False
-                    if deadline is not None:
-                        yield jury, subject, place
-                        subject.deadlines[place] = None
-                for deadline, some in again.items():
-                    self._queue(deadline, _Group(jury, place, some))
+            for group in self._waiting.pop(heappop(self._deadlines)):
+                self._queued -= len(group.subjects)
+                for subject in group.unpaid():
+                    yield group.jury, subject, group.place
+                    subject.debts = replaced(subject.debts, group.place, None)
 
-    def _queue(self, deadline: int, group: "_Group") -> None:
-        waiting = self._waiting.get(deadline)
+    def _forget(self) -> None:
+        """Forget what was paid: then there is at most one debt for each subject and timed property."""
+        groups = [group for deadline in sorted(self._deadlines) for group in self._waiting[deadline]]
+        self._deadlines, self._waiting, self._queued = [], {}, 0
+        for group in groups:
+            if unpaid := group.unpaid():
+                self._queue(group._replace(subjects=unpaid))
+        self._most = max(_FEW, 2 * self._queued)
+
+    def _queue(self, group: "_Group") -> None:
+        self._queued += len(group.subjects)
+        waiting = self._waiting.get(group.debt.deadline)
         if waiting is None:
-            self._waiting[deadline] = [group]
-            heappush(self._deadlines, deadline)
+            self._waiting[group.debt.deadline] = [group]
+            heappush(self._deadlines, group.debt.deadline)
         else:
             waiting.append(group)
 
 
 class _Group(NamedTuple):
-    """Subjects that wait for the same."""
+    """Subjects that were owed the same."""
 
+    debt: Debt
     jury: Jury
     place: int
-    subjects: list[Subject]
+    subjects: Sequence[Subject]
+
+    def unpaid(self) -> list[Subject]:
+        """Return those that still are."""
+        _, _, place, subjects = self
+        return [subject for subject in subjects if subject.debts[place] is self.debt]
+
+
+def replaced(debts: Debts, place: int, debt: Debt | None) -> Debts:
+    """Return debts with one of them replaced."""
+    return (*debts[:place], debt, *debts[place + 1 :])

@@ -1,13 +1,15 @@
 """Court: where in a trace its readers stand, how late it is there, and what the juries have found by then."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from kron.errors import InvalidTraceError
-from kron.theory.clocks import Clocks
+from kron.theory.clocks import Clocks, replaced
 from kron.theory.findings import Findings
-from kron.theory.jury import Jury, Marks
+from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
 from kron.theory.properties import Property
+from kron.theory.stand import Debt, Stand
 from kron.theory.subjects import Subject
 from kron.theory.trace import Bounds
 
@@ -23,66 +25,65 @@ class Court:
         self.event = ""
         self.listed = 0  # how many tasks the current list has: so much longer may things take
 
-    def tell(self, jury: Jury, subject: Subject, letter: Letter) -> None:
-        """Let a subject see a letter here."""
-        marks = jury.step(subject, letter, self.position)
-        if marks is not subject.marks:
-            self.look(jury, subject, marks, self.listed)
+    def tell(self, jury: Jury, subject: Subject, letter: Letter, *, size: int | None = None) -> None:
+        """Let a subject see a letter here; what it is owed then depends on the size of a list, the current one's."""
+        position, stand = self.position, subject.stand
+        known = stand.after_rest if position - subject.touched > 1 else stand.at_once
+        found = known.get(letter) or jury.step(stand, letter, rested=known is stand.after_rest)
+        subject.stand, subject.touched = found, position
+        if found.marks is not stand.marks:
+            self._look(jury, (subject,), self.listed if size is None else size)
 
-    def tell_each(self, jury: Jury, subjects: Sequence[Subject], letter: Letter, event: str = "") -> None:
-        """Let each of the subjects see a letter at a position of its own; an event has a line of the trace each."""
-        moves, position, line = jury.moves(letter), self.position, self.line
+    def tell_each(self, jury: Jury, subjects: Sequence[Subject], letter: Letter) -> bool:
+        """Let each of the subjects, no two the same, see a letter at a position; return whether a state changed."""
+        stand: Stand | None = None
+        after = subjects[0].stand
+        state, is_moved = after.state, False
+        self.position += 1
+        self.tell(jury, subjects[0], letter)  # the only one that may not have rested
         alike: list[Subject] = []  # those whose marks changed to the same, one after the other
-        common: Marks | None = None
-        for subject in subjects:
-            position += 1
-            if position - subject.touched > 1:
-                before, after, marks = moves.get(subject.state) or jury.move(subject.state, letter)
-                subject.before, subject.state, subject.touched = before, after, position
-            else:  # it has not rested
-                marks = jury.step(subject, letter, position)
-            if event:
-                line += 1
-            if marks is not subject.marks:
-                if marks.broken or (event and marks.asked):  # the line counts
-                    self.line = line
-                    self.look(jury, subject, marks, self.listed)
-                else:
-                    subject.marks = marks
-                    if marks is not common:
-                        self._look_at_all(jury, alike, common)
-                        alike, common = [], marks
-                    alike.append(subject)
-            if event:
-                subject.lines[event] = line
-        self._look_at_all(jury, alike, common)
-        self.position, self.line = position, line
+        is_changed = False
+        for subject in islice(subjects, 1, None):
+            if subject.stand is not stand:
+                if alike:
+                    self._look(jury, alike, self.listed)
+                    alike = []
+                stand = subject.stand
+                after = stand.after_rest.get(letter) or jury.step(stand, letter, rested=True)
+                is_changed = after.marks is not stand.marks
+                is_moved |= after.state != stand.state
+            subject.stand = after
+            if is_changed:
+                alike.append(subject)
+        if alike:
+            self._look(jury, alike, self.listed)
+        self.position += len(subjects) - 1
+        subjects[-1].touched = self.position  # of the others it counts only that they were touched before
+        return is_moved or subjects[0].stand.state != state
 
-    def look(self, jury: Jury, subject: Subject, marks: Marks, size: int) -> None:
-        """Note what a jury said of a subject; what it is owed depends on the size of a list."""
-        subject.marks = marks
+    def pass_by(self, jury: Jury, stranger: Subject, letter: Letter) -> None:
+        """Let somebody see a letter whom nobody has named yet, and at whom nobody looks."""
+        rested = self.position - stranger.touched > 1
+        stranger.stand = jury.unseen(jury.step(stranger.stand, letter, rested=rested).state)
+        stranger.touched = self.position
+
+    def _look(self, jury: Jury, subjects: Sequence[Subject], size: int) -> None:
+        """Note what a jury says of subjects with the same marks; what they are owed depends on the size of a list."""
+        marks = subjects[0].stand.marks
+        assert marks is not None, "they have seen a letter"
         for each in marks.broken:
-            self.violate(jury, each, subject)
-        deadlines = subject.deadlines
-        for place in marks.ended:
-            deadlines[place] = None
-        for place in marks.asked:
-            if deadlines[place] is None:
-                self.clocks.start(jury, (subject,), place, size)
-                subject.owed[place] = self.line
-
-    def _look_at_all(self, jury: Jury, subjects: Sequence[Subject], marks: Marks | None) -> None:
-        """Note what a jury said of them all at this line."""
-        if marks is None:
+            self.violate(jury, each, subjects[0])  # the first one counts
+        if len(marks.ended) == len(jury.timed):
+            for subject in subjects:
+                subject.debts = jury.nothing_owed
             return
         for place in marks.ended:
             for subject in subjects:
-                subject.deadlines[place] = None
+                subject.debts = replaced(subject.debts, place, None)
         for place in marks.asked:
-            asking = [subject for subject in subjects if subject.deadlines[place] is None]
-            self.clocks.start(jury, asking, place, self.listed)
-            for subject in asking:
-                subject.owed[place] = self.line
+            asking = [subject for subject in subjects if subject.debts[place] is None]
+            if asking:
+                self.clocks.owe(Debt(self.clocks.deadline(size), self.line), jury, place, asking)
 
     def expire(self) -> None:
         """Note what was owed until now and did not come."""

@@ -23,29 +23,27 @@ _SLICE = 6  # lines that an explanation names
 
 def explain(each: Property, subject: Subject, jury: Jury, line: int) -> tuple[str, tuple[int, ...]]:
     """Return the explanation, and the numbers of the lines it rests on, the last one that of the violation."""
-    past = sorted((number, event) for event, number in subject.lines.items() if number < line)[-_SLICE:]
+    past = sorted((number, event) for event, number in subject.past().items() if number < line)[-_SLICE:]
     lines = (*(number for number, _ in past), line)
     whom = f"{subject.name}: " if subject.name else ""
     story = ", ".join(f"{event} at {number}" for number, event in past)
     before = f" (before: {story})" if story else ""
-    if each in jury.timed and each in _overdue(jury, subject):
-        return f"{whom}owed since {subject.owed[jury.timed.index(each)]}, not there at {line}{before}", lines
+    debt = subject.debts[jury.timed.index(each)] if each in jury.timed else None
+    if debt is not None:
+        return f"{whom}owed since {debt.line}, not there at {line}{before}", lines
     if each in (S1, P3):
         return f"{whom}a start at {line}, but {_why_not(jury, subject)}{before}", lines
     return f"{whom}not so at {line}: {each.sentence}{before}", lines
 
 
-def _overdue(jury: Jury, subject: Subject) -> list[Property]:
-    return [each for each, deadline in zip(jury.timed, subject.deadlines, strict=True) if deadline is not None]
-
-
 def _why_not(jury: Jury, task: Subject) -> str:
     """Return which part of an obligation was missing just before."""
-    if not jury.shows(task.before, REGISTERED):
+    before = task.stand.before
+    if not jury.shows(before, REGISTERED):
         return "the current list does not name it"
-    if not jury.shows(task.before, ACTIVE):
+    if not jury.shows(before, ACTIVE):
         return "no list is active"
-    if jury.shows(task.before, RUNNING):
+    if jury.shows(before, RUNNING):
         return "it is still running"
-    assert not any(jury.shows(task.before, demand) for demand in _DEMANDS)
+    assert not any(jury.shows(before, demand) for demand in _DEMANDS)
     return "nothing is owed: no due instant, retry or restart is pending"

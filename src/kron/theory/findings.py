@@ -60,7 +60,7 @@ def waiting(each: Property, groups: Iterable[tuple[Jury, Iterable[Subject]]]) ->
         if each in jury.timed:
             place = jury.timed.index(each)
             is_call = each.scope is Scope.STOP  # one that has not returned is open also while something runs
-            found += [member.name for member in members if is_call or member.deadlines[place] is not None]
+            found += [member.name for member in members if is_call or member.debts[place] is not None]
         elif each in jury.plain:
-            found += [member.name for member in members if each in jury.open(member)]
+            found += [member.name for member in members if each in jury.open(member.stand.state)]
     return found

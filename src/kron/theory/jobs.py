@@ -33,7 +33,7 @@ class Period(Subject):
 
     def __init__(self, name: str, stranger: Subject, *, is_forgotten: bool) -> None:
         """It has seen what a stranger has, and may be as old as what was forgotten."""
-        super().__init__(name, stranger.state, stranger.touched, len(stranger.deadlines))
+        super().__init__(name, stranger.stand, stranger.touched, stranger.debts)
         self.lines |= stranger.lines
         self._decided: dict[str, Decided] = {}  # by definition
         self.chosen: Microseconds | None = None  # by the latest decision
@@ -76,7 +76,7 @@ class Job:
     def __init__(self, name: str, stranger: Subject, armed: Microseconds) -> None:
         """It has seen what a stranger has, and was armed when the host was."""
         self.name = name
-        self.stranger = Subject("", stranger.state, stranger.touched, len(stranger.deadlines))  # a period yet to come
+        self.stranger = Subject("", stranger.stand, stranger.touched, stranger.debts)  # a period yet to come
         self.stranger.lines |= stranger.lines
         self.armed = armed
         self.is_suspended = False

@@ -2,29 +2,12 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from kron.theory.automaton import Automaton
 from kron.theory.formula import Always, Formula, Implies, Soon
 from kron.theory.meaning import Letter, Verdict
 from kron.theory.properties import Property
-from kron.theory.subjects import Subject
-
-
-class Move(NamedTuple):
-    """What a letter does to a state that has rested."""
-
-    before: int  # the state at rest
-    after: int
-    marks: "Marks"
-
-
-class Marks(NamedTuple):
-    """What a state says: which properties are broken, and of each timed one, whether it is asked for or ended."""
-
-    broken: tuple[Property, ...]
-    asked: tuple[int, ...]  # places among the timed ones
-    ended: tuple[int, ...]
+from kron.theory.stand import Debts, Marks, Stand
 
 
 class Jury:
@@ -41,42 +24,45 @@ class Jury:
         self.automaton = _automaton(tuple(each.formula for each in self.plain), (*watched, *self._shown))
         self._marks: dict[int, Marks] = {}
         self._open: dict[int, list[Property]] = {}
-        self._moves: dict[Letter, dict[int, Move]] = {}
+        self._stands: dict[tuple[int, int], Stand] = {}
         self._alike: dict[Marks, Marks] = {}  # equal ones are one, so that a change is seen at a glance
+        self._unseen: dict[int, Stand] = {}
+        self.nothing_owed: Debts = (None,) * len(self.timed)
 
-    def step(self, subject: Subject, letter: Letter, position: int) -> Marks:
-        """Let a subject see a letter at a position; in those since its last one it saw nothing."""
-        automaton, state = self.automaton, subject.state
-        if position - subject.touched > 1:
-            state = automaton.rest(state)
-        subject.touched, subject.before = position, state
-        following = automaton.table[state].get(letter)
-        if following is None:
-            following = automaton.step(state, letter)
-        subject.state = following
-        return self._marks.get(following) or self._mark(following)
+    def unseen(self, state: int = Automaton.START) -> Stand:
+        """Return a stand that nobody has looked at yet: what is said of the next one is looked at in any case."""
+        found = self._unseen.get(state)
+        if found is None:
+            found = self._unseen[state] = Stand(state, state, None)
+        return found
 
-    def moves(self, letter: Letter) -> dict[int, Move]:
-        """Return what a letter does to states, as far as it was asked for: for readers in a hurry."""
-        return self._moves.setdefault(letter, {})
-
-    def move(self, state: int, letter: Letter) -> Move:
-        """Return what a letter does to a state after a rest."""
-        before = self.automaton.rest(state)
-        after = self.automaton.step(before, letter)
-        found = self.moves(letter)[state] = Move(before, after, self._marks.get(after) or self._mark(after))
+    def step(self, stand: Stand, letter: Letter, *, rested: bool) -> Stand:
+        """Return where a letter leads, at the next position or, after a rest, at a later one."""
+        known = stand.after_rest if rested else stand.at_once
+        found = known.get(letter)
+        if found is None:
+            before = self.automaton.rest(stand.state) if rested else stand.state
+            found = known[letter] = self._stand(before, self.automaton.step(before, letter))
         return found
 
     def shows(self, state: int, formula: Formula) -> bool:
         """Whether one of the shown formulas holds at the last position."""
         return self.automaton.watched(state)[2 * len(self.timed) + self._shown.index(formula)]
 
-    def open(self, subject: Subject) -> list[Property]:
+    def open(self, state: int) -> list[Property]:
         """Return the properties without a clock that would be violated if nothing ever happened again."""
-        found = self._open.get(subject.state)
+        found = self._open.get(state)
         if found is None:
-            verdicts = zip(self.plain, self.automaton.verdicts(subject.state), strict=True)
-            found = self._open[subject.state] = [each for each, verdict in verdicts if verdict is Verdict.UNDECIDED]
+            verdicts = zip(self.plain, self.automaton.verdicts(state), strict=True)
+            found = self._open[state] = [each for each, verdict in verdicts if verdict is Verdict.UNDECIDED]
+        return found
+
+    def _stand(self, before: int, state: int) -> Stand:
+        found = self._stands.get((before, state))
+        if found is None:
+            marks = self._marks.get(state) or self._mark(state)
+            is_quiet = not marks.broken and len(marks.ended) == len(self.timed)
+            found = self._stands[before, state] = Stand(before, state, marks, is_quiet=is_quiet)
         return found
 
     def _mark(self, state: int) -> Marks:

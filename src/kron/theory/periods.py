@@ -34,7 +34,9 @@ class Periods:
         self.jury = Jury(suite.of(Scope.PERIOD))
         self.running: set[Subject] = set()
         self._jobs: dict[str, Job] = {}
-        self._stranger = Subject("", 0, -1, len(self.jury.timed))  # what a job has seen that nobody has named yet
+        self._stranger = Subject(
+            "", self.jury.unseen(), -1, self.jury.nothing_owed
+        )  # what a job has seen that nobody has named yet
         self._armed = LONG_AGO
         self.readers: Mapping[str, Callable[[Position], None]] = {
             "Decision": self._on_decision,
@@ -149,5 +151,5 @@ class Periods:
         self._tell_stranger(job.stranger, letter)
 
     def _tell_stranger(self, stranger: Subject, letter: Letter) -> None:
-        self.jury.step(stranger, letter, self._court.position)
+        self._court.pass_by(self.jury, stranger, letter)
         stranger.lines[self._court.event] = self._court.line

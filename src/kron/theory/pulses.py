@@ -1,6 +1,6 @@
 """Pulses: the Dues and RetryDues that the environment owes a trace, in the order of time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -11,6 +11,9 @@ from kron.theory.subjects import Task
 _DUE: Letter = frozenset({"Due"})
 _RETRY_DUE: Letter = frozenset({"RetryDue"})
 _NEVER = 1 << 62
+
+Tell = Callable[[int, Sequence[Task], Letter], bool]
+"""Takes an instant and the tasks that see a letter then, one after the other; returns whether a state changed."""
 
 
 class _Together:
@@ -61,8 +64,8 @@ class Pulses:
             task.retry_at = at
             self._push(at, task)
 
-    def until(self, t: int) -> Iterator[tuple[int, Sequence[Task], Letter]]:
-        """Yield those up to an instant, and that instant's own; tasks of one schedule are due together.
+    def until(self, t: int, tell: Tell) -> None:
+        """Tell of those up to an instant, and that instant's own; tasks of one schedule are due together.
 
         While tasks go on being due and nothing happens, their states stay the same: then one Due stands for the rest.
         """
@@ -72,15 +75,13 @@ class Pulses:
             if isinstance(who, Task):
                 if who.retry_at == at:
                     who.retry_at = None
-                    yield at, (who,), _RETRY_DUE
+                    tell(at, (who,), _RETRY_DUE)
             elif who.at == at:
                 tasks = who.present()
                 owing = tasks if at > self._again_until else [task for task in tasks if task.owes(at)]
-                states = [task.state for task in owing]
-                yield at, owing, _DUE
+                is_moved = bool(owing) and tell(at, owing, _DUE)
                 if tasks:
-                    is_same = len(owing) == len(tasks) and states == [task.state for task in owing]
-                    self._expect(who, t if is_same else at)
+                    self._expect(who, at if is_moved or len(owing) != len(tasks) else t)
         self.soonest = coming[0][0] if coming else _NEVER
 
     def set_back(self, clock: int, since: int) -> None:

@@ -1,38 +1,39 @@
 """Subject: somebody whom properties are about, a task, a call or the world, and what is remembered of it."""
 
+from collections.abc import Mapping
+
 from kron.theory.environment import Times, minute_of
+from kron.theory.stand import Debts, Stand
 from kron.theory.trace import Memory, Registration
 
 
 class Subject:
-    """Where an automaton stands for it, and what it is owed. A trace may have a million of them."""
+    """Where it stands, and what it is owed. A trace may have a million of them."""
 
-    __slots__ = ("before", "deadlines", "is_queued", "lines", "marks", "name", "owed", "state", "touched")
+    __slots__ = ("debts", "lines", "name", "stand", "touched")
 
-    def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
-        """It stands at a state that it reached at position `touched`, and has so many timed properties."""
-        self.name = name
-        self.state = self.before = state
-        self.touched = touched
-        self.marks: object = None  # what its jury said last
-        self.deadlines: list[int | None] = [None] * timed  # in active time; None: nothing is owed
-        self.is_queued: list[bool] = [False] * timed  # whether a clock looks at the deadline
-        self.owed: list[int] = [0] * timed  # the line since which it is owed
-        self.lines: dict[str, int] = {}  # the last line of each kind of event: what explanations are made of
+    def __init__(self, name: str, stand: Stand, touched: int, debts: Debts) -> None:
+        """It came to where it stands at position `touched`, or earlier if it was not the last that saw something."""
+        self.name, self.stand, self.touched, self.debts = name, stand, touched, debts
+        self.lines: dict[str, int] = {}  # the last line of each kind of event, as far as it is not kept elsewhere
 
-    def release(self) -> None:
-        """Owe it nothing any more; what its jury says next is looked at in any case."""
-        self.deadlines = [None] * len(self.deadlines)
-        self.marks = None
+    def past(self) -> Mapping[str, int]:
+        """Return the last line of each kind of event: what explanations are made of."""
+        return self.lines
 
 
 class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
-    __slots__ = ("cron", "delay", "first", "is_listed", "last_due", "last_start", "retry_at", "times")
+    __slots__ = (
+        "cron", "delay", "first", "is_listed", "last_due", "last_start", "retry_at",
+        "start_line", "success_line", "times",
+    )  # fmt: skip
 
-    def __init__(self, name: str, state: int, touched: int, timed: int) -> None:
-        super().__init__(name, state, touched, timed)
+    def __init__(self, name: str, stand: Stand, touched: int, debts: Debts) -> None:
+        super().__init__(name, stand, touched, debts)
+        self.start_line: int | None = None  # of the last RunStart and RunSuccess, which are nearly all there is
+        self.success_line: int | None = None
         self.cron = ""
         self.delay = 0.0
         self.first = 0  # the beginning of the minute in which it came in
@@ -41,6 +42,11 @@ class Task(Subject):
         self.last_start: int | None = None
         self.retry_at: int | None = None
         self.times: Times | None = None
+
+    def past(self) -> Mapping[str, int]:
+        """Return the last line of each kind of event."""
+        runs = {"RunStart": self.start_line, "RunSuccess": self.success_line}
+        return {**self.lines, **{event: line for event, line in runs.items() if line is not None}}
 
     def is_as_in(self, registration: Registration) -> bool:
         """Whether it is in the current list already, and the same."""
@@ -83,8 +89,8 @@ class Call(Subject):
 
     __slots__ = ("is_excused", "is_overtaken", "is_valid", "registrations")
 
-    def __init__(self, name: str, timed: int) -> None:
-        super().__init__(name, 0, -1, timed)
+    def __init__(self, name: str, stand: Stand, debts: Debts) -> None:
+        super().__init__(name, stand, -1, debts)
         self.registrations: list[Registration] = []
         self.is_valid = True
         self.is_overtaken = False  # a stop began after it

@@ -1,6 +1,7 @@
 """Tasks: the tasks that a trace names, what each of them sees, and what its list and its schedule say of it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from math import isfinite
 
 from kron.theory.alphabet import LETTERS
@@ -24,11 +25,13 @@ class Tasks:
         self._court, self._calendar, self._pulses = court, calendar, pulses
         self._keeps_history = suite.changed_task is History.KEEP
         self.jury = Jury(suite.of(Scope.TASK), SHOWN)
-        self.running: set[Subject] = set()
+        self.running: set[str] = set()  # names
         self._listed: Mapping[str, Registration] = {}
         self._has_begun = False  # with a first list
         self._tasks: dict[str, Task] = {}
-        self._stranger = Task("", 0, -1, len(self.jury.timed))  # what a task has seen that nobody has named yet
+        self._stranger = Task(
+            "", self.jury.unseen(), -1, self.jury.nothing_owed
+        )  # what a task has seen that nobody has named yet
         self.readers: Mapping[str, Callable[[Position], None]] = {"Due": self._on_pulse, "RetryDue": self._on_pulse}
 
     def members(self) -> Iterable[Subject]:
@@ -41,29 +44,55 @@ class Tasks:
         name, court = fields["task"], self._court
         task = self._tasks.get(name) or self._task(str(name))  # type: ignore[call-overload] # a text, or not found
         court.tell(self.jury, task, LETTERS[event])
-        task.lines[event] = court.line
         if event == "RunStart":
+            task.start_line = court.line
             if task.last_start is None or task.last_start < court.clock:
                 task.last_start = court.clock
             task.retry_at = None
-            self.running.add(task)
+            self.running.add(task.name)
             return
-        self.running.discard(task)
-        if event == "RunFailure" and task.is_listed and isfinite(task.delay):  # another list was never valid
+        self.running.discard(task.name)
+        if event == "RunSuccess":
+            task.success_line = court.line
+            return
+        task.lines[event] = court.line
+        if task.is_listed and isfinite(task.delay):  # another list was never valid
             ended = fields.get("ended")  # told late, because its record took time
             self._pulses.expect_retry(task, (ended if isinstance(ended, int) else court.clock) + round(task.delay))
 
-    def on_runs(self, t: int, event: str, names: Iterable[str]) -> None:
-        """Take runs that start, or end well, one after the other at one instant."""
-        known, court = self._tasks, self._court
-        tasks = [known.get(name) or self._task(name) for name in names]
-        court.tell_each(self.jury, tasks, LETTERS[event], event)
-        if event == "RunStart":
-            for task in tasks:
-                task.last_start, task.retry_at = t, None
-            self.running.update(tasks)
+    def on_more_runs(self, t: int, event: str, names: Sequence[str]) -> None:
+        """Take runs that start, or end well, one after the other at one instant; the first of them was taken already.
+
+        Nearly all stand alike, and nothing is broken or owed afterwards. Any other is taken as a single one is.
+        """
+        court, jury, letter, is_start = self._court, self.jury, LETTERS[event], event == "RunStart"
+        known, nothing_owed = self._tasks, jury.nothing_owed
+        line, ahead = court.line, court.position - court.line
+        previous = known[names[0]]
+        stand, after = None, previous.stand
+        for name in islice(names, 1, None):
+            line += 1
+            task = known.get(name) or self._task(name)
+            if task.stand is not stand:
+                stand = task.stand
+                after = jury.step(stand, letter, rested=True)
+            if after.is_quiet and task is not previous:
+                task.stand, task.debts = after, nothing_owed
+                if is_start:
+                    task.start_line, task.last_start, task.retry_at = line, t, None
+                else:
+                    task.success_line = line
+            else:
+                previous.touched = line + ahead - 1
+                court.line, court.position = line, line + ahead
+                self.on_run(Position(t, event, {"task": name}))
+            previous = task
+        court.line, court.position = line, line + ahead
+        previous.touched = court.position  # of the others it counts only that they were touched before
+        if is_start:
+            self.running.update(names)
         else:
-            self.running.difference_update(tasks)
+            self.running.difference_update(names)
 
     def arm(self) -> None:
         """Take the end of a time without a list; a list says all that it means to tasks."""
@@ -75,7 +104,7 @@ class Tasks:
         listed = {each.name: each for each in registrations}
         if listed != self._listed:  # what was owed by another list is owed no more; by this one it is owed from now on
             for task in self._tasks.values():
-                task.release()
+                task.stand, task.debts = self.jury.unseen(task.stand.state), self.jury.nothing_owed
         self._listed, self._court.listed = listed, len(listed)
         if self._has_begun:
             memories = {}  # from now on this trace knows better than whom it judges
@@ -87,12 +116,12 @@ class Tasks:
             self._tell(
                 task, frozenset(seen if registration is None else seen | self._list(task, registration, memories))
             )
-        self.jury.step(self._stranger, frozenset(seen), self._court.position)
+        self._court.pass_by(self.jury, self._stranger, frozenset(seen))
         self._forget()
 
     def _forget(self) -> None:
         """Forget those that left the list longest ago: a trace may name new tasks for ever."""
-        gone = [name for name, task in self._tasks.items() if not (task.is_listed or task in self.running)]
+        gone = [name for name, task in self._tasks.items() if not (task.is_listed or name in self.running)]
         for name in gone[:-_GONE]:
             del self._tasks[name]
 
@@ -100,7 +129,7 @@ class Tasks:
         """Let everybody see a letter, also those who are yet to come."""
         for task in self._tasks.values():
             self._tell(task, letter)
-        self.jury.step(self._stranger, letter, self._court.position)
+        self._court.pass_by(self.jury, self._stranger, letter)
         self._stranger.lines[self._court.event] = self._court.line
 
     def _list(self, task: Task, registration: Registration, memories: Mapping[str, Memory]) -> set[str]:
@@ -132,6 +161,6 @@ class Tasks:
         task = self._tasks.get(name)
         if task is None:
             stranger = self._stranger
-            task = self._tasks[name] = Task(name, stranger.state, stranger.touched, len(self.jury.timed))
+            task = self._tasks[name] = Task(name, stranger.stand, stranger.touched, stranger.debts)
             task.lines |= stranger.lines
         return task
