@@ -5,7 +5,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from kron.theory.jury import Jury
-from kron.theory.stand import Debt, Debts
+from kron.theory.stand import Debt
 from kron.theory.subjects import Subject
 from kron.theory.trace import Bounds
 
@@ -53,13 +53,7 @@ class Clocks:
             self._frozen_since = None
 
     def owe(self, debt: Debt, jury: Jury, place: int, subjects: Sequence[Subject]) -> None:
-        """Let subjects be owed something, by one of their timed properties, until its deadline."""
-        before, after = None, jury.nothing_owed
-        for subject in subjects:
-            if subject.debts is not before:
-                before = subject.debts
-                after = replaced(before, place, debt)
-            subject.debts = after
+        """Look at a debt by one of the timed properties when its deadline has passed; some of the subjects have it."""
         self._queue(_Group(debt, jury, place, subjects))
         if self._queued > self._most:
             self._forget()
@@ -71,7 +65,8 @@ class Clocks:
                 self._queued -= len(group.subjects)
                 for subject in group.unpaid():
                     yield group.jury, subject, group.place
-                    subject.debts = replaced(subject.debts, group.place, None)
+                    rest = enumerate(subject.debts)
+                    subject.debts = tuple(None if place == group.place else debt for place, debt in rest)
 
     def _forget(self) -> None:
         """Forget what was paid: then there is at most one debt for each subject and timed property."""
@@ -80,7 +75,7 @@ class Clocks:
         for group in groups:
             if unpaid := group.unpaid():
                 self._queue(group._replace(subjects=unpaid))
-        self._most = max(_FEW, 2 * self._queued)
+        self._most = max(_FEW, 4 * self._queued)
 
     def _queue(self, group: "_Group") -> None:
         self._queued += len(group.subjects)
@@ -93,7 +88,7 @@ class Clocks:
 
 
 class _Group(NamedTuple):
-    """Subjects that were owed the same."""
+    """Subjects some of which were owed the same."""
 
     debt: Debt
     jury: Jury
@@ -102,10 +97,5 @@ class _Group(NamedTuple):
 
     def unpaid(self) -> list[Subject]:
         """Return those that still are."""
-        _, _, place, subjects = self
-        return [subject for subject in subjects if subject.debts[place] is self.debt]
-
-
-def replaced(debts: Debts, place: int, debt: Debt | None) -> Debts:
-    """Return debts with one of them replaced."""
-    return (*debts[:place], debt, *debts[place + 1 :])
+        debt, _, place, subjects = self
+        return [subject for subject in subjects if subject.debts[place] is debt]

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import islice
 
 from kron.errors import InvalidTraceError
-from kron.theory.clocks import Clocks, replaced
+from kron.theory.clocks import Clocks
 from kron.theory.findings import Findings
 from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
 from kron.theory.properties import Property
-from kron.theory.stand import Debt, Stand
+from kron.theory.stand import Debt
 from kron.theory.subjects import Subject
 from kron.theory.trace import Bounds
 
@@ -31,35 +31,37 @@ class Court:
         known = stand.after_rest if position - subject.touched > 1 else stand.at_once
         found = known.get(letter) or jury.step(stand, letter, rested=known is stand.after_rest)
         subject.stand, subject.touched = found, position
-        if found.marks is not stand.marks:
-            self._look(jury, (subject,), self.listed if size is None else size)
+        if found.is_quiet:
+            subject.debts = jury.nothing_owed
+        elif found.marks is not stand.marks:
+            self._look(jury, subject, self.listed if size is None else size)
 
     def tell_each(self, jury: Jury, subjects: Sequence[Subject], letter: Letter) -> bool:
         """Let each of the subjects, no two the same, see a letter at a position; return whether a state changed."""
-        stand: Stand | None = None
-        after = subjects[0].stand
-        state, is_moved = after.state, False
+        before = subjects[0].stand
         self.position += 1
         self.tell(jury, subjects[0], letter)  # the only one that may not have rested
-        alike: list[Subject] = []  # those whose marks changed to the same, one after the other
-        is_changed = False
+        after, debts = subjects[0].stand, subjects[0].debts
+        is_moved = after.state != before.state
+        stand, owed = None, debts
+        debt, asked = Debt(self.clocks.deadline(self.listed), self.line), set[int]()
         for subject in islice(subjects, 1, None):
-            if subject.stand is not stand:
-                if alike:
-                    self._look(jury, alike, self.listed)
-                    alike = []
-                stand = subject.stand
-                after = stand.after_rest.get(letter) or jury.step(stand, letter, rested=True)
-                is_changed = after.marks is not stand.marks
+            if subject.stand is not stand or subject.debts is not debts:  # otherwise it is like the one before
+                stand, debts = subject.stand, subject.debts
+                after = subject.stand = jury.step(stand, letter, rested=True)
                 is_moved |= after.state != stand.state
-            subject.stand = after
-            if is_changed:
-                alike.append(subject)
-        if alike:
-            self._look(jury, alike, self.listed)
+                marks, owed = after.marks, debts
+                if marks is not None and marks is not stand.marks:
+                    for each in marks.broken:
+                        self.violate(jury, each, subject)
+                    owed = marks.settle(debts, debt)
+                    asked.update(marks.asked)
+            subject.stand, subject.debts = after, owed
+        for place in asked:
+            self.clocks.owe(debt, jury, place, subjects)
         self.position += len(subjects) - 1
         subjects[-1].touched = self.position  # of the others it counts only that they were touched before
-        return is_moved or subjects[0].stand.state != state
+        return is_moved
 
     def pass_by(self, jury: Jury, stranger: Subject, letter: Letter) -> None:
         """Let somebody see a letter whom nobody has named yet, and at whom nobody looks."""
@@ -67,23 +69,17 @@ class Court:
         stranger.stand = jury.unseen(jury.step(stranger.stand, letter, rested=rested).state)
         stranger.touched = self.position
 
-    def _look(self, jury: Jury, subjects: Sequence[Subject], size: int) -> None:
-        """Note what a jury says of subjects with the same marks; what they are owed depends on the size of a list."""
-        marks = subjects[0].stand.marks
-        assert marks is not None, "they have seen a letter"
+    def _look(self, jury: Jury, subject: Subject, size: int) -> None:
+        """Note what a jury says of a subject; what it is owed depends on the size of a list."""
+        marks = subject.stand.marks
+        assert marks is not None, "it has seen a letter"
         for each in marks.broken:
-            self.violate(jury, each, subjects[0])  # the first one counts
-        if len(marks.ended) == len(jury.timed):
-            for subject in subjects:
-                subject.debts = jury.nothing_owed
-            return
-        for place in marks.ended:
-            for subject in subjects:
-                subject.debts = replaced(subject.debts, place, None)
+            self.violate(jury, each, subject)
+        debt = Debt(self.clocks.deadline(size), self.line)
+        subject.debts = marks.settle(subject.debts, debt)
         for place in marks.asked:
-            asking = [subject for subject in subjects if subject.debts[place] is None]
-            if asking:
-                self.clocks.owe(Debt(self.clocks.deadline(size), self.line), jury, place, asking)
+            if subject.debts[place] is debt:
+                self.clocks.owe(debt, jury, place, (subject,))
 
     def expire(self) -> None:
         """Note what was owed until now and did not come."""

@@ -19,20 +19,22 @@ Tell = Callable[[int, Sequence[Task], Letter], bool]
 class _Together:
     """The tasks of one schedule, which are due together, and when they are next."""
 
-    __slots__ = ("at", "tasks", "times")
+    __slots__ = ("at", "is_known", "present", "tasks", "times")
 
     def __init__(self, times: Times) -> None:
         self.times = times
         self.tasks: dict[Task, None] = {}
+        self.present: Sequence[Task] = ()
+        self.is_known = False  # who is present
         self.at: int | None = None
 
-    def present(self) -> Sequence[Task]:
+    def gather(self) -> Sequence[Task]:
         """Return the tasks that still have this schedule, and forget those that have another, or none."""
-        times = self.times
-        present = [task for task in self.tasks if task.times is times]
-        if len(present) != len(self.tasks):
-            self.tasks = dict.fromkeys(present)
-        return present
+        if not self.is_known:
+            self.is_known = True
+            self.present = [task for task in self.tasks if task.times is self.times]
+            self.tasks = dict.fromkeys(self.present)
+        return self.present
 
 
 class Pulses:
@@ -57,6 +59,12 @@ class Pulses:
         if not together.tasks:
             self._expect(together, after)
         together.tasks[task] = None
+        together.is_known = False
+
+    def relist(self) -> None:
+        """Take another list, by which tasks may have other schedules, or none."""
+        for together in self._together.values():
+            together.is_known = False
 
     def expect_retry(self, task: Task, at: int) -> None:
         """Note when the delay after a failure will have passed; a start before then cancels it."""
@@ -77,7 +85,7 @@ class Pulses:
                     who.retry_at = None
                     tell(at, (who,), _RETRY_DUE)
             elif who.at == at:
-                tasks = who.present()
+                tasks = who.gather()
                 owing = tasks if at > self._again_until else [task for task in tasks if task.owes(at)]
                 is_moved = bool(owing) and tell(at, owing, _DUE)
                 if tasks:

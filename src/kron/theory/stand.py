@@ -13,6 +13,13 @@ class Marks(NamedTuple):
     asked: tuple[int, ...]  # places among the timed ones
     ended: tuple[int, ...]
 
+    def settle(self, debts: "Debts", debt: "Debt") -> "Debts":
+        """Return what is owed from now on: what has ended no more, and what is asked for from now on as a new debt."""
+        return tuple(
+            None if place in self.ended else debt if old is None and place in self.asked else old
+            for place, old in enumerate(debts)
+        )
+
 
 class Stand:
     """A state, the one that the last letter was read in, and what a jury says of it; each is made once."""

@@ -1,6 +1,7 @@
 """Subject: somebody whom properties are about, a task, a call or the world, and what is remembered of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from kron.theory.environment import Times, minute_of
 from kron.theory.stand import Debts, Stand
@@ -22,6 +23,17 @@ class Subject:
         return self.lines
 
 
+class Lines(NamedTuple):
+    """Lines of one event, one after the other: what tasks share that were told together, since few are ever asked."""
+
+    first: int
+    names: Sequence[str]
+
+    def of(self, name: str) -> int:
+        """Return the last line that a task has among them."""
+        return self.first + max(place for place, each in enumerate(self.names) if each == name)
+
+
 class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
@@ -32,8 +44,8 @@ class Task(Subject):
 
     def __init__(self, name: str, stand: Stand, touched: int, debts: Debts) -> None:
         super().__init__(name, stand, touched, debts)
-        self.start_line: int | None = None  # of the last RunStart and RunSuccess, which are nearly all there is
-        self.success_line: int | None = None
+        self.start_line: int | Lines | None = None  # of the last RunStart and RunSuccess: nearly all there is
+        self.success_line: int | Lines | None = None
         self.cron = ""
         self.delay = 0.0
         self.first = 0  # the beginning of the minute in which it came in
@@ -45,8 +57,11 @@ class Task(Subject):
 
     def past(self) -> Mapping[str, int]:
         """Return the last line of each kind of event."""
-        runs = {"RunStart": self.start_line, "RunSuccess": self.success_line}
-        return {**self.lines, **{event: line for event, line in runs.items() if line is not None}}
+        found = dict(self.lines)
+        for event, line in (("RunStart", self.start_line), ("RunSuccess", self.success_line)):
+            if line is not None:
+                found[event] = line.of(self.name) if isinstance(line, Lines) else line
+        return found
 
     def is_as_in(self, registration: Registration) -> bool:
         """Whether it is in the current list already, and the same."""

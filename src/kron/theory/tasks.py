@@ -12,7 +12,7 @@ from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
 from kron.theory.properties import History, Scope, Suite
 from kron.theory.pulses import Pulses
-from kron.theory.subjects import Subject, Task
+from kron.theory.subjects import Lines, Subject, Task
 from kron.theory.trace import Memory, Position, Registration
 
 _GONE = 10_000  # tasks that are remembered although they have left the list
@@ -66,12 +66,11 @@ class Tasks:
         Nearly all stand alike, and nothing is broken or owed afterwards. Any other is taken as a single one is.
         """
         court, jury, letter, is_start = self._court, self.jury, LETTERS[event], event == "RunStart"
-        known, nothing_owed = self._tasks, jury.nothing_owed
-        line, ahead = court.line, court.position - court.line
+        known, nothing_owed, lines = self._tasks, jury.nothing_owed, Lines(court.line, tuple(names))
+        line, position = court.line, court.position
         previous = known[names[0]]
         stand, after = None, previous.stand
-        for name in islice(names, 1, None):
-            line += 1
+        for count, name in enumerate(islice(names, 1, None), 1):
             task = known.get(name) or self._task(name)
             if task.stand is not stand:
                 stand = task.stand
@@ -79,15 +78,15 @@ class Tasks:
             if after.is_quiet and task is not previous:
                 task.stand, task.debts = after, nothing_owed
                 if is_start:
-                    task.start_line, task.last_start, task.retry_at = line, t, None
+                    task.start_line, task.last_start, task.retry_at = lines, t, None
                 else:
-                    task.success_line = line
+                    task.success_line = lines
             else:
-                previous.touched = line + ahead - 1
-                court.line, court.position = line, line + ahead
+                court.line, court.position = line + count, position + count
+                previous.touched = court.position - 1
                 self.on_run(Position(t, event, {"task": name}))
             previous = task
-        court.line, court.position = line, line + ahead
+        court.line, court.position = line + len(names) - 1, position + len(names) - 1
         previous.touched = court.position  # of the others it counts only that they were touched before
         if is_start:
             self.running.update(names)
@@ -106,6 +105,7 @@ class Tasks:
             for task in self._tasks.values():
                 task.stand, task.debts = self.jury.unseen(task.stand.state), self.jury.nothing_owed
         self._listed, self._court.listed = listed, len(listed)
+        self._pulses.relist()
         if self._has_begun:
             memories = {}  # from now on this trace knows better than whom it judges
         self._has_begun = True
