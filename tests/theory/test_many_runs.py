@@ -12,6 +12,8 @@ from kron.theory.trace import Header, Position
 from tests.theory.test_checker import traces
 
 TOGETHER = ("RunStart", "RunSuccess")
+MINUTE = 60_000
+CRONS = {"a": "* * * * *", "b": "* * * * *", "c": "* * * * *", "d": "*/2 * * * *"}
 
 
 @st.composite
@@ -22,6 +24,26 @@ def busy_traces(draw: st.DrawFn) -> list[Position]:
         positions.append(position)
         names = draw(st.lists(st.sampled_from("abcd"), max_size=6)) if position.event in TOGETHER else []
         positions += [Position(position.t, position.event, {"task": name}) for name in names]
+    return positions
+
+
+@st.composite
+def lively_traces(draw: st.DrawFn) -> list[Position]:
+    """Draw minutes in which tasks are due and most of them run: as they should, or twice, or not at all."""
+    delay = draw(st.sampled_from([30_000, 90_000]))
+    listed = [{"name": name, "cron": cron, "retryDelayMs": delay} for name, cron in CRONS.items()]
+    positions = [
+        Position(5, "InitStart", {"call": 1, "registrations": listed}),
+        Position(5, "InitSuccess", {"call": 1}),
+    ]
+    orders = st.one_of(st.just([*CRONS]), st.lists(st.sampled_from([*CRONS]), max_size=6))
+    for minute in range(draw(st.integers(1, 5))):
+        t = minute * MINUTE + draw(st.sampled_from([6, 40_000]))
+        for event in draw(st.sampled_from([("RunStart", "RunSuccess"), ("RunStart",), ("RunSuccess",), ()])):
+            failing = draw(st.sets(st.sampled_from([*CRONS]), max_size=1)) if event == "RunSuccess" else ()
+            for name in draw(orders):
+                positions.append(Position(t, "RunFailure" if name in failing else event, {"task": name}))
+            t += draw(st.sampled_from([0, 1]))
     return positions
 
 
@@ -54,6 +76,13 @@ def test_runs_read_together_are_judged_as_runs_read_one_by_one(
         positions = [each for each in positions if each.event not in ("Due", "RetryDue")]
 
     assert together(positions, contract, adds=adds) == one_by_one(positions, contract, adds=adds)
+
+
+@pytest.mark.parametrize("contract", ["declarative", "polling"])
+@settings(max_examples=150)
+@given(positions=lively_traces())
+def test_so_are_runs_that_are_due(positions: list[Position], contract: str) -> None:
+    assert together(positions, contract, adds=True) == one_by_one(positions, contract, adds=True)
 
 
 def test_no_runs_are_no_position() -> None:

@@ -1,6 +1,6 @@
 """Subject: somebody whom properties are about, a task, a call or the world, and what is remembered of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kron.theory.environment import Times, minute_of
@@ -18,20 +18,20 @@ class Subject:
         self.name, self.stand, self.touched, self.debts = name, stand, touched, debts
         self.lines: dict[str, int] = {}  # the last line of each kind of event, as far as it is not kept elsewhere
 
-    def past(self) -> Mapping[str, int]:
+    def past(self) -> dict[str, int]:
         """Return the last line of each kind of event: what explanations are made of."""
         return self.lines
 
 
 class Lines(NamedTuple):
-    """Lines of one event, one after the other: what tasks share that were told together, since few are ever asked."""
+    """Lines of one event, each of another task: what these share, because hardly any of them is ever asked for."""
 
     first: int
     names: Sequence[str]
 
     def of(self, name: str) -> int:
-        """Return the last line that a task has among them."""
-        return self.first + max(place for place, each in enumerate(self.names) if each == name)
+        """Return that of a task."""
+        return self.first + self.names.index(name)
 
 
 class Task(Subject):
@@ -55,7 +55,7 @@ class Task(Subject):
         self.retry_at: int | None = None
         self.times: Times | None = None
 
-    def past(self) -> Mapping[str, int]:
+    def past(self) -> dict[str, int]:
         """Return the last line of each kind of event."""
         found = dict(self.lines)
         for event, line in (("RunStart", self.start_line), ("RunSuccess", self.success_line)):

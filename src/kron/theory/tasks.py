@@ -66,32 +66,29 @@ class Tasks:
         Nearly all stand alike, and nothing is broken or owed afterwards. Any other is taken as a single one is.
         """
         court, jury, letter, is_start = self._court, self.jury, LETTERS[event], event == "RunStart"
-        known, nothing_owed, lines = self._tasks, jury.nothing_owed, Lines(court.line, tuple(names))
-        line, position = court.line, court.position
-        previous = known[names[0]]
-        stand, after = None, previous.stand
+        running = len(self.running)
+        (self.running.update if is_start else self.running.difference_update)(names)
+        is_sound = abs(len(self.running) - running) == len(names) - 1  # each is another one, and was not there yet
+        known, nothing_owed = self._tasks, jury.nothing_owed
+        line, position, lines = court.line, court.position, Lines(court.line, tuple(names))
+        stand, after, is_plain = None, self._stranger.stand, False
         for count, name in enumerate(islice(names, 1, None), 1):
             task = known.get(name) or self._task(name)
             if task.stand is not stand:
                 stand = task.stand
                 after = jury.step(stand, letter, rested=True)
-            if after.is_quiet and task is not previous:
-                task.stand, task.debts = after, nothing_owed
-                if is_start:
-                    task.start_line, task.last_start, task.retry_at = lines, t, None
-                else:
-                    task.success_line = lines
-            else:
+                is_plain = is_sound and after.is_quiet
+            if not is_plain:
                 court.line, court.position = line + count, position + count
-                previous.touched = court.position - 1
                 self.on_run(Position(t, event, {"task": name}))
-            previous = task
+                continue
+            task.stand, task.debts = after, nothing_owed
+            if is_start:
+                task.start_line, task.last_start, task.retry_at = lines, t, None
+            else:
+                task.success_line = lines
         court.line, court.position = line + len(names) - 1, position + len(names) - 1
-        previous.touched = court.position  # of the others it counts only that they were touched before
-        if is_start:
-            self.running.update(names)
-        else:
-            self.running.difference_update(names)
+        known[names[-1]].touched = court.position  # of the others it counts only that they were touched before
 
     def arm(self) -> None:
         """Take the end of a time without a list; a list says all that it means to tasks."""
