@@ -63,22 +63,20 @@ class Tasks:
     def on_more_runs(self, t: int, event: str, names: Sequence[str]) -> None:
         """Take runs that start, or end well, one after the other at one instant; the first of them was taken already.
 
-        Nearly all stand alike, and nothing is broken or owed afterwards. Any other is taken as a single one is.
+        Nearly all stand alike, and nothing is broken or owed afterwards. Any other is taken as a single one is, and so
+        is one that is there twice, because no suite allows that.
         """
         court, jury, letter, is_start = self._court, self.jury, LETTERS[event], event == "RunStart"
-        running = len(self.running)
-        (self.running.update if is_start else self.running.difference_update)(names)
-        is_sound = abs(len(self.running) - running) == len(names) - 1  # each is another one, and was not there yet
         known, nothing_owed = self._tasks, jury.nothing_owed
         line, position, lines = court.line, court.position, Lines(court.line, tuple(names))
-        stand, after, is_plain = None, self._stranger.stand, False
+        stand, after = None, self._stranger.stand
         for count, name in enumerate(islice(names, 1, None), 1):
             task = known.get(name) or self._task(name)
             if task.stand is not stand:
                 stand = task.stand
                 after = jury.step(stand, letter, rested=True)
-                is_plain = is_sound and after.is_quiet
-            if not is_plain:
+            if not after.is_quiet:
+                known[names[count - 1]].touched = position + count - 1
                 court.line, court.position = line + count, position + count
                 self.on_run(Position(t, event, {"task": name}))
                 continue
@@ -89,6 +87,10 @@ class Tasks:
                 task.success_line = lines
         court.line, court.position = line + len(names) - 1, position + len(names) - 1
         known[names[-1]].touched = court.position  # of the others it counts only that they were touched before
+        if is_start:
+            self.running.update(names)
+        else:
+            self.running.difference_update(names)
 
     def arm(self) -> None:
         """Take the end of a time without a list; a list says all that it means to tasks."""
