@@ -1,0 +1,44 @@
+"""kron-operator killed a hundred times under load: two replicas, so that one is killed while the other takes over."""
+
+import random
+from datetime import timedelta
+
+import pytest
+
+from tests.cluster.conftest import Replicas
+from tests.cluster.load import Load, now
+from tests.cluster.operator import Operator
+from tests.cluster.plane import ControlPlane
+from tests.cluster.sight import template
+from tests.cluster.wait import wait_until
+
+pytestmark = pytest.mark.cluster
+
+HASTE = ("--lease-duration", "1s", "--renew-deadline", "800ms", "--retry-period", "200ms")
+KILLS = 100
+
+
+def test_a_hundred_kills_under_load_double_and_lose_nothing(
+    plane: ControlPlane, namespace: str, replica: Replicas
+) -> None:
+    load = Load(plane, namespace)
+    load.add(60)
+    load.add(20, "forbid", policy={"concurrency": "forbid", "deadline": "5m"}, jobTemplate=template("running"))
+    load.add(20, "replace", policy={"concurrency": "replace", "deadline": "5m"}, jobTemplate=template("running"))
+    load.add(20, "strict", policy={"concurrency": "allow", "deadline": "0s"})
+    operators = [replica(*HASTE).start() for _ in range(2)]
+
+    chance = random.Random(7)
+    for _ in range(KILLS):
+        wait_until(lambda: any(map(is_leading, operators)), what="a leader")
+        moment = now() + timedelta(seconds=chance.uniform(0, 0.5))
+        wait_until(lambda moment=moment: now() >= moment)
+        victim = next(filter(is_leading, operators), operators[0])
+        victim.kill()
+        victim.begin()
+
+    load.settle(operators)
+
+
+def is_leading(operator: Operator) -> bool:
+    return "\nkron_operator_leader 1.0" in operator.answer("/metrics")[1]
