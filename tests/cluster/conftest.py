@@ -38,6 +38,7 @@ class Replicas:
     def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
         self._plane, self._namespace, self._folder = plane, namespace, folder
         self.made: list[Operator] = []
+        self.may_be_refused = False  # whether something other than a right may be in the way
 
     def __call__(self, *flags: str) -> Operator:
         """Return one that is not started yet."""
@@ -53,4 +54,5 @@ def replica(plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Rep
     yield replicas
     for each in replicas.made:
         each.kill()
-    assert [row for each in replicas.made[:1] for row in each.asked() if not row.is_allowed] == []
+    refused = [row for each in replicas.made[:1] for row in each.asked() if not row.is_allowed]
+    assert refused == [] or replicas.may_be_refused

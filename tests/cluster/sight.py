@@ -14,7 +14,7 @@ class Told(NamedTuple):
     kind: str
     reason: str
     message: str
-    count: int
+    times: int
 
 
 def template(order: str, **spec: Any) -> Document:

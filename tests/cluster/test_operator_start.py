@@ -1,0 +1,181 @@
+"""kron-operator's beginning, its end, and who leads."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kron.hosts.operator.rights import LEASE
+from kron.rules.kronjob.crd import crd
+from tests.cluster.build import folder
+from tests.cluster.client import Document
+from tests.cluster.conftest import Replicas
+from tests.cluster.load import Load, now
+from tests.cluster.operator import PROGRAM, Operator, install, shipped
+from tests.cluster.plane import ControlPlane
+from tests.cluster.sight import Sight
+from tests.cluster.soon import due_soon
+from tests.cluster.wait import wait_until
+
+pytestmark = pytest.mark.cluster
+
+ACCOUNT_ONLY = {"ServiceAccount"}
+
+
+@pytest.mark.usefixtures("plane")  # which skips where there are no programs
+def test_it_waits_for_a_server_and_for_kronjobs_to_be_known(tmp_path: Path) -> None:
+    other = ControlPlane(tmp_path / "plane", folder())
+    try:
+        other.start()
+        namespace = other.namespace()
+        install(other, shipped("namespaced.yaml", namespace))
+        operator = Operator(other, namespace, tmp_path, "--namespace", namespace)
+        other.kill_api_server()
+
+        operator.begin()
+        wait_until(lambda: operator.lines("problem"), what="a word about the server")
+        assert operator.answer("/readyz")[0] == 503
+        assert operator.answer("/healthz")[0] == 200
+        other.start_api_server()
+        wait_until(lambda: any("kronjobs" in str(line) and "404" in str(line) for line in operator.lines("problem")))
+        assert operator.answer("/readyz")[0] == 503
+        other.apply_crd(crd())
+
+        wait_until(lambda: operator.answer("/readyz")[0] == 200, what="ready")
+        other.admin.create(due_soon(now(), namespace).document)
+        wait_until(Sight(other, namespace).outcomes, what="a Job")
+        assert operator.stop() == 0
+        assert operator.bugs() == []
+    finally:
+        other.stop()
+
+
+def test_it_waits_for_its_rights(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
+    objects = shipped("namespaced.yaml", namespace)
+    _create(plane, [each for each in objects if each["kind"] in ACCOUNT_ONLY])
+    operator = Operator(plane, namespace, tmp_path, "--namespace", namespace)
+    try:
+        operator.begin()
+        wait_until(lambda: len(operator.lines("problem")) >= 3, what="a word about KronJobs, Jobs and the lease")
+        assert {line["resource"] for line in operator.lines("problem")} == {"kronjobs", "jobs", "leases"}
+        assert all("forbidden" in line["error"] for line in operator.lines("problem"))
+        assert operator.answer("/readyz")[0] == 503
+
+        install(plane, objects)
+
+        wait_until(lambda: operator.answer("/readyz")[0] == 200, what="ready")
+        plane.admin.create(due_soon(now(), namespace).document)
+        wait_until(Sight(plane, namespace).outcomes, what="a Job")
+    finally:
+        operator.kill()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--slack", "soon"], "--slack"),
+        (["--retry-period", "20s"], "--retry-period"),
+        (["--kubeconfig", "/nowhere"], "/nowhere"),
+        (["--listen", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_usage_ends_it_with_two(words: list[str], told: str) -> None:
+    done = subprocess.run([*PROGRAM, "run", *words], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_sigterm_hands_the_lease_over(plane: ControlPlane, namespace: str, replica: Replicas) -> None:
+    patient = ("--lease-duration", "10m", "--renew-deadline", "5m")
+    first = replica(*patient).start()
+    wait_until(lambda: first.number("kron_operator_leader") == 1, what="a leader")
+    second = replica(*patient).start()
+    assert second.number("kron_operator_leader") == 0
+    load = Load(plane, namespace)
+    load.add(60)
+    load.wait_for(2)
+
+    assert first.stop() == 0
+
+    wait_until(lambda: second.number("kron_operator_leader") == 1, 30, what="the other leads, long before it is old")
+    assert first.lines("stopped")[-1]["time"] < second.lines("leading")[-1]["time"]
+    load.wait_for(3)
+    load.settle([second])
+
+
+def test_a_leader_that_is_killed_is_followed_when_its_lease_is_old(
+    plane: ControlPlane, namespace: str, replica: Replicas
+) -> None:
+    haste = ("--lease-duration", "4s", "--renew-deadline", "3s", "--retry-period", "500ms")
+    first = replica(*haste).start()
+    wait_until(lambda: first.number("kron_operator_leader") == 1, what="a leader")
+    second = replica(*haste).start()
+    load = Load(plane, namespace)
+    load.add(60, policy={"concurrency": "allow", "deadline": "0s"})
+    load.wait_for(2)
+
+    first.kill()
+
+    wait_until(lambda: second.number("kron_operator_leader") == 1, what="the other leads")
+    assert plane.admin.get("Lease", namespace, LEASE)["spec"]["leaseTransitions"] == 1
+    load.wait_for(3)
+    load.settle([second])
+    sight = Sight(plane, namespace)  # a standby is armed: with its slack, nothing is missed
+    outcomes = [outcome for index in range(60) for outcome, _ in sight.outcomes(f"load-{index}")]
+    assert set(outcomes) == {"executed"}
+
+
+def test_a_leader_that_cannot_renew_starts_nothing_and_comes_back(
+    plane: ControlPlane, namespace: str, replica: Replicas
+) -> None:
+    operator = replica("--lease-duration", "4s", "--renew-deadline", "3s", "--retry-period", "500ms").start()
+    load = Load(plane, namespace)
+    load.add(60)
+    load.wait_for(2)
+    lease = plane.admin.get("Lease", namespace, LEASE)
+    lease["spec"] |= {"holderIdentity": "somebody-else", "leaseDurationSeconds": 5}
+    plane.admin.patch("Lease", namespace, LEASE, {"spec": lease["spec"]})
+
+    wait_until(lambda: operator.lines("standing by"), what="standing by")
+    assert operator.number("kron_operator_leader") == 0
+
+    wait_until(lambda: operator.number("kron_operator_leader") == 1, what="leading again")
+    load.wait_for(2)
+    load.settle([operator])
+
+
+def test_it_sees_two_namespaces_and_asks_for_nothing_beyond_them(
+    plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    other = plane.namespace()
+    install(plane, shipped("namespaced.yaml", namespace))
+    _create(plane, [_bound(each, namespace) for each in shipped("namespaced.yaml", other)])
+    operator = Operator(plane, namespace, tmp_path, "--namespace", namespace, "--namespace", other)
+    try:
+        operator.start()
+        for each in (namespace, other):
+            plane.admin.create(due_soon(now(), each).document)
+        for each in (namespace, other):
+            wait_until(Sight(plane, each).outcomes, what=f"a Job in {each}")
+
+        asked = operator.asked()
+        assert {row.namespace for row in asked if row.uri != "/apis/kron.io/v1alpha1"} == {namespace, other}
+        assert [row for row in asked if not row.is_allowed] == []
+    finally:
+        operator.kill()
+        plane.admin.delete("Namespace", "", other)
+
+
+def _create(plane: ControlPlane, objects: list[Document]) -> None:
+    for each in objects:
+        plane.admin.create(each)
+
+
+def _bound(given: Document, namespace: str) -> Document:
+    """Return an object whose rights are those of the account of a namespace."""
+    if given["kind"] == "RoleBinding":
+        given["subjects"] = [{**each, "namespace": namespace} for each in given["subjects"]]
+    return given
