@@ -31,7 +31,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [  # the field, a bad value of the 
     ("spec.distribution.params", {"distribution": {"name": "skewLate", "params": {"steep": 2}}}, "shape"),
     ("spec.constraints", {"constraints": {"only": ["dow=MON"], "avoid": ["dow=MON"]}}, ""),
     ("spec.constraints.only", {"constraints": {"only": ["day=MON"]}}, "dow"),
-    ("spec.policy", {"schedule": "* * * * *", "policy": {"deadline": "2000h"}}, ""),
+    ("spec.window.duration", {"schedule": "* * * * *", "policy": {"deadline": "2000h"}}, "spec.policy.deadline"),
     ("spec.successfulJobsHistoryLimit", {"successfulJobsHistoryLimit": -1}, "0"),
     ("spec.jobTemplate", {"jobTemplate": {}}, ""),
 ]

@@ -1,6 +1,5 @@
 """kron-operator's beginning, its end, and who leads."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.cluster.build import folder
 from tests.cluster.client import Document
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
-from tests.cluster.operator import PROGRAM, Operator, install, shipped
+from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import Sight
 from tests.cluster.soon import due_soon
@@ -68,24 +67,6 @@ def test_it_waits_for_its_rights(plane: ControlPlane, namespace: str, tmp_path: 
         wait_until(Sight(plane, namespace).outcomes, what="a Job")
     finally:
         operator.kill()
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--slack", "soon"], "--slack"),
-        (["--retry-period", "20s"], "--retry-period"),
-        (["--kubeconfig", "/nowhere"], "/nowhere"),
-        (["--listen", "nowhere"], "nowhere"),
-    ],
-)
-def test_wrong_usage_ends_it_with_two(words: list[str], told: str) -> None:
-    done = subprocess.run([*PROGRAM, "run", *words], capture_output=True, text=True, check=False, timeout=60)
-
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
 
 
 def test_sigterm_hands_the_lease_over(plane: ControlPlane, namespace: str, replica: Replicas) -> None:
