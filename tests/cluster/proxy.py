@@ -40,7 +40,7 @@ class Proxy:
         """Answer so from now on, and end what is under way; 0: let the server answer."""
         self._failing = code
         for connection in list(self._open) if code else ():
-            with suppress(OSError):
+            with suppress(OSError, AttributeError):  # it may be about to end by itself
                 connection.sock.shutdown(2)
 
     def close(self) -> None:

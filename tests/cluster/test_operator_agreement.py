@@ -68,7 +68,7 @@ def ask_krond(folder: Path, line: str, identity: str) -> list[Choice]:
 
 def ask_kron(line: str, identity: str, *, since: Instant) -> list[Choice]:
     """Return what `kron next` prints of the periods after this one."""
-    words = ["next", f"TZ=Europe/Paris {line}", "--identity", identity, "--from", format_instant(since)]
+    words = ["next", f"{line} @tz(Europe/Paris)", "--identity", identity, "--from", format_instant(since)]
     done = subprocess.run([*KRON, *words, "--count", "90", "--json"], capture_output=True, text=True, check=True)
     found: list[Choice] = json.loads(done.stdout)
     return found

@@ -27,7 +27,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [  # the field, a bad value of the 
     ("spec.policy.deadline", {"policy": {"deadline": "-5m"}}, ""),
     ("spec.policy.concurrency", {"policy": {"concurrency": "Forbid"}}, "forbid"),
     ("spec.distribution.name", {"distribution": {"name": "gauss"}}, "normal"),
-    ("spec.distribution.params", {"distribution": {"name": "uniform", "params": {"shape": 2}}}, "shape"),
+    ("spec.distribution", {"distribution": {"name": "uniform", "params": {"shape": 2}}}, "shape"),
     ("spec.distribution.params", {"distribution": {"name": "skewLate", "params": {"steep": 2}}}, "shape"),
     ("spec.constraints", {"constraints": {"only": ["dow=MON"], "avoid": ["dow=MON"]}}, ""),
     ("spec.constraints.only", {"constraints": {"only": ["day=MON"]}}, "dow"),
@@ -88,7 +88,7 @@ def test_a_spec_that_becomes_wrong_while_its_job_runs_stops_and_says_so(
     assert "deletionTimestamp" not in running["metadata"]
     assert ("skipped", "DefinitionChanged") in sight.outcomes()
     sight.let_pods("succeeded")
-    wait_until(lambda: "active" not in sight.status(), what="the end of the Job in the status")
+    wait_until(lambda: sight.status()["active"] == [], what="the end of the Job in the status")
     wait_until(lambda: ("Normal", "SawCompletedJob") in sight.reasons(), what="the end of the Job told")
 
 

@@ -1,36 +1,118 @@
-"""kron-operator run: what it takes, before it asks any cluster."""
+"""The command `kron-operator run`: what it refuses, and what it shows while it waits for a server."""
 
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
-from click.testing import CliRunner
 
-from kron.hosts.operator.commands import operator
+CONFIG = """
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+"""
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from kron.hosts.operator.main import main; main()", "run", *words]
+    known = {key: value for key, value in os.environ.items() if not key.startswith("KUBE")}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env={**known, **environment}
+    )
+
+
+@contextmanager
+def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Yield an operator whose server is down, and the address where it listens."""
+    config = folder / "config"
+    config.write_text(CONFIG, "utf-8")
+    command = [sys.executable, "-c", "from kron.hosts.operator.main import main; main()", "run"]
+    flags = ["--kubeconfig", str(config), "--listen", "127.0.0.1:0", *words]
+    with subprocess.Popen([*command, *flags], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            yield process, json.loads(process.stderr.readline())["address"]
+        finally:
+            process.kill()
+
+
+def test_a_kubeconfig_that_is_not_there_is_one_clear_line_and_exit_2(tmp_path: Path) -> None:
+    done = run("--kubeconfig", str(tmp_path / "none"), "--listen", "127.0.0.1:0")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("kron-operator: error: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--slack", "soon"], "--slack"),
-        (["--retry-period", "20s"], "--retry-period < --renew-deadline"),
-        (["--listen", "nowhere"], "must be HOST:PORT or unix:/path, found 'nowhere'"),
-        (["--listen", "off"], "must be HOST:PORT"),
-        (["--listen", "127.0.0.1:http"], "must be HOST:PORT"),
-        (["--leader-elect", "perhaps"], "--leader-elect"),
-        (["--workers", "0"], "--workers"),
+        (("--retry-period", "20s"), "--retry-period < --renew-deadline < --lease-duration"),
+        (("--slack", "soon"), "--slack"),
+        (("--workers", "0"), "--workers"),
+        (("--leader-elect", "perhaps"), "--leader-elect"),
+        (("--namespace", "a", "--namespace", "B/c"), "'B/c' must be at most 63 lower-case letters"),
+        (("--lease-namespace", ""), "--lease-namespace"),
     ],
+    ids=["periods", "duration", "workers", "election", "namespace", "lease"],
 )
-def test_wrong_usage_is_told_and_ends_with_two(words: list[str], told: str) -> None:
-    done = CliRunner().invoke(operator, ["run", *words])
+def test_wrong_usage_names_the_option_and_exits_with_2(words: tuple[str, ...], told: str) -> None:
+    done = run(*words)
 
-    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.returncode == 2
     assert told in done.stderr
 
 
-def test_a_kubeconfig_that_cannot_be_read_ends_with_two(tmp_path: Path) -> None:
-    missing = str(tmp_path / "missing")
+def test_each_option_is_also_a_variable() -> None:
+    done = run(KRON_OPERATOR_RETRY_PERIOD="20s")
 
-    done = CliRunner().invoke(operator, ["run", "--listen", "127.0.0.1:0", "--kubeconfig", missing])
+    assert done.returncode == 2
+    assert "--retry-period" in done.stderr
 
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert missing in done.stderr
+
+def test_an_address_that_is_taken_is_one_clear_line_and_exit_2() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = run("--listen", f"127.0.0.1:{taken.getsockname()[1]}")
+
+    assert done.returncode == 2
+    assert "Listener" in done.stderr
+
+
+def test_without_a_server_it_is_well_and_not_ready_and_says_why(tmp_path: Path) -> None:
+    with running(tmp_path) as (process, address):
+        assert process.stderr is not None
+        problem = json.loads(process.stderr.readline())
+        assert problem["event"] == "problem"
+        assert "https://127.0.0.1:1" in problem["error"]
+        with urlopen(f"http://{address}/healthz", timeout=30) as answer:
+            assert answer.status == 200
+        with pytest.raises(HTTPError, match="503"):
+            urlopen(f"http://{address}/readyz", timeout=30)
+        with urlopen(f"http://{address}/metrics", timeout=30) as answer:
+            assert b'kron_kronjobs{state="scheduled"} 0.0' in answer.read()
+
+
+def test_other_paths_and_methods_are_refused(tmp_path: Path) -> None:
+    with running(tmp_path) as (_, address):
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://{address}/secrets", timeout=30)
+        with pytest.raises(HTTPError, match="405"):
+            urlopen(f"http://{address}/metrics", data=b"x", timeout=30)
+
+
+def test_it_ends_by_sigterm_with_exit_code_0_and_says_nothing_on_standard_output(tmp_path: Path) -> None:
+    with running(tmp_path) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert out == ""

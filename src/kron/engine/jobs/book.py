@@ -1,6 +1,6 @@
 """JobBook: the jobs of a host: what is declared, what comes, what runs, and what became of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from heapq import heappop, heappush
 from itertools import count
@@ -92,13 +92,16 @@ class JobBook:
                 self.look_at(job, now)
         self.wake.set()
 
-    def amend(self, jobs: Mapping[str, Job], gone: Iterable[str]) -> None:
+    def amend(self, jobs: Mapping[str, Job], gone: Collection[str]) -> None:
         """Declare these jobs, too, and these no more; of those that are gone nothing is kept but what runs."""
         for identity in (*gone, *jobs):
             before = self.jobs.pop(identity, None)
             if before is not None and before is not jobs.get(identity):
                 self.agenda.put(before, None)
                 self.queued.pop(identity, None)
+        if forgotten := self.stored.jobs.keys() & set(gone):
+            left = {identity: record for identity, record in self.stored.jobs.items() if identity not in forgotten}
+            self.stored = self.stored._replace(jobs=left)
         for identity, job in jobs.items():
             self.jobs[identity] = job
             self._put(job, job.next_look())

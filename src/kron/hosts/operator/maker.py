@@ -45,6 +45,9 @@ class Scribe(Protocol):
     def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str, /) -> None:
         """It has its outcome."""
 
+    def on_deleted(self, seen: SeenKronJob, job: SeenJob, /) -> None:
+        """Its Job has to go, because another one takes its place."""
+
 
 class Surroundings(NamedTuple):
     """What a maker works with."""
@@ -251,6 +254,9 @@ class Maker:
                 making.tries += 1
                 return pause(error, making.tries)
             self._end(making, Ending())  # it is gone already, or another one has its name
+            return None
+        if (seen := self._present(making)) is not None and making.job is not None:
+            self._in.scribe.on_deleted(seen, making.job)
         return None
 
     def _end(self, making: Making, ending: Ending) -> None:

@@ -1,0 +1,78 @@
+"""Some jobs change and the others are not looked at: what hosts with very many jobs declare."""
+
+from collections.abc import Sequence
+
+from kron.engine.jobs.declaring import Declaration, Declared
+from kron.rules.work import Work
+from tests.engine.jobs.world import HOUR, MINUTE, World, lived, work
+
+
+async def amend(world: World, *works: Work, leaving: Sequence[str] = ()) -> Declared:
+    """Declare some jobs, and let some go."""
+    return await world.engine.change(
+        lambda now: Declaration(world.book, works, now, {}, leaving=leaving),
+    )
+
+
+def test_a_job_that_is_not_named_stays_as_it_is() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(name="a"), work(name="b"))
+
+        declared = await amend(world, work("30 * * * *", name="b"))
+
+        assert (declared.changed, declared.removed) == (["b"], [])
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed", "12:30:00 b 02 12:30 executed"]
+
+
+def test_a_job_that_leaves_runs_no_more_and_the_others_go_on() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(name="a"), work(name="b"))
+
+        assert (await amend(world, leaving=["b"])).removed == ["b"]
+
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed"]
+
+
+def test_of_a_job_that_leaves_twice_nothing_is_closed_twice() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 * * * * @win(after,59m)", name="a"))
+        await world.crash()
+        await world.begin(work("0 * * * * @win(after,59m)", name="a"))
+        await world.clock.advance(2 * MINUTE)
+        await amend(world, leaving=["a"])
+
+        assert (await amend(world, leaving=["a"])).removed == []
+
+    told = lived(story).told
+    assert [line.split(": ")[1] for line in told] == ["definition changed"]
+
+
+def test_what_runs_of_a_job_that_leaves_goes_on() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(name="a"))
+        await world.clock.advance(2 * MINUTE)
+
+        await amend(world, leaving=["a"])
+
+        assert len(world.runner.running) == 1
+        assert world.book.jobs == {}
+
+    lived(story)
+
+
+def test_who_could_run_since_earlier_has_slack_since_then() -> None:
+    async def story(world: World) -> None:
+        await world.engine.open()
+        await world.declare(work(name="a"))
+        since = world.clock.now()
+        await world.clock.advance(MINUTE + world.book.host.slack)
+
+        world.engine.arm(since)
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == ["12:00:30 a 02 12:00 executed"]

@@ -1,0 +1,188 @@
+"""Writes that wait for their turn."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+
+from kron.adapters.virtual_clock import VirtualClock
+from kron.hosts.operator.errands import Errand, Errands, Lane
+from tests.hosts.operator.replica import NOON, live
+
+
+class Office:
+    """Errands, and what was done of them."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.clock = VirtualClock(NOON)
+        self.bugs: list[Exception] = []
+        self.errands = Errands(workers, self.clock, self.bugs.append)
+        self.done: list[str] = []
+
+    def write(self, name: str, *again: float, during: Callable[[], object] = lambda: None) -> Errand:
+        left = list(again)
+
+        async def write() -> float | None:
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            during()
+            self.done.append(name)
+            return left.pop(0) if left else None
+
+        return write
+
+    async def settle(self, seconds: float = 0.0) -> None:
+        await self.clock.advance(timedelta(seconds=seconds))
+
+
+def test_what_starts_goes_before_statuses_and_these_before_what_is_told() -> None:
+    async def story() -> None:
+        office = Office()
+        for lane in (Lane.EVENT, Lane.TIDY, Lane.STATUS, Lane.START):
+            office.errands.add(lane, "a", office.write(lane.name))
+
+        await office.settle()
+
+        assert office.done == ["START", "STATUS", "TIDY", "EVENT"]
+
+    live(story())
+
+
+def test_a_status_that_has_waited_for_long_goes_first() -> None:
+    async def story() -> None:
+        office = Office()
+
+        def take_five_seconds() -> None:
+            office.clock.freeze(timedelta(seconds=5))
+
+        office.errands.add(Lane.START, 1, office.write("slow start", during=take_five_seconds))
+        office.errands.add(Lane.START, 2, office.write("start"))
+        office.errands.add(Lane.STATUS, "a", office.write("status"))
+
+        await office.settle()
+
+        assert office.done == ["slow start", "status", "start"]
+
+    live(story())
+
+
+def test_of_two_with_the_same_key_only_the_second_is_done() -> None:
+    async def story() -> None:
+        office = Office()
+        office.errands.add(Lane.STATUS, "a", office.write("old"))
+        office.errands.add(Lane.STATUS, "a", office.write("new"))
+
+        await office.settle()
+
+        assert office.done == ["new"]
+
+    live(story())
+
+
+def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
+    async def story() -> None:
+        office = Office(workers=2)
+        again = office.write("again")
+        first = office.write("first", during=lambda: office.errands.add(Lane.STATUS, "a", again))
+        office.errands.add(Lane.STATUS, "a", first)
+
+        await office.settle()
+
+        assert office.done == ["first", "again"]
+
+    live(story())
+
+
+def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says() -> None:
+    async def story() -> None:
+        office = Office()
+        office.errands.add(Lane.START, "a", office.write("a", 3.0))
+        await office.settle(2.9)
+        assert office.done == ["a"]
+
+        await office.settle(0.2)
+
+        assert office.done == ["a", "a"]
+        assert len(office.errands) == 0
+
+    live(story())
+
+
+def test_one_that_is_to_come_back_and_is_dropped_does_not() -> None:
+    async def story() -> None:
+        office = Office()
+        office.errands.add(Lane.START, "a", office.write("a", 3.0))
+        await office.settle()
+
+        assert office.errands.drop(Lane.START, "a")
+
+        await office.settle(10)
+        assert office.done == ["a"]
+
+    live(story())
+
+
+def test_no_more_are_under_way_at_a_time_than_there_are_workers() -> None:
+    async def story() -> None:
+        office = Office(workers=3)
+        now: list[int] = []
+        most: list[int] = []
+
+        async def busy() -> None:
+            now.append(1)
+            most.append(len(now))
+            for _ in range(5):
+                await asyncio.sleep(0)  # noqa: TID251
+            now.pop()
+
+        for number in range(20):
+            office.errands.add(Lane.START, number, busy)
+        await office.settle()
+
+        assert max(most) == 3
+        assert len(most) == 20
+
+    live(story())
+
+
+def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
+    async def story() -> None:
+        office = Office()
+
+        async def broken() -> None:
+            raise RuntimeError("a bug")
+
+        office.errands.add(Lane.START, 1, broken)
+        office.errands.add(Lane.START, 2, office.write("good"))
+
+        await office.settle()
+
+        assert [str(bug) for bug in office.bugs] == ["a bug"]
+        assert office.done == ["good"]
+        await office.errands.close(0.0)
+
+    live(story())
+
+
+def test_what_is_under_way_when_it_closes_is_finished_and_nothing_begins_any_more() -> None:
+    async def story() -> None:
+        office = Office()
+        office.errands.add(Lane.START, 1, office.write("under way"))
+        office.errands.add(Lane.START, 2, office.write("too late"))
+        await asyncio.sleep(0)  # noqa: TID251
+
+        await office.errands.close(5.0)
+
+        assert office.done == ["under way"]
+
+    live(story())
+
+
+def test_of_too_many_events_the_oldest_are_not_told() -> None:
+    async def story() -> None:
+        office = Office()
+        for number in range(20_001):
+            office.errands.add(Lane.EVENT, number, office.write(str(number)))
+
+        assert len(office.errands) == 20_000
+        await office.errands.close(0.0)
+
+    live(story())
