@@ -109,3 +109,13 @@ def test_without_its_library_the_command_says_what_to_install() -> None:
 
     assert done.returncode == 2
     assert done.stderr.endswith("pip install 'kron-scheduler[operator]'\n")
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize("command", ["why", "explain"])
+def test_the_ends_of_the_calendar_are_no_failure(api: ApiServer, command: str, at: str) -> None:
+    answer = api.kron(command, "prod/db-backup", "--at", at)
+
+    assert answer.code in (0, 1, 2)
+    assert "Traceback" not in answer.err
+    assert answer.out or answer.err.startswith("kron: error: ")

@@ -42,7 +42,7 @@ def missing(place: Path) -> list[str]:
 def build(place: Path) -> None:
     """Build all programs beside the place and put them there at once, so that a build that was ended leaves nothing."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(place.with_suffix(".lock")):
+    with _alone(place.with_name(f"{place.name}.lock")):
         if not missing(place):  # another one built them while this one waited
             return
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=f"{place.name}.") as aside:
@@ -127,7 +127,7 @@ def main() -> None:
     if not wanted:
         tell(f"{place} is there")
         return
-    tell(f"building {', '.join(wanted)} into {place}: once, about ten minutes on two cores")
+    tell(f"building {', '.join(wanted)} into {place}: once, eight minutes on two free cores")
     try:
         build(place)
     except (BuildError, OSError) as error:

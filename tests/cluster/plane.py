@@ -93,7 +93,10 @@ class ControlPlane:
         kill_child(self._children.pop("kube-apiserver"))
 
     def start_api_server(self) -> None:
-        """Start the API server, where it was, and return when it is ready."""
+        """Start the API server, where it was, and return when it is ready.
+
+        Controllers that ran without one are started anew: by themselves they would come back after up to a minute.
+        """
         at, etcd = self.folder, f"http://127.0.0.1:{self._etcd_port}"
         flags = {
             "etcd-servers": etcd, "bind-address": "127.0.0.1", "secure-port": self._port,
@@ -108,6 +111,9 @@ class ControlPlane:
         }  # fmt: skip
         self._run("kube-apiserver", _command(self._programs / "kube-apiserver", flags))
         self._wait_for("kube-apiserver", self._is_ready)
+        if "kube-controller-manager" in self._children:
+            kill_child(self._children.pop("kube-controller-manager"))
+            self._start_controllers()
 
     def compact(self) -> None:
         """Make etcd forget every revision but the last: a watch from an older one is answered by 410."""

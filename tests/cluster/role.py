@@ -17,7 +17,7 @@ class Right(NamedTuple):
 class Comparison(NamedTuple):
     """A role that is sufficient and minimal leaves all three empty."""
 
-    refused: frozenset[Right]  # asked, and the asker had no right to
+    refused: frozenset[Right]  # asked in some namespace where it was never allowed
     unnamed: frozenset[Right]  # allowed, but by something else than these roles
     unused: frozenset[Right]  # granted, and never asked
 
@@ -40,14 +40,20 @@ def granted(roles: Iterable[dict[str, Any]]) -> frozenset[Right]:
 
 
 def compare(roles: Iterable[dict[str, Any]], rows: Iterable[Row]) -> Comparison:
-    """Compare what roles grant with what was asked; paths that are no resource, such as discovery, do not count."""
-    asked: dict[bool, set[Right]] = {True: set(), False: set()}
+    """Compare what roles grant with what was asked; paths that are no resource, such as discovery, do not count.
+
+    What was refused once and allowed another time is no lack: a server that has just started does not know the roles.
+    """
+    asked: dict[bool, set[tuple[str, Right]]] = {True: set(), False: set()}
     for row in rows:
         if row.resource:
-            asked[row.is_allowed].add(right_of(row))
+            asked[row.is_allowed].add((row.namespace, right_of(row)))
+    allowed = frozenset(right for _, right in asked[True])
     given = granted(roles)
     return Comparison(
-        refused=frozenset(asked[False]), unnamed=frozenset(asked[True] - given), unused=frozenset(given - asked[True])
+        refused=frozenset(right for _, right in asked[False] - asked[True]),
+        unnamed=allowed - given,
+        unused=given - allowed,
     )
 
 

@@ -6,14 +6,19 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.system_clock import SystemClock
 from kron.decision.decide import decide
-from kron.instant import parse_instant
+from kron.hosts.manifests import read_manifests
+from kron.instant import format_instant, parse_instant
+from kron.rules.coming import effective
 from kron.rules.kronjob.child import job_of
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import read_kronjob
 from tests.cli.runner import Answer, kron
 from tests.cluster.client import Refused
+from tests.cluster.conftest import Replicas
 from tests.cluster.plane import ControlPlane
+from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
 from tests.rules.kronjob.world import document
 
@@ -24,6 +29,7 @@ LOOKING = [
     {"apiGroups": ["kron.io"], "resources": ["kronjobs"], "verbs": ["get", "list"]},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list"]},
 ]
+EXAMPLES = Path(__file__).parents[2] / "examples" / "kronjobs"
 FIRST = "2026-03-01T00:00:00Z"
 
 
@@ -82,6 +88,38 @@ def test_why_is_answered_by_the_status_by_a_job_or_by_computing(plane: ControlPl
         (0, "job", "executed", ""),
         (1, "computed", None, "BeforeCreation"),
     ]
+
+
+def test_why_knows_what_the_operator_did(plane: ControlPlane, namespace: str, replica: Replicas, ask: Ask) -> None:
+    replica().start()
+    due = due_soon(SystemClock().now(), namespace)
+    asked = ("why", "soon", "--at", format_instant(effective(due.first)))
+    plane.admin.create(due.document)
+
+    planned = ask(*asked, "--json")
+    wait_until(lambda: "lastSuccessfulTime" in plane.admin.get("KronJob", namespace, "soon").get("status", {}))
+    done = ask(*asked, "--json")
+
+    assert (planned.code, planned.json["reason"]) == (1, "Planned")
+    assert (done.code, done.json["source"], done.json["outcome"]) == (0, "status", "executed")
+    assert done.json["job"] in {each["metadata"]["name"] for each in plane.admin.list("Job", namespace)}
+    assert ask(*asked).out.splitlines()[0].endswith(", which has succeeded.")
+
+
+def test_every_example_is_scheduled_for_the_second_that_is_foretold(
+    plane: ControlPlane, namespace: str, replica: Replicas, ask: Ask
+) -> None:
+    replica().start()
+    for file in EXAMPLES.iterdir():
+        plane.admin.create(read_manifests(file.read_text("utf-8"))[0], namespace)
+
+    wait_until(
+        lambda: all("nextChosenTime" in each.get("status", {}) for each in plane.admin.list("KronJob", namespace))
+    )
+
+    for each in plane.admin.list("KronJob", namespace):
+        foretold = ask("explain", each["metadata"]["name"], "--at", each["status"]["nextNominalTime"], "--json").json
+        assert foretold["chosen_time"] == each["status"]["nextChosenTime"]
 
 
 def test_the_forecast_of_many_comes_page_by_page(plane: ControlPlane, namespace: str, ask: Ask) -> None:

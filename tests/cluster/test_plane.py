@@ -155,6 +155,9 @@ def test_after_a_compaction_an_old_watch_is_answered_by_410(plane: ControlPlane,
     kind, found = next(plane.admin.watch("KronJob", old))
 
     assert (kind, found["code"], found["reason"]) == ("ERROR", 410, "Expired")
+    with pytest.raises(Refused) as refused:
+        plane.admin.list("KronJob", namespace, resourceVersion=old, resourceVersionMatch="Exact")
+    assert refused.value.code == 410
 
 
 def test_every_process_dies_with_a_killed_test_session(plane: ControlPlane, tmp_path: Path) -> None:

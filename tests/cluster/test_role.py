@@ -53,6 +53,16 @@ def test_a_request_without_a_right_is_told_and_uses_none() -> None:
     assert found.refused == found.unused == {LIST}
 
 
+def test_a_refusal_by_a_server_that_does_not_know_the_roles_yet_is_no_lack() -> None:
+    assert compare([ROLE], [asked(LIST, code=403, is_allowed=False), *ALL]).is_exact
+
+
+def test_a_right_that_ends_at_the_border_of_a_namespace_is_a_lack_beyond_it() -> None:
+    found = compare([ROLE], [*ALL, asked(LIST, code=403, is_allowed=False, namespace="other")])
+
+    assert found.refused == {LIST}
+
+
 def test_a_refusal_for_another_reason_than_rights_uses_the_right() -> None:
     assert compare([ROLE], [*ALL[:3], asked(CREATE, code=403)]).is_exact
 

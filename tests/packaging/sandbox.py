@@ -1,4 +1,4 @@
-"""A krond as a container would have it: process 1, of a user without rights, on a root that nobody can write."""
+"""Programs as a container would have them: process 1, of a user without rights, on a root that nobody can write."""
 
 import importlib.util
 import os
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.hosts.krond.daemon import Krond
@@ -21,8 +22,10 @@ if [ -n "$CLOSED" ]; then
   mount --bind "$PYTHON" "$PREFIX"
 fi
 while read -r _ target _; do mount -o remount,bind,ro "$target" 2>/dev/null || :; done < /proc/self/mounts
-mount --bind "$VOLUME" "$VOLUME"
-mount -o remount,bind,rw "$VOLUME"
+if [ -n "$VOLUME" ]; then
+  mount --bind "$VOLUME" "$VOLUME"
+  mount -o remount,bind,rw "$VOLUME"
+fi
 exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all -- "$@"
 """
 
@@ -46,6 +49,27 @@ def closed(path: Path) -> str:
     return next((str(folder) for folder in on_the_way if not folder.stat().st_mode & 0o001), "")
 
 
+def copy_packages(folder: Path, names: Iterable[str]) -> None:
+    """Copy packages: where these tests have them, and Python itself, nobody else may be able to look."""
+    (folder / "python").mkdir()
+    for name in names:
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        shutil.copytree(Path(spec.origin).parent, folder / "site" / name)
+
+
+def confined(folder: Path, *words: str, volume: str = "", **variables: str) -> "subprocess.Popen[str]":
+    """Start Python with these words, the packages of the folder, and nothing to write but the volume."""
+    command = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-euc", _PREPARE, "sh"]
+    environment = {
+        "PATH": os.environ["PATH"], "PYTHONPATH": str(folder / "site"), "VOLUME": volume, "PREFIX": sys.base_prefix,
+        "PYTHON": str(folder / "python"), "CLOSED": closed(Path(sys.base_prefix)), **variables,
+    }  # fmt: skip
+    command += [os.path.realpath(sys.executable), *words]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd="/")
+
+
 class Sandbox(Krond):
     """What `Krond` can do, inside. The commands ask from outside, through the volume."""
 
@@ -57,23 +81,12 @@ class Sandbox(Krond):
         self.volume.mkdir(mode=0o755)
         os.chown(self.volume, NOBODY, NOBODY)
         self.state = self.volume / "state"
-        (self.folder / "python").mkdir()
-        for name in _PACKAGES:  # where these tests have them, and Python itself, nobody else may be able to look
-            spec = importlib.util.find_spec(name)
-            assert spec is not None
-            assert spec.origin is not None
-            shutil.copytree(Path(spec.origin).parent, self.folder / "site" / name)
+        copy_packages(self.folder, _PACKAGES)
 
     def start(self) -> "Sandbox":
         """Start it, and return when it says that it is ready."""
-        words = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-euc", _PREPARE, "sh"]
-        words += [os.path.realpath(sys.executable), "-c", _MAIN, "run", "--config", str(self.file), "--log", "json"]
-        environment = {
-            "PATH": os.environ["PATH"], "PYTHONPATH": str(self.folder / "site"), "VOLUME": str(self.volume),
-            "KROND_STATE": str(self.state), "PREFIX": sys.base_prefix, "PYTHON": str(self.folder / "python"),
-            "CLOSED": closed(Path(sys.base_prefix)),
-        }  # fmt: skip
-        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment, cwd="/")
+        words = ("-c", _MAIN, "run", "--config", str(self.file), "--log", "json")
+        self.process = confined(self.folder, *words, volume=str(self.volume), KROND_STATE=str(self.state))
         self.wait_for("KrondReady")
         return self
 

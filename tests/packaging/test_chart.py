@@ -9,6 +9,7 @@ import pytest
 
 from kron._version import __version__
 from kron.hosts.manifests import read_manifests
+from kron.hosts.operator.commands import operator
 from kron.hosts.operator.deployment import REPLICAS, REPOSITORY, RESOURCES, Objects
 from tests.packaging.chart import CHART, FOLDER, files
 from tests.packaging.helm import helm
@@ -46,6 +47,14 @@ def test_the_values_are_those_of_the_plain_manifests() -> None:
     }
     schema = json.loads((CHART / "values.schema.json").read_text("utf-8"))
     assert schema["properties"].keys() == {*values, "global"}
+
+
+def test_the_flags_of_the_values_are_flags_of_the_program() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text("utf-8"))
+    options = {name for parameter in operator.commands["run"].params for name in parameter.opts}
+    fixed = {"--kubeconfig", "--namespace", "--lease-namespace", "--lease-name", "--listen"}  # the chart says them
+
+    assert {f"--{flag}" for flag in schema["properties"]["flags"]["properties"]} == options - fixed
 
 
 # --- by Helm itself ---------------------------------------------------------------------------------------------------

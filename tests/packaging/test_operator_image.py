@@ -42,5 +42,13 @@ def test_the_pods_say_what_the_image_does_by_itself() -> None:
     assert "command" not in container
 
 
+def test_the_operator_understands_what_the_image_and_the_pods_tell_it() -> None:
+    subcommand, *rest = FILE.words("CMD")
+
+    context = operator.commands[subcommand].make_context(subcommand, rest)
+
+    assert context.params["listen"] == "0.0.0.0:8080"
+
+
 def test_the_file_says_how_to_build_the_image_of_the_manifests() -> None:
     assert f"-f deploy/Containerfile -t {IMAGE} ." in FILE.text

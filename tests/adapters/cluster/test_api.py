@@ -203,6 +203,20 @@ def test_the_server_s_clock_is_compared_with_ours() -> None:
     assert live(play()) == 9.5
 
 
+def test_a_server_that_does_not_tell_its_time_leaves_what_was_known() -> None:
+    async def play() -> float:
+        first = say({}, 200, Date="Sun, 01 Mar 2026 12:00:00 GMT")
+        async with (
+            serving(first, say({}, 200, Date="soon")) as server,
+            asking(server, wall=lambda: 1772366409.5) as api,
+        ):
+            for _ in range(2):
+                await api.send("get", JOBS, "ns", "mail")
+            return api.skew
+
+    assert live(play()) == 9.5
+
+
 def test_a_proof_that_is_not_accepted_is_not_used_again() -> None:
     class Renewing:
         number = 1

@@ -124,4 +124,6 @@ def test_a_program_is_told_of_the_cluster_if_it_wants_to_be(tmp_path: Path) -> N
         return json.loads(text.removeprefix("Bearer "))
 
     assert told({}) == {"apiVersion": "v", "kind": "ExecCredential", "spec": {"interactive": False}}
-    assert told({"provideClusterInfo": True})["spec"]["cluster"] == {"server": "http://k"}
+    assert told({"provideClusterInfo": True})["spec"] == {
+        "interactive": False, "cluster": {"server": "http://k"},
+    }  # fmt: skip

@@ -70,11 +70,21 @@ def test_a_broken_connection_is_watched_again_from_the_last_version() -> None:
     assert (world.causes[0], world.view.problems) == ("broken", [])
 
 
-def test_a_connection_that_falls_silent_is_broken() -> None:
+def test_a_watch_that_falls_silent_is_begun_again_from_the_last_version() -> None:
     world = after(page(), stream(("ADDED", thing("a", "101")), end="silent"), silence=0.05)
 
     assert world.queries("watch", "resourceVersion")[2] == ("1", "101")
-    assert world.causes == ["broken"]
+    assert (world.causes, world.view.problems) == (["closed"], [])
+
+
+def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again() -> None:
+    async def play() -> tuple[list[str], list[str]]:
+        async with reflecting(page(), stream(end="silent"), silence=0.05, timeout=0.05) as world:
+            while "broken" not in world.causes:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            return world.causes[:2], world.view.problems[:1]
+
+    assert live(play()) == (["closed", "broken"], ["ApiUnreachableError"])
 
 
 @pytest.mark.parametrize("gone", [stream(GONE), refuse(410, "Gone")], ids=["in the stream", "at once"])

@@ -1,9 +1,13 @@
 """TLS: whom we trust, and who we are, over real connections."""
 
+import asyncio
 import base64
+import gc
 import json
+import socket
 import ssl
 import sys
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ from kron.adapters.cluster.resources import JOBS
 from kron.errors import ApiUnreachableError, KubeconfigError
 from tests.adapters.cluster.certificates import Pair, authority, encrypted, signed
 from tests.adapters.cluster.test_kubeconfig import config
-from tests.adapters.cluster.world import asking, live, say, serving
+from tests.adapters.cluster.world import asking, live, say, serving, stream, thing
 
 
 class Keys:
@@ -106,3 +110,29 @@ def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked(keys: Keys) -> None
 
     with pytest.raises(KubeconfigError, match="client-certificate: cannot be used: the key is encrypted"):
         ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user)
+
+
+def test_nothing_is_left_of_a_closed_session_whatever_was_under_way(keys: Keys) -> None:
+    async def play() -> list[object]:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(*keys.server)
+        async with serving(stream(("ADDED", thing("a")), end="silent"), ssl=tls) as server:
+            file = keys.folder / "config"
+            file.write_text(config(None, {"server": server.url, "certificate-authority": "ours.crt"}))
+            async with asking(read_kubeconfig([file], None)) as api:
+                async with aclosing(api.watch(JOBS, "ns", "1")) as events:
+                    await anext(events)
+                request = asyncio.create_task(api.send("get", JOBS, "ns", "a"))
+                await server.idle.wait()
+                assert len(connected(server.url)) == 1
+                request.cancel()
+                await asyncio.gather(request, return_exceptions=True)
+            return connected(server.url)
+
+    assert live(play()) == []
+
+
+def connected(url: str) -> list[object]:
+    """Return our sockets whose other end is there."""
+    found = [each for each in gc.get_objects() if isinstance(each, socket.socket) and each.fileno() >= 0]
+    return [each for each in found if str(each).endswith(f"raddr=('127.0.0.1', {url.rpartition(':')[2]})>")]

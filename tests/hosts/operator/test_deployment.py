@@ -178,6 +178,17 @@ def test_for_one_namespace_the_pods_are_told_their_own() -> None:
     assert "env" not in cluster
 
 
+def test_the_variable_of_the_pods_is_one_that_the_operator_reads() -> None:
+    (container,) = pod(in_one_namespace())["containers"]
+    subcommand, *rest = container["args"]
+    runner = CliRunner(env={container["env"][0]["name"]: "team-a"})
+
+    with runner.isolation():
+        context = operator.commands[subcommand].make_context(subcommand, rest)
+
+    assert context.params["namespaces"] == ("team-a",)
+
+
 def test_the_files_say_what_the_code_says() -> None:
     assert read_manifests((FOLDER / "operator.yaml").read_text("utf-8")) == cluster_wide()
     assert read_manifests((FOLDER / "namespaced.yaml").read_text("utf-8")) == in_one_namespace()

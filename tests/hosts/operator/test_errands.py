@@ -186,3 +186,49 @@ def test_of_too_many_events_the_oldest_are_not_told() -> None:
         await office.errands.close(0.0)
 
     live(story())
+
+
+def test_while_the_server_does_not_answer_only_a_few_try_however_many_wait() -> None:
+    async def story() -> None:
+        office = Office(workers=4)
+        tries: list[int] = []
+
+        async def unanswered() -> float:
+            tries.append(1)
+            office.errands.on_answer(0)
+            return 0.25
+
+        for number in range(1000):
+            office.errands.add(Lane.STATUS, number, unanswered)
+
+        await office.settle(60)
+
+        assert len(tries) < 100
+        await office.errands.close(0.0)
+
+    live(story())
+
+
+def test_when_the_server_answers_again_all_that_waits_is_done() -> None:
+    async def story() -> None:
+        office = Office(workers=4)
+        answers: list[int] = []
+        up = [False]
+
+        async def write() -> float | None:
+            office.errands.on_answer(200 if up[0] else 0)
+            if not up[0]:
+                return 5.0
+            answers.append(1)
+            return None
+
+        for number in range(1000):
+            office.errands.add(Lane.STATUS, number, write)
+        await office.settle(60)
+
+        up[0] = True
+        await office.settle(10)
+
+        assert len(answers) == 1000
+
+    live(story())

@@ -60,8 +60,8 @@ def event(line: bytes) -> tuple[str, dict[str, Any]]:
     return kind, document
 
 
-def skew_of(headers: Mapping[str, str], ours: float, before: float) -> float:
-    """Return by how much our clock is ahead of the server's Date, or what was known before if it says none."""
-    with suppress(KeyError, TypeError, ValueError):
-        return ours - parsedate_to_datetime(headers["Date"]).timestamp()
-    return before
+def skew_of(date: str | None, ours: float) -> float | None:
+    """Return by how much our clock is ahead of the server's Date, if it says one."""
+    with suppress(TypeError, ValueError):
+        return ours - parsedate_to_datetime(date or "").timestamp()
+    return None

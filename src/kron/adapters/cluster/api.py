@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-import ssl
+import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Literal
+from weakref import WeakSet
 
 import aiohttp
 from yarl import URL
@@ -15,6 +16,7 @@ from yarl import URL
 from kron._version import __version__
 from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.answers import event, lines, refusal, skew_of
+from kron.adapters.cluster.backoff import pause
 from kron.adapters.cluster.credentials import CredentialError
 from kron.adapters.cluster.find import find_access
 from kron.adapters.cluster.lively_socket import lively_socket
@@ -29,8 +31,9 @@ _METHODS = {
     "create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE",
 }  # fmt: skip
 _TYPES = {"patch": "application/merge-patch+json"}
-_SILENCE = 75.0  # seconds without a byte after which a watch is given up: servers send a bookmark every minute
-_FAILURES = (aiohttp.ClientError, OSError, TimeoutError, ssl.SSLError, ValueError)
+_SILENCE = 150.0  # seconds without a byte after which a watch ends: bookmarks come each minute, the first after two
+_FAREWELL, _FAREWELLS = 0.01, 100  # seconds, and how often: a server that lives answers at once, a dead one never
+_FAILURES = (aiohttp.ClientError, OSError, ValueError)  # those of TLS and of time are among them
 
 
 class Api:
@@ -45,17 +48,18 @@ class Api:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.namespace = access.namespace
-        self.skew = 0.0  # seconds by which our clock was ahead of the server's at the last answer
+        self.skew = 0.0  # seconds by which our clock was ahead of the server's when we last compared
         self.on_answer: Callable[[str, str, int], object] | None = None  # verb, resource, code; 0 is no answer
         self._access = access
         self._timeout = timeout
-        self._silence = silence
+        self._limits = aiohttp.ClientTimeout(total=None, sock_read=silence)
         self._wall = wall
+        self._date: str | None = None  # the last one of the server
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=lively_socket),
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=self._socket),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept": "application/json", "User-Agent": f"kron/{__version__}"},
-            timeout=aiohttp.ClientTimeout(total=None),
         )
         # Otherwise a request whose connection breaks is sent again behind our back, though it may have had its effect.
         self._session._retry_connection = False
@@ -106,8 +110,9 @@ class Api:
     ) -> AsyncGenerator[tuple[str, Document], None]:
         """Yield (ADDED | MODIFIED | DELETED | BOOKMARK, object) until the server ends it after so many seconds.
 
-        What the server says of an error is raised as ApiRefusedError (410: `since` is too old), and a connection that
-        breaks or falls silent as ApiUnreachableError. `on_open` hears that the server has agreed to be watched.
+        It also ends when nothing was heard for long: a quiet server and a dead one look the same. What the server says
+        of an error is raised as ApiRefusedError (410: `since` is too old), a connection that breaks as
+        ApiUnreachableError. `on_open` hears that the server has agreed to be watched.
         """
         query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": since}
         query |= {"timeoutSeconds": str(max(1, int(seconds)))} | ({"labelSelector": selector} if selector else {})
@@ -115,12 +120,17 @@ class Api:
         async with self._asked("watch", resource, url, None, limit=None) as response:
             if on_open is not None:
                 on_open()
-            async for line in lines(response.content.iter_any()):
-                yield event(line)
+            with suppress(TimeoutError):  # it fell silent: whether the server is still there, the next request tells
+                async for line in lines(response.content.iter_any()):
+                    yield event(line)
 
     async def close(self) -> None:
-        """End all connections."""
+        """End all connections, and return when they have ended: the last words of TLS outlast their session."""
         await self._session.close()
+        for _ in range(_FAREWELLS):
+            if all(made.fileno() < 0 for made in self._sockets):
+                return
+            await pause(_FAREWELL)
 
     @asynccontextmanager
     async def _asked(
@@ -133,7 +143,7 @@ class Api:
                     response = await self._request(verb, resource, url, data)
                 try:
                     self._note(verb, resource, response.status)
-                    self.skew = skew_of(response.headers, self._wall(), self.skew)
+                    self._compare_clocks(response.headers.get("Date"))
                     if response.status == HTTPStatus.UNAUTHORIZED:
                         self._access.credential.forget()
                     if response.status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -160,15 +170,27 @@ class Api:
                 proxy=self._access.proxy,
                 server_hostname=self._access.server_name if proof.tls is not None else None,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_read=self._silence),
+                timeout=self._limits,
             )
         except BaseException:
             self._note(verb, resource, 0)
             raise
 
+    def _socket(self, address: Any) -> socket.socket:
+        made = lively_socket(address)
+        self._sockets.add(made)
+        return made
+
     def _note(self, verb: str, resource: Resource, code: int) -> None:
         if self.on_answer is not None:
             self.on_answer(verb, resource.label, code)
+
+    def _compare_clocks(self, date: str | None) -> None:
+        """Compare once for each second of the server, since its header has no parts of one."""
+        if date != self._date:
+            self._date = date
+            skew = skew_of(date, self._wall())
+            self.skew = self.skew if skew is None else skew
 
     def _url(self, path: str, query: Mapping[str, str]) -> URL:
         return URL(f"{self._access.server}{path}", encoded=True).with_query(query)

@@ -17,10 +17,13 @@ class Resource(NamedTuple):
 
     def path(self, namespace: str, name: str = "") -> str:
         """Return the path of an object or, without a name, of all; the namespace "" is the whole cluster."""
-        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        parts = ["namespaces", namespace] if namespace else []
-        parts += [self.plural, name, self.subresource]
-        return "/".join([root, *(quote(part, safe="") for part in parts if part)])
+        path = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        if namespace:
+            path += f"/namespaces/{quote(namespace, safe='')}"
+        path += f"/{self.plural}"
+        if name:
+            path += f"/{quote(name, safe='')}"
+        return f"{path}/{self.subresource}" if self.subresource else path
 
     @property
     def label(self) -> str:

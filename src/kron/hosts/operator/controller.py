@@ -57,7 +57,7 @@ class Controller:
         self._api, self._clock, self._log, self._options = api, clock, log, options
         self.life = f"{socket.gethostname()}_{secrets.token_hex(4)}"
         self.metrics = OperatorMetrics(self._present)
-        api.on_answer = self.metrics.on_answer
+        api.on_answer = self._on_answer
         self._world = World(clock.now)
         self._reflectors: list[Reflector[SeenKronJob] | Reflector[SeenJob]] = []
         for namespace in options.namespaces or ("",):
@@ -177,6 +177,11 @@ class Controller:
         active = sum(job.is_active for job in self._world.jobs.values())
         depth = 0 if self._reign is None else len(self._reign.errands)
         return Present(self._reign is not None, states, active, depth, self._api.skew)
+
+    def _on_answer(self, verb: str, resource: str, code: int) -> None:
+        self.metrics.on_answer(verb, resource, code)
+        if self._reign is not None and verb != "watch":
+            self._reign.errands.on_answer(code)
 
     def _on_problem(self, resource: str, error: ApiError) -> None:
         text = error_text(error)

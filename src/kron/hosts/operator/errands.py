@@ -15,6 +15,7 @@ Errand = Callable[[], Awaitable[float | None]]
 _PATIENCE = 4.0  # seconds after which a status goes first: it has to follow its Job within ten
 _MOST_TOLD = 20_000  # events that may wait; of more, the oldest are not told
 _AFTER_A_BUG = 5.0  # seconds
+_SHORTEST_HOLD, _LONGEST_HOLD = 0.125, 5.0  # seconds between two rounds of tries while the server does not answer
 
 
 class Lane(IntEnum):
@@ -46,6 +47,8 @@ class Errands:
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._unanswered = 0  # requests in a row
+        self._held_until = 0.0  # by the monotonic clock
 
     def __len__(self) -> int:
         """How many wait or are under way."""
@@ -64,10 +67,24 @@ class Errands:
         queue[key] = _Waiting(errand, self._clock.monotonic() if known is None else known.since)
         if lane is Lane.EVENT and len(queue) > _MOST_TOLD:
             del queue[next(iter(queue))]
+        self._employ()
+
+    def _employ(self) -> None:
         if len(self._tasks) < self._workers:
             task = asyncio.get_running_loop().create_task(self._work())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+    def on_answer(self, code: int) -> None:
+        """Take note whether the server answers: while it does not, a few try again, however many wait."""
+        self._unanswered = 0 if code else self._unanswered + 1
+        rounds = self._unanswered // self._workers
+        if not code and rounds and not self._is_held():
+            self._held_until = self._clock.monotonic() + min(_LONGEST_HOLD, _SHORTEST_HOLD * 2.0**rounds)
+            self._wait_anew()
+
+    def _is_held(self) -> bool:
+        return self._clock.monotonic() < self._held_until
 
     def drop(self, lane: Lane, key: Hashable) -> bool:
         """Forget an errand that has not begun; return whether there was one."""
@@ -103,6 +120,8 @@ class Errands:
                 self._put_off(lane, key, _Waiting(errand, self._clock.monotonic() + again))
 
     def _pick(self) -> tuple[Lane, Hashable, Errand] | None:
+        if self._is_held():
+            return None
         statuses = self._lanes[Lane.STATUS]
         if statuses and self._clock.monotonic() - next(iter(statuses.values())).since > _PATIENCE:
             return self._take(Lane.STATUS)
@@ -117,6 +136,9 @@ class Errands:
 
     def _put_off(self, lane: Lane, key: Hashable, waiting: _Waiting) -> None:
         self._later[lane, key] = waiting
+        self._wait_anew()
+
+    def _wait_anew(self) -> None:
         self._wake.set()
         if self._alarm is None or self._alarm.done():
             self._alarm = asyncio.get_running_loop().create_task(self._wait())
@@ -124,11 +146,16 @@ class Errands:
     async def _wait(self) -> None:
         """Let errands come back when it is time, as long as there are any."""
         clock = self._clock
-        while self._later:
+        while self._later or self._held_until:
             self._wake.clear()
             monotonic = clock.monotonic()
+            if self._held_until and not self._is_held():
+                self._held_until = 0.0
+                for _ in range(self._workers):
+                    self._employ()
             for (lane, key), waiting in [each for each in self._later.items() if each[1].since <= monotonic]:
                 self.add(lane, key, waiting.errand)
-            if self._later:
-                first = min(waiting.since for waiting in self._later.values())
-                await clock.wait_until(clock.now() + SECOND * (first - clock.monotonic()), self._wake)
+            times = [waiting.since for waiting in self._later.values()]
+            times += [self._held_until] if self._held_until else []
+            if times:
+                await clock.wait_until(clock.now() + SECOND * (min(times) - clock.monotonic()), self._wake)

@@ -11,6 +11,7 @@ import click
 from kron.adapters.cluster.api import Api
 from kron.adapters.system_clock import SystemClock
 from kron.errors import InvalidDefinitionError, InvalidDurationError, KubeconfigError, ListenError
+from kron.hosts.namespace import NAMESPACE
 from kron.hosts.operator.controller import Controller, Options
 from kron.hosts.operator.listening import Listening
 from kron.hosts.operator.log import INFO, Log
@@ -21,7 +22,7 @@ from kron.rules.kronjob.child import MANAGER
 _LEASE_NAMESPACE = "kron-system"  # where there is no other sign
 
 
-class Duration(click.ParamType[timedelta]):
+class Duration(click.ParamType):  # type: ignore[type-arg] # older versions of click have none
     """A duration in Go's form."""
 
     name = "duration"
@@ -59,6 +60,7 @@ class Address(click.ParamType[str]):
     "--namespace",
     "namespaces",
     metavar="NS",
+    type=NAMESPACE,
     multiple=True,
     envvar="KRON_OPERATOR_NAMESPACE",
     help="Only this namespace; may be repeated. [default: all]",
@@ -72,7 +74,10 @@ class Address(click.ParamType[str]):
     help="Whether one of several replicas leads, by a Lease.",
 )
 @click.option(
-    "--lease-namespace", metavar="NS", help="Where the Lease is. [default: the first --namespace, or the Pod's]"
+    "--lease-namespace",
+    metavar="NS",
+    type=NAMESPACE,
+    help="Where the Lease is. [default: the first --namespace, or the Pod's]",
 )
 @click.option("--lease-name", metavar="NAME", default=MANAGER, show_default=True, help="Its name.")
 @click.option(

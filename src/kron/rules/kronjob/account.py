@@ -17,11 +17,11 @@ from kron.instant import MICROSECOND, Instant, format_instant
 from kron.rules.coming import effective
 from kron.rules.inside import reach, touches
 from kron.rules.kronjob.child import job_name
+from kron.rules.kronjob.children import Child, children_of, instant_of
+from kron.rules.kronjob.entry import ALWAYS_KEPT, Entry
 from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.told import Child, Entry, children_of, entries_of, instant_of
+from kron.rules.kronjob.status import read_past
 from kron.rules.verdict import Outcome
-
-KEPT = 10  # entries of a status that are kept however old they are: of fewer, none was ever dropped
 
 
 class Source(Enum):
@@ -38,6 +38,7 @@ class Why(Enum):
     NO_PERIOD = "NoPeriod"
     INVALID_SPEC = "InvalidSpec"
     BEFORE_CREATION = "BeforeCreation"
+    EARLIER_DEFINITION = "EarlierDefinition"
     FORGOTTEN = "Forgotten"
     SUSPENDED = "Suspended"
     PLANNED = "Planned"
@@ -112,53 +113,60 @@ class _Asking:
 
     def __init__(self, records: Records, at: Instant, now: Instant) -> None:
         self._records, self._at, self._now = records, at, now
-        self._entries = entries_of(records.document)
+        self._past = read_past(records.document.get("status") or {})
+        self._own = {entry.first: entry for entry in self._past.entries if entry.number == 1}
         self._children = {child.nominal: child for child in children_of(records.identity, records.jobs or ())}
 
     def accounts(self) -> list[Account]:
-        decided = {decision.nominal_time: decision for decision in self._decisions()}
-        recorded = {*self._children, *(entry.first for entry in self._entries if not entry.is_range)}
-        nominals = [*decided, *(nominal for nominal in recorded - decided.keys())]
-        accounts = [self._account(nominal, decided.get(nominal)) for nominal in nominals]
-        return [account for account in accounts if account.nominal in decided or self._is_near(account)]
+        found = (self._account(nominal) for nominal in {*self._touching(), *self._recorded()})
+        return [account for account in found if account is not None]
 
-    def _decisions(self) -> Iterator[Decision]:
-        """Yield what the present definition decides about the periods that touch the instant."""
-        if self._records.kronjob is None:
-            return
-        timing = self._records.kronjob.timing
-        first, last = reach(timing, self._at)
-        for nominal in timing.schedule.between(first - MICROSECOND, last):
-            if touches(timing, nominal, self._at):
-                try:
-                    yield decide(timing, nominal)
-                except (OutOfRangeError, CronCalculationError):  # the calendar ends
-                    return
+    def _touching(self) -> Iterator[Instant]:
+        """Yield the periods of the present definition that the instant touches."""
+        if self._records.kronjob is not None:
+            timing = self._records.kronjob.timing
+            first, last = reach(timing, self._at)
+            nominals = timing.schedule.between(first - MICROSECOND, last)
+            yield from (nominal for nominal in nominals if touches(timing, nominal, self._at))
 
-    def _is_near(self, account: Account) -> bool:
-        """Whether a period that the present definition does not name lies within the minute of the instant."""
-        minute = self._at.replace(second=0, microsecond=0)
-        times = (account.nominal, account.chosen, account.child and account.child.created)
-        return any(time is not None and time.replace(second=0, microsecond=0) == minute for time in times)
+    def _recorded(self) -> Iterator[Instant]:
+        """Yield the periods, of whatever definition, of which something is recorded for the minute of the instant."""
+        for entry in self._past.entries:
+            yield from (end for end in (entry.first, entry.last) if self._is_near(end))
+            if self._is_near(entry.chosen):
+                yield entry.last
+        for child in self._children.values():
+            if any(map(self._is_near, (child.nominal, child.chosen, child.created))):
+                yield child.nominal
 
-    def _account(self, nominal: Instant, decision: Decision | None) -> Account:
-        """Return what an entry of its own, a Job, or an outage, which does not name its periods, says of a period."""
-        child = self._children.get(nominal)
+    def _is_near(self, time: Instant | None) -> bool:
+        return time is not None and time.replace(second=0, microsecond=0) == self._at.replace(second=0, microsecond=0)
+
+    def _decision(self, nominal: Instant) -> Decision | None:
+        """Return what the present definition decides, None if it has no such period."""
+        kronjob = self._records.kronjob
+        try:
+            if kronjob is None or kronjob.timing.schedule.previous(nominal) != nominal:
+                return None
+            return decide(kronjob.timing, nominal)
+        except (OutOfRangeError, CronCalculationError):  # the calendar ends, or begins
+            return None
+
+    def _account(self, nominal: Instant) -> Account | None:
+        """Return what an entry of its own, a Job, or an outage, which names its ends only, says of a period."""
+        child, own, decision = self._children.get(nominal), self._own.get(nominal), self._decision(nominal)
         chosen = child.chosen if child else decision and decision.chosen_time
         known: dict[str, Any] = {"nominal": nominal, "chosen": chosen, "decision": decision, "child": child}
-        for entry in reversed(self._entries):
-            if not entry.is_range and entry.first == nominal:
-                ran = entry.outcome == Outcome.EXECUTED.value
-                known |= {"job": child.name if child else self._job_name(nominal) if ran else None}
-                known |= {"chosen": entry.chosen or chosen}
-                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, **known)
+        if own is not None:
+            name = self._job_name(nominal) if own.outcome is Outcome.EXECUTED else None
+            known |= {"chosen": own.chosen or chosen, "job": child.name if child else name}
+            return self._told(Source.STATUS, own.reason, outcome=own.outcome.value, **known)
         if child is not None:
             return self._told(Source.JOB, "", outcome=Outcome.EXECUTED.value, job=child.name, **known)
-        for entry in reversed(self._entries):
+        for entry in reversed(self._past.entries):
             if entry.first <= nominal <= entry.last:
-                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome, outage=entry, **known)
-        assert decision is not None, "a period that nobody recorded is one of the definition's"
-        return self._told(Source.COMPUTED, self._why_nothing(decision).value, **known)
+                return self._told(Source.STATUS, entry.reason, outcome=entry.outcome.value, outage=entry, **known)
+        return None if decision is None else self._told(Source.COMPUTED, self._why_nothing(decision).value, **known)
 
     def _told(self, source: Source, reason: str, **known: Any) -> Account:
         return Account(self._records.identity, source, reason, **known)
@@ -171,16 +179,19 @@ class _Asking:
         kronjob, document, due = self._records.kronjob, self._records.document, effective(decision)
         assert kronjob is not None
         created = instant_of((document.get("metadata") or {}).get("creationTimestamp"))
+        is_seen, defined = self._past.definition_hash == kronjob.definition_hash, self._past.defined_at
+        entries = self._past.entries
         if created is not None and due <= created:
             return Why.BEFORE_CREATION
-        if len(self._entries) >= KEPT and all(due < (entry.chosen or entry.first) for entry in self._entries):
+        if len(entries) >= ALWAYS_KEPT and all(due < entry.at for entry in entries):  # of fewer, none was dropped
             return Why.FORGOTTEN
+        if is_seen and defined is not None and due <= defined:
+            return Why.EARLIER_DEFINITION
         if kronjob.policy.suspend:
             return Why.SUSPENDED
         if due > self._now:
             return Why.PLANNED
-        seen = (document.get("status") or {}).get("definitionHash")
-        return Why.NOT_HANDLED if seen == kronjob.definition_hash else Why.NOT_SEEN
+        return Why.NOT_HANDLED if is_seen else Why.NOT_SEEN
 
 
 def _text(at: Instant | None) -> str | None:

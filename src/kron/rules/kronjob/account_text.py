@@ -21,13 +21,12 @@ _REASONS = {
 }
 _NOTHING = {
     Why.BEFORE_CREATION: "does not count: it lies before the creation of the KronJob",
+    Why.EARLIER_DEFINITION: "does not count: it lies before the present definition",
     Why.FORGOTTEN: "is over, and is older than what the status keeps",
     Why.SUSPENDED: "waits: the KronJob is suspended",
     Why.PLANNED: "is planned",
     Why.NOT_SEEN: "has no outcome: no operator has seen this definition yet",
-    Why.NOT_HANDLED: (
-        "has no outcome: no operator was there to judge it, or it was not the KronJob's when the definition was another"
-    ),
+    Why.NOT_HANDLED: "has no outcome: no operator has judged it yet",
 }
 _STATES = {"running": ", which is running", "succeeded": ", which has succeeded", "failed": ", which has failed"}
 

@@ -1,6 +1,6 @@
-"""What a cluster tells of a KronJob's periods: entries of its status, and Jobs that carry its annotations."""
+"""children_of(identity, jobs) -> the Jobs that are executions of a KronJob's periods, by their annotations."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kron.errors import KronError
@@ -8,22 +8,6 @@ from kron.instant import Instant, parse_instant
 from kron.rules.kronjob.kronjob import GROUP
 
 _ENDS = {"Complete": "succeeded", "Failed": "failed"}
-RUNNING = "running"
-
-
-class Entry(NamedTuple):
-    """An entry of `status.handledPeriods`: one period, or all of an outage from the first to the last."""
-
-    first: Instant
-    last: Instant
-    chosen: Instant | None
-    outcome: str
-    reason: str
-
-    @property
-    def is_range(self) -> bool:
-        """Whether it stands for an outage."""
-        return self.first != self.last
 
 
 class Child(NamedTuple):
@@ -36,15 +20,8 @@ class Child(NamedTuple):
     state: str  # running, succeeded or failed
 
 
-def entries_of(document: Mapping[str, Any]) -> list[Entry]:
-    """Return the entries of a KronJob's status, oldest first; what cannot be read tells nothing."""
-    status = document.get("status")
-    given = status.get("handledPeriods") if isinstance(status, dict) else None
-    return list(_entries(given if isinstance(given, list) else ()))
-
-
 def children_of(identity: str, jobs: Iterable[Mapping[str, Any]]) -> list[Child]:
-    """Return the Jobs that are executions of this KronJob's periods, by their annotations."""
+    """Return the Jobs that carry the annotations of this KronJob's periods, whoever owns them."""
     return [child for job in jobs if (child := _child(identity, job)) is not None]
 
 
@@ -54,14 +31,6 @@ def instant_of(text: object) -> Instant | None:
         return parse_instant(text) if isinstance(text, str) else None
     except KronError:
         return None
-
-
-def _entries(given: Iterable[object]) -> Iterator[Entry]:
-    for entry in given:
-        if isinstance(entry, dict) and (first := instant_of(entry.get("periodID"))) is not None:
-            last = instant_of(entry.get("lastPeriodID")) or first
-            chosen = instant_of(entry.get("chosenTime"))
-            yield Entry(first, last, chosen, str(entry.get("outcome")), str(entry.get("reason") or ""))
 
 
 def _child(identity: str, job: Mapping[str, Any]) -> Child | None:
@@ -77,4 +46,4 @@ def _state(job: Mapping[str, Any]) -> str:
     for condition in (job.get("status") or {}).get("conditions") or ():
         if condition.get("status") == "True" and condition.get("type") in _ENDS:
             return _ENDS[condition["type"]]
-    return RUNNING
+    return "running"

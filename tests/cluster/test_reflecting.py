@@ -1,0 +1,218 @@
+"""The client on a real server: list and watch survive what a server can do, and one replica leads."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from kron.adapters.cluster.api import Api
+from kron.adapters.cluster.lease import Election
+from kron.adapters.cluster.reflector import PAGE, Key, Reflector
+from kron.adapters.cluster.resources import KRONJOBS
+from kron.errors import ApiError, ApiRefusedError
+from tests.cluster.client import Refused
+from tests.cluster.plane import ControlPlane
+from tests.cluster.wait import wait_until
+from tests.rules.kronjob.world import document
+
+pytestmark = pytest.mark.cluster
+
+_PATIENCE = 60.0  # seconds, on a busy machine
+
+
+class Names:
+    """A view that knows which objects there are."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self.lists: list[str] = []
+        self.problems: list[ApiError] = []
+        self.changed = asyncio.Event()
+
+    def keep(self, document: dict[str, Any]) -> str:
+        return str(document["metadata"]["name"])
+
+    def replace(self, kept: dict[Key, str], version: str) -> None:
+        self.known = {*kept.values()}
+        self.lists.append(version)
+        self.changed.set()
+
+    def put(self, key: Key, kept: str) -> None:
+        assert key[1] == kept
+        self.known.add(kept)
+        self.changed.set()
+
+    def remove(self, key: Key, kept: str) -> None:
+        assert key[1] == kept
+        self.known.discard(kept)
+        self.changed.set()
+
+    def problem(self, error: ApiError) -> None:
+        self.problems.append(error)
+        self.changed.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return when the condition holds; each change is looked at."""
+        while not condition():
+            self.changed.clear()
+            await self.changed.wait()
+
+
+class World:
+    """A reflector of one namespace, which can be stopped and started."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self.view = Names()
+        self.causes: list[str] = []
+        self.reflector = Reflector(api, KRONJOBS, namespace, self.view)
+        self.reflector.on_restart = self.causes.append
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self.reflector.run())
+
+    async def stop(self) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+
+def kubeconfig(plane: ControlPlane, namespace: str) -> str:
+    """Return the kubeconfig of a ServiceAccount that may do everything in its namespace."""
+    group = "rbac.authorization.k8s.io"
+    binding = {
+        "apiVersion": f"{group}/v1", "kind": "RoleBinding", "metadata": {"name": "all", "namespace": namespace},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace}],
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+    }  # fmt: skip
+    plane.admin.create(binding)
+    return str(plane.kubeconfig(plane.token(namespace, "default"), namespace))
+
+
+@asynccontextmanager
+async def reflecting(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+    """Reflect the KronJobs of a namespace as long as the block."""
+    api = await Api.connect(kubeconfig(plane, namespace))
+    world = World(api, namespace)
+    world.start()
+    try:
+        yield world
+    finally:
+        await world.stop()
+        await api.close()
+
+
+def live(play: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(play, _PATIENCE))
+
+
+def make(plane: ControlPlane, namespace: str, *names: str) -> None:
+    for name in names:
+        plane.admin.create(document(name, namespace))
+
+
+def test_a_list_of_several_pages_and_every_change_after_it_are_seen(plane: ControlPlane, namespace: str) -> None:
+    first = {f"k{number}" for number in range(PAGE + 20)}
+    make(plane, namespace, *first)
+
+    async def play() -> None:
+        async with reflecting(plane, namespace) as world:
+            await world.view.until(lambda: world.view.known == first)
+            make(plane, namespace, "late")
+            plane.admin.delete("KronJob", namespace, "k0")
+            await world.view.until(lambda: world.view.known == {*first, "late"} - {"k0"})
+            assert len(world.view.lists) == 1
+
+    live(play())
+
+
+def test_what_happened_while_a_killed_server_was_away_is_seen_when_it_is_back(
+    plane: ControlPlane, namespace: str
+) -> None:
+    make(plane, namespace, "before")
+
+    async def play() -> None:
+        async with reflecting(plane, namespace) as world:
+            await world.view.until(lambda: world.view.known == {"before"})
+            plane.kill_api_server()
+            await world.view.until(lambda: bool(world.view.problems))
+            assert world.causes[0] == "broken"
+            plane.start_api_server()
+            wait_until(lambda: not is_refused(make, plane, namespace, "after"), what="the CRD served again")
+            await world.view.until(lambda: world.view.known == {"before", "after"})
+
+    live(play())
+
+
+def test_after_a_compaction_a_new_list_tells_what_is_gone(plane: ControlPlane, namespace: str) -> None:
+    make(plane, namespace, "stays", "goes")
+
+    async def play() -> None:
+        async with reflecting(plane, namespace) as world:
+            await world.view.until(lambda: world.view.known == {"stays", "goes"})
+            await world.stop()
+            plane.admin.delete("KronJob", namespace, "goes")
+            plane.kill_api_server()
+            plane.compact()
+            plane.start_api_server()
+            world.start()
+            await world.view.until(lambda: world.view.known == {"stays"})
+            assert (world.causes[-1], len(world.view.lists)) == ("expired", 2)
+
+    live(play())
+
+
+def test_a_server_that_refuses_is_told_and_asked_until_it_does_not(plane: ControlPlane, namespace: str) -> None:
+    make(plane, namespace, "k")
+
+    async def play() -> None:
+        async with reflecting(plane, namespace) as world:
+            await world.view.until(lambda: world.view.known == {"k"})
+            plane.admin.delete("RoleBinding", namespace, "all")
+            await world.stop()
+            world.start()
+            await world.view.until(lambda: bool(world.view.problems))
+            refused = world.view.problems[0]
+            assert isinstance(refused, ApiRefusedError)
+            assert (refused.code, refused.reason) == (403, "Forbidden")
+            assert "cannot watch resource" in refused.message
+
+    live(play())
+
+
+def test_of_two_replicas_one_leads_and_the_other_follows_at_once(plane: ControlPlane, namespace: str) -> None:
+    async def play() -> None:
+        api = await Api.connect(kubeconfig(plane, namespace))
+        changed = asyncio.Event()
+        pair = [
+            Election(api, namespace, "kron", name, retry_period=0.1, on_change=lambda _: changed.set())
+            for name in ("one", "two")
+        ]
+        tasks = [asyncio.create_task(each.run()) for each in pair]
+        await changed.wait()
+        first, second = sorted(pair, key=lambda each: not each.is_leading())
+        assert (first.is_leading(), second.is_leading()) == (True, False)
+
+        await first.release()
+        changed.clear()
+        await changed.wait()
+
+        assert (first.is_leading(), second.is_leading()) == (False, True)
+        assert plane.admin.get("Lease", namespace, "kron")["spec"]["leaseTransitions"] == 1
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await api.close()
+
+    live(play())
+
+
+def is_refused(ask: Callable[..., object], *words: Any) -> bool:
+    try:
+        ask(*words)
+    except (Refused, OSError):
+        return True
+    return False
