@@ -39,7 +39,6 @@ class Replicas:
     def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
         self._plane, self._namespace, self._folder = plane, namespace, folder
         self.made: list[Operator] = []
-        self.may_be_refused = False  # whether something other than a right may be in the way
 
     def __call__(self, *flags: str) -> Operator:
         """Return one that is not started yet."""
@@ -55,4 +54,4 @@ def replica(plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Rep
     yield replicas
     for each in replicas.made:
         each.kill()
-    assert replicas.may_be_refused or compare([], replicas.made[0].asked()).refused == frozenset()
+    assert compare([], replicas.made[0].asked()).refused == frozenset()

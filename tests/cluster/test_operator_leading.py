@@ -1,12 +1,10 @@
-"""kron-operator's beginning, its end, and who leads."""
+"""kron-operator: who leads, under load, and where it looks."""
 
 from pathlib import Path
 
 import pytest
 
 from kron.hosts.operator.rights import LEASE
-from kron.rules.kronjob.crd import crd
-from tests.cluster.build import folder
 from tests.cluster.client import Document
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
@@ -17,56 +15,6 @@ from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
 
 pytestmark = pytest.mark.cluster
-
-ACCOUNT_ONLY = {"ServiceAccount"}
-
-
-@pytest.mark.usefixtures("plane")  # which skips where there are no programs
-def test_it_waits_for_a_server_and_for_kronjobs_to_be_known(tmp_path: Path) -> None:
-    other = ControlPlane(tmp_path / "plane", folder())
-    try:
-        other.start()
-        namespace = other.namespace()
-        install(other, shipped("namespaced.yaml", namespace))
-        operator = Operator(other, namespace, tmp_path, "--namespace", namespace)
-        other.kill_api_server()
-
-        operator.begin()
-        wait_until(lambda: operator.lines("problem"), what="a word about the server")
-        assert operator.answer("/readyz")[0] == 503
-        assert operator.answer("/healthz")[0] == 200
-        other.start_api_server()
-        wait_until(lambda: any("kronjobs" in str(line) and "404" in str(line) for line in operator.lines("problem")))
-        assert operator.answer("/readyz")[0] == 503
-        other.apply_crd(crd())
-
-        wait_until(lambda: operator.answer("/readyz")[0] == 200, what="ready")
-        other.admin.create(due_soon(now(), namespace).document)
-        wait_until(Sight(other, namespace).outcomes, what="a Job")
-        assert operator.stop() == 0
-        assert operator.bugs() == []
-    finally:
-        other.stop()
-
-
-def test_it_waits_for_its_rights(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
-    objects = shipped("namespaced.yaml", namespace)
-    _create(plane, [each for each in objects if each["kind"] in ACCOUNT_ONLY])
-    operator = Operator(plane, namespace, tmp_path, "--namespace", namespace)
-    try:
-        operator.begin()
-        wait_until(lambda: len(operator.lines("problem")) >= 3, what="a word about KronJobs, Jobs and the lease")
-        assert {line["resource"] for line in operator.lines("problem")} == {"kronjobs", "jobs", "leases"}
-        assert all("forbidden" in line["error"] for line in operator.lines("problem"))
-        assert operator.answer("/readyz")[0] == 503
-
-        install(plane, objects)
-
-        wait_until(lambda: operator.answer("/readyz")[0] == 200, what="ready")
-        plane.admin.create(due_soon(now(), namespace).document)
-        wait_until(Sight(plane, namespace).outcomes, what="a Job")
-    finally:
-        operator.kill()
 
 
 def test_sigterm_hands_the_lease_over(plane: ControlPlane, namespace: str, replica: Replicas) -> None:
