@@ -21,16 +21,6 @@ from tests.cluster.wait import wait_until
 pytestmark = pytest.mark.cluster
 
 
-@pytest.fixture
-def load(plane: ControlPlane, namespace: str) -> Load:
-    return Load(plane, namespace)
-
-
-@pytest.fixture
-def sight(plane: ControlPlane, namespace: str) -> Sight:
-    return Sight(plane, namespace)
-
-
 def test_a_killed_api_server_is_waited_for(plane: ControlPlane, load: Load, replica: Replicas) -> None:
     operator = replica().start()
     load.add()

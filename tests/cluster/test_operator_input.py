@@ -37,11 +37,6 @@ BAD: list[tuple[str, dict[str, Any], str]] = [  # the field, a bad value of the 
 ]
 
 
-@pytest.fixture
-def sight(plane: ControlPlane, namespace: str) -> Sight:
-    return Sight(plane, namespace)
-
-
 def test_every_bad_spec_is_told_with_its_field_and_the_others_run(
     plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
 ) -> None:

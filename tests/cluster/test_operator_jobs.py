@@ -23,11 +23,6 @@ RUNNING = template("running")
 ALLOW, REPLACE = {"concurrency": "allow"}, {"concurrency": "replace"}
 
 
-@pytest.fixture
-def sight(plane: ControlPlane, namespace: str) -> Sight:
-    return Sight(plane, namespace)
-
-
 def child(due: Due, number: int = 0) -> str:
     """Return the name of the Job of one of its periods."""
     metadata = due.document["metadata"]

@@ -98,6 +98,32 @@ def test_it_sees_two_namespaces_and_asks_for_nothing_beyond_them(
         plane.admin.delete("Namespace", "", other)
 
 
+def test_a_namespace_that_is_deleted_is_left_in_peace(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
+    install(plane, shipped("operator.yaml", namespace))
+    operator = Operator(plane, namespace, tmp_path)
+    try:
+        operator.start()
+        other = plane.namespace()
+        load = Load(plane, other)
+        load.add(60)
+        load.wait_for(2)
+
+        plane.admin.delete("Namespace", "", other)
+
+        wait_until(lambda: not _is_there(plane, other), 120, what="the namespace gone")
+        wait_until(lambda: operator.number("kron_queue_depth") == 0, what="nothing waits")
+        wait_until(lambda: operator.number("kron_kronjobs") == 0, 120, what="no KronJob known")
+        assert operator.bugs() == []
+        plane.admin.create(due_soon(now(), namespace).document)
+        wait_until(Sight(plane, namespace).outcomes, what="a Job elsewhere")
+    finally:
+        operator.kill()
+
+
+def _is_there(plane: ControlPlane, namespace: str) -> bool:
+    return namespace in {each["metadata"]["name"] for each in plane.admin.list("Namespace")}
+
+
 def _create(plane: ControlPlane, objects: list[Document]) -> None:
     for each in objects:
         plane.admin.create(each)
