@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kron.decision.seed import period_id
-from kron.instant import Instant, format_instant
+from kron.instant import SECOND, Instant, format_instant
 from kron.rules.kronjob.child import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
@@ -36,9 +36,10 @@ def test_a_job_says_whose_it_is_and_how_its_second_was_chosen(
     replica().start()
     metadata = {"labels": {"team": "data", "kron.io/kronjob": "mine"}, "annotations": {"note": "x"}}
     due = due_soon(now(), namespace, jobTemplate={**RUNNING, "metadata": metadata})
+    plane.admin.create(job("mine", "running"), namespace)  # which stands in nobody's way
     uid = plane.admin.create(due.document)["metadata"]["uid"]
 
-    wait_until(sight.jobs, what="the Job")
+    wait_until(lambda: child(due) in sight.jobs(), what="the Job")
 
     found = sight.jobs()[child(due)]["metadata"]
     nominal, chosen = due.first.nominal_time, due.first.chosen_time
@@ -121,6 +122,30 @@ def test_replace_deletes_in_the_foreground(
     wait_until(lambda: ("Normal", "SuccessfulDelete") in sight.reasons(), what="an event")
     rows = [(row.verb, row.name) for row in operator.asked() if row.resource == "jobs" and row.name]
     assert rows[:3] == [("create", child(due)), ("delete", child(due)), ("create", child(due, 1))]
+
+
+def test_a_suspension_holds_what_comes_and_touches_no_job(
+    plane: ControlPlane, namespace: str, sight: Sight, load: Load, replica: Replicas
+) -> None:
+    operator = replica().start()
+    policy = {"concurrency": "allow", "deadline": "5m"}
+    due = due_soon(now(), namespace, second=(12, 15), policy=policy, jobTemplate=RUNNING)
+    plane.admin.create(due.document)
+    wait_until(sight.outcomes, what="the first Job")
+
+    plane.admin.patch("KronJob", namespace, "soon", {"spec": {"policy": {"suspend": True}}})
+    wait_until(lambda: ("Normal", "Suspended") in sight.reasons(), what="an event")
+    second = due.decisions[1].chosen_time
+    assert second is not None
+    wait_until(lambda: now() > second + SECOND, what="the second period")
+    (running,) = sight.jobs().values()
+    assert "deletionTimestamp" not in running["metadata"]
+    assert "nextChosenTime" not in sight.status()
+
+    plane.admin.patch("KronJob", namespace, "soon", {"spec": {"policy": {"suspend": False}}})
+    wait_until(lambda: child(due, 1) in sight.jobs(), what="the second Job, within its deadline")
+    wait_until(lambda: ("Normal", "Resumed") in sight.reasons(), what="an event")
+    load.settle([operator])
 
 
 def test_only_as_many_jobs_as_its_limit_are_kept_also_when_that_is_lowered_and_after_a_restart(
