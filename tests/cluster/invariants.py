@@ -30,6 +30,7 @@ class Found(NamedTuple):
     kronjobs: list[Document]
     jobs: list[Document]
     rows: list[Row]  # what the operators asked
+    at: Instant  # when the statuses were read, by the operators' clock
 
 
 def periods(document: Document, until: Instant) -> list[Decision]:
@@ -69,6 +70,9 @@ def violations(found: Found, until: Instant, *, slack: timedelta = SLACK) -> lis
             times = made.pop(job_name(kronjob, decision.nominal_time), [])
             where = f"{decision.identity} {decision.period_id}"
             wrong += [f"{where}: {text}" for text in _about(document, kronjob, decision, times, until, slack)]
+        for decision in periods(document, found.at + kronjob.timing.window.duration + _MINUTE):
+            if decision.chosen_time is not None and decision.chosen_time > found.at and _outcomes(document, decision):
+                wrong.append(f"{decision.identity} {decision.period_id}: an outcome before its second")
     wrong += [f"Job {name} is of no period" for name in made]
     owners = {each["metadata"]["uid"] for each in found.kronjobs}
     for name, job in ours.items():

@@ -64,11 +64,12 @@ class Load:
 
         wait_until(lambda: not left(), _PATIENCE, what="an outcome for every period")
         users = {each.user for each in operators}
-        kronjobs, jobs = admin.list("KronJob", namespace), admin.list("Job", namespace)
+        kronjobs, at = admin.list("KronJob", namespace), now() + skew
+        jobs = admin.list("Job", namespace)
         asked = [row for row in self._plane.audit() if row.user in users and row.namespace == namespace]
         rows = [row._replace(at=row.at + skew) for row in asked]
         assert [line for each in operators for line in each.bugs()] == []
-        assert violations(Found(kronjobs, jobs, rows), until) == []
+        assert violations(Found(kronjobs, jobs, rows, at), until) == []
 
 
 def handles(operator: Operator) -> int:

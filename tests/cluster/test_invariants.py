@@ -33,7 +33,7 @@ def world(*entries: Document, late: timedelta = SECOND, **policy: str) -> Found:
     given["status"] = {"handledPeriods": list(entries)}
     one = kronjob(name="a", namespace="ns")
     rows = [row(job_name(one, each.nominal_time), each.nominal_time + late) for each in periods(given, UNTIL)]
-    return Found([given], [], rows)
+    return Found([given], [], rows, UNTIL)
 
 
 ALL = [entry(number) for number in range(4)]
@@ -74,6 +74,12 @@ def test_an_outage_is_the_outcome_of_what_lies_in_it() -> None:
     outage = {**entry(0, "missed"), "lastPeriodID": entry(3)["periodID"], "count": 4}
 
     assert violations(world(outage)._replace(rows=[]), UNTIL) == []
+
+
+def test_an_outcome_before_its_second_is_one() -> None:
+    found = world(*ALL, entry(4, "missed"))
+
+    assert violations(found, UNTIL) == ["ns/a 2026-03-02T12:05:00Z: an outcome before its second"]
 
 
 def test_a_job_before_its_second_or_after_its_last_one_is_one() -> None:
