@@ -62,7 +62,10 @@ class Load:
         def left() -> list[str]:
             return open_periods(admin.list("KronJob", namespace), until)
 
-        wait_until(lambda: not left(), _PATIENCE, what="an outcome for every period")
+        try:
+            wait_until(lambda: not left(), _PATIENCE)
+        except AssertionError:
+            assert left() == []  # which says what is left
         users = {each.user for each in operators}
         kronjobs, at = admin.list("KronJob", namespace), now() + skew
         jobs = admin.list("Job", namespace)

@@ -10,7 +10,7 @@ from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Execution
 from kron.errors import ApiError
-from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.log import INFO, WARNING, Log
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
@@ -164,7 +164,7 @@ class Teller:
         self, seen: SeenKronJob, kind: str, reason: str, message: str, said: _Said, tries: list[int]
     ) -> float | None:
         if not self._to.may_write():
-            return None
+            return NOT_NOW
         now = format_instant(self._to.now().replace(microsecond=0))
         count = said.count
         try:

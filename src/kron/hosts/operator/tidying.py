@@ -5,7 +5,7 @@ from functools import partial
 
 from kron.adapters.cluster.resources import JOBS
 from kron.errors import ApiError
-from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
@@ -36,8 +36,10 @@ class Tidying:
                 self._errands.add(Lane.TIDY, (job.namespace, job.name), partial(self._remove, seen, job))
 
     async def _remove(self, seen: SeenKronJob, job: SeenJob) -> float | None:
-        if (job.namespace, job.name) not in self._world.jobs or not self._may_write():
+        if (job.namespace, job.name) not in self._world.jobs:
             return None
+        if not self._may_write():
+            return NOT_NOW
         body = {"propagationPolicy": "Background", "preconditions": {"uid": job.uid}}
         try:
             await self._api.send("delete", JOBS, job.namespace, job.name, body=body)
