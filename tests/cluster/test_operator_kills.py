@@ -1,6 +1,7 @@
 """kron-operator killed a hundred times under load: two replicas, so that one is killed while the other takes over."""
 
 import random
+import signal
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.operator import Operator
-from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import template
 from tests.cluster.wait import wait_until
 
@@ -18,10 +18,7 @@ HASTE = ("--lease-duration", "1s", "--renew-deadline", "800ms", "--retry-period"
 KILLS = 100
 
 
-def test_a_hundred_kills_under_load_double_and_lose_nothing(
-    plane: ControlPlane, namespace: str, replica: Replicas
-) -> None:
-    load = Load(plane, namespace)
+def test_a_hundred_kills_under_load_double_and_lose_nothing(load: Load, replica: Replicas) -> None:
     load.add(60)
     load.add(20, "forbid", policy={"concurrency": "forbid", "deadline": "5m"}, jobTemplate=template("running"))
     load.add(20, "replace", policy={"concurrency": "replace", "deadline": "5m"}, jobTemplate=template("running"))
@@ -40,6 +37,29 @@ def test_a_hundred_kills_under_load_double_and_lose_nothing(
         victim.kill()
         victim.begin()
 
+    load.settle(operators)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_leader_that_is_held_up_again_and_again_loses_nothing(load: Load, replica: Replicas, number: int) -> None:
+    """It may come back before anybody noticed, or when another one leads."""
+    operators = [replica(*HASTE).start() for _ in range(number)]
+    load.add(90)
+    load.wait_for(2)
+
+    chance = random.Random(7)
+    for _ in range(8):
+        wait_until(lambda: any(map(is_leading, operators)), what="a leader")
+        wait_for_a_moment(chance)
+        held = next(filter(is_leading, operators), operators[0])
+        held.process.send_signal(signal.SIGSTOP)
+        others = [each for each in operators if each is not held]
+        for _ in range(3):
+            wait_for_a_moment(chance)
+        wait_until(lambda others=others: not others or any(map(is_leading, others)))  # type: ignore[misc]
+        held.process.send_signal(signal.SIGCONT)
+
+    load.wait_for(2)
     load.settle(operators)
 
 
