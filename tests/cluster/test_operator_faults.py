@@ -9,13 +9,12 @@ from threading import Event, Thread
 import pytest
 
 from kron.instant import SECOND
-from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import MOST_HANDLES, Load, handles, now
 from tests.cluster.plane import ControlPlane
+from tests.cluster.quota import forbid_jobs
 from tests.cluster.sight import Sight, template
 from tests.cluster.soon import due_soon
-from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
 
 pytestmark = pytest.mark.cluster
@@ -179,19 +178,3 @@ def storm(plane: ControlPlane, namespace: str) -> Iterator[None]:
         ended.set()
         for thread in threads:
             thread.join()
-
-
-def forbid_jobs(plane: ControlPlane, namespace: str) -> None:
-    """Set a quota that leaves no room for another Job."""
-    metadata = {"name": "none", "namespace": namespace}
-    spec = {"hard": {"count/jobs.batch": "0"}}
-    plane.admin.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec})
-
-    def is_refused() -> bool:
-        try:
-            plane.admin.create(job("probe", "succeeded"), namespace, dryRun="All")
-        except Refused:
-            return True
-        return False
-
-    wait_until(is_refused, what="the quota in force")
