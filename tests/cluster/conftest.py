@@ -7,9 +7,11 @@ import pytest
 
 from kron.rules.kronjob.crd import crd
 from tests.cluster.build import folder, missing
+from tests.cluster.load import Load
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.role import compare
+from tests.cluster.sight import Sight
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +57,15 @@ def replica(plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Rep
     for each in replicas.made:
         each.kill()
     assert compare([], replicas.made[0].asked()).refused == frozenset()
+
+
+@pytest.fixture
+def sight(plane: ControlPlane, namespace: str) -> Sight:
+    """What a user sees in the namespace of the test."""
+    return Sight(plane, namespace)
+
+
+@pytest.fixture
+def load(plane: ControlPlane, namespace: str) -> Load:
+    """Many KronJobs in the namespace of the test."""
+    return Load(plane, namespace)

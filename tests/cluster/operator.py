@@ -1,6 +1,7 @@
 """Operator: kron-operator as a process of its own, with the rights of its ServiceAccount, as deploy/ gives them."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tests.cluster.wait import wait_until
 
 ROOT = Path(__file__).parents[2]
 ACCOUNT = "kron-operator"
-_PROGRAM = (sys.executable, "-c", "from kron.hosts.operator.main import main; main()")
+PROGRAM = (sys.executable, "-c", "from kron.hosts.operator.main import main; main()")
 
 
 def shipped(file: str, namespace: str) -> list[Document]:
@@ -55,6 +56,7 @@ class Operator:
         self._log, self._flags = folder / f"{self._config.stem}.log", flags
         self._port = free_ports(1)[0]
         self._process: subprocess.Popen[bytes] | None = None
+        self.environment: dict[str, str] = {}  # what it has beside the environment of the tests
 
     def start(self) -> "Operator":
         """Start it, and return when it is ready."""
@@ -65,7 +67,7 @@ class Operator:
     def begin(self) -> None:
         """Start it, and return at once."""
         words = ["run", "--kubeconfig", str(self._config), "--listen", f"127.0.0.1:{self._port}", *self._flags]
-        self._process = start_child([*_PROGRAM, *words], self._log)
+        self._process = start_child([*PROGRAM, *words], self._log, environment={**os.environ, **self.environment})
 
     def stop(self) -> int:
         """Ask it to end, and return how it did."""
@@ -100,6 +102,16 @@ class Operator:
         words = self._log.read_text("utf-8").splitlines()
         found = [json.loads(line) for line in words if line.startswith("{")]
         return [line for line in found if event in ("", line["event"])]
+
+    def bugs(self) -> list[str]:
+        """Return what it has logged that is nobody's fault but its own."""
+        lines = self._log.read_text("utf-8").splitlines()
+        return [line for line in lines if not line.startswith("{") or json.loads(line)["event"] == "bug"]
+
+    def number(self, name: str) -> float:
+        """Return one of its numbers, such as `kron_active_jobs`; the sum of those that begin so."""
+        lines = [line.rpartition(" ") for line in self.answer("/metrics")[1].splitlines()]
+        return sum(float(value) for label, _, value in lines if label.startswith(name))
 
     def asked(self) -> list[Row]:
         """Return what its account has asked the server."""

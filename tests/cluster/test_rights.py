@@ -7,9 +7,9 @@ import pytest
 
 from kron.adapters.system_clock import SystemClock
 from kron.rules.kronjob.child import job_name
-from tests.cluster.client import Refused
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
+from tests.cluster.quota import forbid_jobs
 from tests.cluster.role import Comparison, compare
 from tests.cluster.soon import due_soon
 from tests.cluster.test_plane import job
@@ -49,7 +49,7 @@ def test_the_role_is_what_the_operator_needs_and_nothing_more(
     plane.admin.create(taken.document)
     wait_until(lambda: _has(operator, "delete", "jobs"), what="a Job that is over deleted")
     wait_until(lambda: _has(operator, "get", "jobs"), what="a foreign Job looked at")
-    _forbid_jobs(plane, namespace)
+    forbid_jobs(plane, namespace)
     plane.admin.create(due_soon(SystemClock().now(), namespace, "full").document)
     wait_until(lambda: _has(operator, "patch", "events"), what="an event repeated")
 
@@ -59,19 +59,3 @@ def test_the_role_is_what_the_operator_needs_and_nothing_more(
 
 def _has(operator: Operator, verb: str, resource: str) -> bool:
     return any((row.verb, row.resource) == (verb, resource) for row in operator.asked())
-
-
-def _forbid_jobs(plane: ControlPlane, namespace: str) -> None:
-    """Set a quota that leaves no room for another Job."""
-    spec = {"hard": {"count/jobs.batch": "0"}}
-    metadata = {"name": "none", "namespace": namespace}
-    plane.admin.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec})
-
-    def is_refused() -> bool:
-        try:
-            plane.admin.create(job("probe", "succeeded"), namespace, dryRun="All")
-        except Refused:
-            return True
-        return False
-
-    wait_until(is_refused, what="the quota in force")

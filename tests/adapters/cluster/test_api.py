@@ -164,7 +164,7 @@ def test_a_server_that_does_not_listen_is_unreachable() -> None:
             async with asking(address) as api:
                 with pytest.raises(ApiUnreachableError) as caught:
                     await api.send("get", JOBS, "ns", "mail")
-        assert caught.value.message.startswith(f"API server {address}: ")
+        assert caught.value.message.startswith(f"API server {address}: Connect call failed")
 
     live(play())
 

@@ -43,6 +43,62 @@ def test_who_leads_no_more_creates_nothing() -> None:
     live(story())
 
 
+def test_who_leads_again_before_anybody_noticed_does_what_was_left() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR - SECOND)
+
+        replica.leads = False
+        await cluster.clock.advance(2 * SECOND)
+        replica.leads = True
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.created() == [("13:00", "13:00:01")]
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+        assert "SuccessfulCreate" in cluster.events()
+
+    live(story())
+
+
+def test_a_status_that_could_not_be_written_for_a_moment_follows() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+
+        def cease(verb: str, resource: Resource) -> None:
+            replica.leads = replica.leads and (verb, resource.plural) != ("create", "jobs")
+
+        cluster.after = cease
+        await cluster.clock.advance(HOUR)
+        assert cluster.outcomes() == []
+        replica.leads = True
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_job_whose_turn_comes_after_deadline_and_slack_is_not_created() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "10s"})
+        replica = await Replica(cluster).lead()
+        replica.leads = False
+        await cluster.clock.advance(HOUR + 41 * SECOND)
+
+        replica.leads = True
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.created() == []
+        assert cluster.outcomes() == [("13:00", "missed", "DeadlineExceeded")]
+
+    live(story())
+
+
 def test_a_standby_that_takes_over_has_slack_for_what_was_chosen_since_it_was_armed() -> None:
     async def story() -> None:
         cluster = at_noon()

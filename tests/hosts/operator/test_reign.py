@@ -101,6 +101,7 @@ def test_replace_deletes_the_active_job_and_creates_the_next_when_it_is_gone() -
         assert cluster.created() == [("13:00", "13:00:00"), ("14:00", "14:00:00")]
         assert len(cluster.names()) == 1
         assert [outcome for _, outcome, _ in cluster.outcomes()] == ["executed", "executed"]
+        assert cluster.events().count("SuccessfulDelete") == 1
 
     live(story())
 

@@ -202,4 +202,6 @@ class Api:
 def _told(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
+    if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientSSLError):
+        return error.strerror or str(error.os_error)  # its own text tells where things lie in memory
     return str(error) or type(error).__name__

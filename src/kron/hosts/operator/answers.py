@@ -5,6 +5,7 @@ from enum import Enum
 from kron.errors import ApiError, ApiRefusedError
 
 LONGEST_PAUSE = 5.0  # seconds between two tries
+NOT_NOW = 0.25  # seconds until somebody who may not write looks again: a lease that was renewed late may be ours still
 _FOR_GOOD = frozenset({400, 405, 413, 422})
 
 

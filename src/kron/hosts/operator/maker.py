@@ -11,12 +11,12 @@ from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.errors import ApiError
 from kron.hosts.operator.accounts import Accounts
-from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, see_job
 from kron.hosts.operator.sender import Sender
 from kron.hosts.operator.world import World
-from kron.instant import Instant
+from kron.instant import ZERO, Instant
 from kron.rules.kronjob.child import job_name, job_of
 from kron.rules.kronjob.entry import (
     DEADLINE_EXCEEDED,
@@ -27,6 +27,7 @@ from kron.rules.kronjob.entry import (
     Entry,
 )
 from kron.rules.kronjob.status import Trouble
+from kron.rules.policy import Concurrency
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -44,6 +45,9 @@ class Scribe(Protocol):
 
     def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str, /) -> None:
         """It has its outcome."""
+
+    def on_deleted(self, seen: SeenKronJob, job: SeenJob, /) -> None:
+        """Its Job has to go, because another one takes its place."""
 
 
 class Surroundings(NamedTuple):
@@ -153,7 +157,10 @@ class Maker:
             self._settle(making, Outcome.SKIPPED, DEFINITION_CHANGED)
             return None
         if not self._in.may_write():
-            return None  # another one leads, and will find it
+            return NOT_NOW  # if another one leads, this reign ends, and that one will find it
+        if self._is_late(making, seen, self._in.now()):
+            self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED)
+            return None
         if account.owes:
             return _SOON  # first of all it is written what was found
         try:
@@ -194,16 +201,21 @@ class Maker:
 
     def _again(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
         """Try again later, unless its time is over."""
-        chosen = making.decision.chosen_time
-        assert chosen is not None, "what has no chosen second is never executed"
         seconds = pause(error, making.tries)
         making.tries += 1
         self._fail(making, seen, Trouble(FAILED_CREATE, error.message))
-        latest = seen.kronjob.policy.deadline + self._in.slack if seen.kronjob is not None else self._in.slack
-        if self._in.now() + timedelta(seconds=seconds) - chosen > latest:
+        if self._is_late(making, seen, self._in.now() + timedelta(seconds=seconds)):
             self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, error.message)
             return None
         return seconds
+
+    def _is_late(self, making: Making, seen: SeenKronJob, at: Instant) -> bool:
+        """Whether its time is over at an instant; who has waited for another Job to be gone may be late."""
+        chosen, policy = making.decision.chosen_time, None if seen.kronjob is None else seen.kronjob.policy
+        assert chosen is not None, "what has no chosen second is never executed"
+        if policy is not None and policy.concurrency is Concurrency.REPLACE and not making.tries:
+            return False
+        return at - chosen > self._in.slack + (ZERO if policy is None else policy.deadline)
 
     def _on_made(self, making: Making, seen: SeenKronJob, job: SeenJob) -> None:
         making.job = job
@@ -238,8 +250,10 @@ class Maker:
 
     async def _delete(self, making: Making) -> float | None:
         """Ask for the end of a Job; it lasts until it is seen to be gone."""
-        if self._made.get(making.key) is not making or not self._in.may_write():
+        if self._made.get(making.key) is not making:
             return None
+        if not self._in.may_write():
+            return NOT_NOW
         if making.job is None:
             return _SOON  # it is being created: there is nothing to delete yet
         namespace, name = making.key
@@ -251,6 +265,9 @@ class Maker:
                 making.tries += 1
                 return pause(error, making.tries)
             self._end(making, Ending())  # it is gone already, or another one has its name
+            return None
+        if (seen := self._present(making)) is not None and making.job is not None:
+            self._in.scribe.on_deleted(seen, making.job)
         return None
 
     def _end(self, making: Making, ending: Ending) -> None:

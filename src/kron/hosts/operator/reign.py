@@ -22,8 +22,8 @@ from kron.hosts.operator.maker import Maker, Surroundings
 from kron.hosts.operator.picture import Picture
 from kron.hosts.operator.seen import SeenJob, SeenKronJob, is_suspended
 from kron.hosts.operator.sender import Sender
-from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways
-from kron.hosts.operator.tidying import Tidying, period_text
+from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways, period_text
+from kron.hosts.operator.tidying import Tidying
 from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant

@@ -10,12 +10,13 @@ import click
 
 from kron.adapters.cluster.api import Api
 from kron.adapters.system_clock import SystemClock
-from kron.errors import InvalidDurationError, KubeconfigError, ListenError
+from kron.errors import InvalidDefinitionError, InvalidDurationError, KubeconfigError, ListenError
 from kron.hosts.namespace import NAMESPACE
 from kron.hosts.operator.controller import Controller, Options
 from kron.hosts.operator.listening import Listening
 from kron.hosts.operator.log import INFO, Log
 from kron.instant import ZERO, parse_duration
+from kron.rules.files.settings import read_listen
 from kron.rules.kronjob.child import MANAGER
 
 _LEASE_NAMESPACE = "kron-system"  # where there is no other sign
@@ -34,6 +35,22 @@ class Duration(click.ParamType):  # type: ignore[type-arg] # older versions of c
             found = parse_duration(value)
         except InvalidDurationError as error:
             self.fail(error.message, param, ctx)
+        return found
+
+
+class Address(click.ParamType[str]):
+    """Where to listen, as job files say it; `off` is no place."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return an address that can be bound, if it is one of this host."""
+        try:
+            found = read_listen("listen", value)
+        except InvalidDefinitionError:
+            found = "off"
+        if found == "off":
+            self.fail(f"must be HOST:PORT or unix:/path, found {value!r}; write 127.0.0.1:8080", param, ctx)
         return found
 
 
@@ -80,6 +97,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg] # older versions of c
 @click.option("--retry-period", type=Duration(), default="2s", show_default=True, help="Between two tries for it.")
 @click.option(
     "--listen",
+    type=Address(),
     metavar="HOST:PORT",
     default="127.0.0.1:8080",
     show_default=True,

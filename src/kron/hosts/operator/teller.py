@@ -10,10 +10,10 @@ from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Execution
 from kron.errors import ApiError
-from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.log import INFO, WARNING, Log
-from kron.hosts.operator.seen import SeenKronJob
+from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
 from kron.hosts.operator.world import World
 from kron.instant import SECOND, Instant, format_instant
@@ -114,6 +114,10 @@ class Teller:
         kind = "NameTaken" if trouble.reason == "NameTaken" else "FailedCreate"
         self.event(seen, WARN, kind, f"{_which(decision)}: {trouble.message}")
 
+    def on_deleted(self, seen: SeenKronJob, job: SeenJob) -> None:
+        """Tell that a Job has to go: another one takes its place, or it is old."""
+        self.event(seen, NORMAL, "SuccessfulDelete", f"deleted Job {job.name}{period_text(job)}")
+
     def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str) -> None:
         """Tell the outcome of a period, or of neighbours."""
         self._to.counting.on_outcome(entry.outcome.value, entry.reason, entry.number)
@@ -160,7 +164,7 @@ class Teller:
         self, seen: SeenKronJob, kind: str, reason: str, message: str, said: _Said, tries: list[int]
     ) -> float | None:
         if not self._to.may_write():
-            return None
+            return NOT_NOW
         now = format_instant(self._to.now().replace(microsecond=0))
         count = said.count
         try:
@@ -188,6 +192,11 @@ class Teller:
 
     def _decided(self, seen: SeenKronJob, decision: Decision) -> None:
         self._to.log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
+
+
+def period_text(job: SeenJob) -> str:
+    """Return which period a Job is of, as the end of a sentence."""
+    return "" if job.nominal is None else f", period {period_id(job.nominal)}"
 
 
 def _which(decision: Decision) -> str:

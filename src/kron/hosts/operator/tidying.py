@@ -4,13 +4,12 @@ from collections.abc import Callable
 from functools import partial
 
 from kron.adapters.cluster.resources import JOBS
-from kron.decision.seed import period_id
 from kron.errors import ApiError
-from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
-from kron.hosts.operator.teller import NORMAL, Teller
+from kron.hosts.operator.teller import Teller
 from kron.hosts.operator.world import World
 
 _TRIES = 3  # as if so many had failed: nobody is in a hurry
@@ -37,23 +36,20 @@ class Tidying:
                 self._errands.add(Lane.TIDY, (job.namespace, job.name), partial(self._remove, seen, job))
 
     async def _remove(self, seen: SeenKronJob, job: SeenJob) -> float | None:
-        if (job.namespace, job.name) not in self._world.jobs or not self._may_write():
+        if (job.namespace, job.name) not in self._world.jobs:
             return None
+        if not self._may_write():
+            return NOT_NOW
         body = {"propagationPolicy": "Background", "preconditions": {"uid": job.uid}}
         try:
             await self._api.send("delete", JOBS, job.namespace, job.name, body=body)
         except ApiError as error:
             passing = meaning(error) is Meaning.PASSING and getattr(error, "code", 0) != 409
             return pause(error, _TRIES) if passing else None
-        self._teller.event(seen, NORMAL, "SuccessfulDelete", f"deleted Job {job.name}{period_text(job)}")
+        self._teller.on_deleted(seen, job)
         return None
 
 
 def _age(job: SeenJob) -> tuple[str, str]:
     """Return what orders Jobs by their chosen times, those without one first."""
     return "" if job.chosen is None else job.chosen.isoformat(), job.name
-
-
-def period_text(job: SeenJob) -> str:
-    """Return which period a Job is of, as the end of a sentence."""
-    return "" if job.nominal is None else f", period {period_id(job.nominal)}"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kron.adapters.cluster.resources import KRONJOB_STATUS, KRONJOBS
 from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.accounts import Account, Accounts
-from kron.hosts.operator.answers import Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import SeenKronJob
 from kron.hosts.operator.sender import Sender
@@ -44,9 +44,11 @@ class Writer:
     async def _write(self, identity: str) -> float | None:
         namespace, _, name = identity.partition("/")
         seen, account = self._at.world.kronjobs.get((namespace, name)), self._at.accounts.of(identity)
-        if seen is None or account is None or account.uid != seen.uid or not self._at.may_write():
+        if seen is None or account is None or account.uid != seen.uid:
             self._tries.pop(identity, None)
             return None
+        if not self._at.may_write():
+            return NOT_NOW
         self._at.accounts.trim(identity, self._span(seen))
         written = account.entries
         patch = status_patch(seen.status, self._at.standing(seen, account).to_dict(seen.status, self._at.now()))
