@@ -52,7 +52,7 @@ class Operator:
         self._plane = plane
         self.user = f"system:serviceaccount:{namespace}:{ACCOUNT}"
         self._config = plane.kubeconfig(plane.token(namespace, ACCOUNT), namespace)
-        self._log, self._flags = folder / f"{self._config.stem}.log", flags
+        self.log, self._flags = folder / f"{self._config.stem}.log", flags
         self._port = free_ports(1)[0]
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -65,7 +65,7 @@ class Operator:
     def begin(self) -> None:
         """Start it, and return at once."""
         words = ["run", "--kubeconfig", str(self._config), "--listen", f"127.0.0.1:{self._port}", *self._flags]
-        self._process = start_child([*_PROGRAM, *words], self._log)
+        self._process = start_child([*_PROGRAM, *words], self.log)
 
     def stop(self) -> int:
         """Ask it to end, and return how it did."""
@@ -97,7 +97,7 @@ class Operator:
 
     def lines(self, event: str = "") -> list[dict[str, Any]]:
         """Return what it has logged, or those of one event."""
-        words = self._log.read_text("utf-8").splitlines()
+        words = self.log.read_text("utf-8").splitlines()
         found = [json.loads(line) for line in words if line.startswith("{")]
         return [line for line in found if event in ("", line["event"])]
 
