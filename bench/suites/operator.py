@@ -36,7 +36,9 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
         for namespace in (_OPERATOR, _BARE):
             make_namespace(plane, namespace)
             create(plane, kronjobs(namespace, size, f"{due.minute} {due.hour} * * *"))
-        subject = stack.enter_context(operator(plane, folder, "--namespace", _OPERATOR, "--lease-namespace", "kron-system"))
+        subject = stack.enter_context(
+            operator(plane, folder, "--namespace", _OPERATOR, "--lease-namespace", "kron-system")
+        )
         found.figures["sync"] = subject.sync(_LONGEST)
         trail.wait(STATUSES, _OPERATOR, size, _LONGEST)
         found.figures["memory"] = subject.highest_memory()
