@@ -1,7 +1,7 @@
 """Bare: the writes of an operator without an operator, in a process of its own: as fast as a client alone can be.
 
 `python -m bench.cluster.bare` reads a line of JSON (where, as whom, which namespace), makes every status what it is
-before a period is due, and then, for each line with an instant, creates all Jobs of that period and writes all statuses.
+before a period is due, and then, for each line with an instant, creates the Jobs of that period and writes statuses.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class Bare:
         await asyncio.gather(*(work() for _ in range(_WORKERS)))
 
     async def turn(self, at: Instant) -> dict[str, float]:
-        """Create the Jobs of a period, and let their statuses follow; return when it began, and what it used for each."""
+        """Create the Jobs of a period, and let their statuses follow; return when it began, and the CPU."""
         todo = deque(_work(document, at) for document in await self._list())
         statuses: deque[tuple[float, Work, str]] = deque()
         number, used, begun = len(todo), process_time(), time()

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
+from tests.cluster.plane import CRONJOBS, ControlPlane
+
 from bench.cluster.rig import OPERATOR, create, cronjobs, kronjobs, make_namespace, rig
 from bench.cluster.subjects import operator
 from bench.cluster.trail import JOBS, STATUSES, Trail, peak
@@ -17,7 +19,6 @@ from kron.decision.decide import decide
 from kron.instant import Instant
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import read_kronjob
-from tests.cluster.plane import CRONJOBS, ControlPlane
 
 _KRON, _CRON, _WINDOW = "kron", "cron", "window"  # namespaces
 _FAST = 500  # requests a second of the controllers

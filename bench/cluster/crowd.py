@@ -1,4 +1,4 @@
-"""measure_crowd(size) -> what the operator needs for so many KronJobs, and their Jobs, due at once, beside a bare client."""
+"""measure_crowd(size) -> what the operator needs for so many KronJobs, and for their Jobs, beside a bare client."""
 
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta

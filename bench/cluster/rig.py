@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from bench.disk import disk_folder
-from kron.rules.kronjob.crd import crd
 from tests.cluster.build import folder, missing
 from tests.cluster.operator import install, shipped
 from tests.cluster.plane import ControlPlane
+
+from bench.disk import disk_folder
+from kron.rules.kronjob.crd import crd
 
 OPERATOR = "kron-system"  # the namespace of the operator itself
 CONNECTIONS = 16

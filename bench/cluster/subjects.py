@@ -9,10 +9,11 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from bench.cluster.rig import OPERATOR
-from kron.instant import Instant, format_instant
 from tests.cluster.operator import ACCOUNT, Operator
 from tests.cluster.plane import ControlPlane
+
+from bench.cluster.rig import OPERATOR
+from kron.instant import Instant, format_instant
 
 _LOOK = 0.05  # seconds
 _LEADING = b'"event": "leading"'
