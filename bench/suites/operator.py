@@ -52,8 +52,8 @@ def tables(cells: Cells) -> list[Table]:
             second,
             (
                 plain,
-                "by the answers in the audit log: from the due second, or the bare client's first, to the last Job or status",
-                "bare client: aiohttp, 16 requests at a time; the same Jobs and statuses, prepared as far as they can be",
+                "by the answers in the audit log: from the due second, or the bare client's first, to the last of them",
+                "bare client: aiohttp, 16 requests at a time; the same Jobs and statuses, prepared before",
                 "both: Jobs first, but a status that has waited for 4 s comes before the next Job",
                 "bare client: the mean of a turn before the operator's and one after",
                 *(
