@@ -13,6 +13,9 @@ from bench.suites import (
     idle,
     imports,
     latency,
+    operator,
+    operator_beside,
+    operator_lateness,
     page,
     processes,
     simulate,
@@ -22,7 +25,9 @@ from bench.suites import (
 
 _IN_PROCESS = (cron, sparse, imports, decide, burst, idle, durable, latency)
 _DAEMON = (processes, daemon_burst, daemon_files, daemon_lateness, page)
+_CLUSTER = (operator, operator_lateness, operator_beside)
 _JUDGE = (verify, simulate)
 _FORESEE = (forecast,)
 
-SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in (*_IN_PROCESS, *_DAEMON, *_JUDGE, *_FORESEE)}
+_ALL = (*_IN_PROCESS, *_DAEMON, *_CLUSTER, *_JUDGE, *_FORESEE)
+SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _ALL}

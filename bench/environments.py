@@ -30,7 +30,7 @@ _ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         "schedule==1.2.2",
         "huey==3.5.4",
         "tzdata",
-        f"--editable={ROOT}[krond]",
+        f"--editable={ROOT}[krond,operator]",
     ),
     "apscheduler4": ("apscheduler==4.0.0a6", "sqlalchemy==2.1.8", "aiosqlite==0.22.1", "greenlet", "sniffio", "tzdata"),
     "cronstable": ("cronstable==1.2.72",),

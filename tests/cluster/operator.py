@@ -53,7 +53,7 @@ class Operator:
         self._plane = plane
         self.user = f"system:serviceaccount:{namespace}:{ACCOUNT}"
         self._config = plane.kubeconfig(plane.token(namespace, ACCOUNT), namespace)
-        self._log, self._flags = folder / f"{self._config.stem}.log", flags
+        self.log, self._flags = folder / f"{self._config.stem}.log", flags
         self._port = free_ports(1)[0]
         self._process: subprocess.Popen[bytes] | None = None
         self.environment: dict[str, str] = {}  # what it has beside the environment of the tests
@@ -67,7 +67,7 @@ class Operator:
     def begin(self) -> None:
         """Start it, and return at once."""
         words = ["run", "--kubeconfig", str(self._config), "--listen", f"127.0.0.1:{self._port}", *self._flags]
-        self._process = start_child([*PROGRAM, *words], self._log, environment={**os.environ, **self.environment})
+        self._process = start_child([*PROGRAM, *words], self.log, environment={**os.environ, **self.environment})
 
     def stop(self) -> int:
         """Ask it to end, and return how it did."""
@@ -99,13 +99,13 @@ class Operator:
 
     def lines(self, event: str = "") -> list[dict[str, Any]]:
         """Return what it has logged, or those of one event."""
-        words = self._log.read_text("utf-8").splitlines()
+        words = self.log.read_text("utf-8").splitlines()
         found = [json.loads(line) for line in words if line.startswith("{")]
         return [line for line in found if event in ("", line["event"])]
 
     def bugs(self) -> list[str]:
         """Return what it has logged that is nobody's fault but its own."""
-        lines = self._log.read_text("utf-8").splitlines()
+        lines = self.log.read_text("utf-8").splitlines()
         return [line for line in lines if not line.startswith("{") or json.loads(line)["event"] == "bug"]
 
     def number(self, name: str) -> float:

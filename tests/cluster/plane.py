@@ -36,10 +36,19 @@ class ControlPlane:
     """All processes of it die with this one, also when this one is killed. The folder is the plane's own."""
 
     def __init__(
-        self, folder: Path, programs: Path, *, controllers: Sequence[str] = CONTROLLERS, queries_per_second: int = 500
+        self,
+        folder: Path,
+        programs: Path,
+        *,
+        controllers: Sequence[str] = CONTROLLERS,
+        queries_per_second: int | None = 500,
+        kubelet: bool = True,
+        policy: Document = POLICY,
     ) -> None:
+        """Without a rate the controllers have their own; without a kubelet no Pod ever runs."""
         self.folder, self._programs = folder, programs
         self._controllers, self._rate = controllers, queries_per_second
+        self._has_kubelet, self._policy = kubelet, policy
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._admin_token, self._controllers_token = secrets.token_hex(16), secrets.token_hex(16)
         self._clients: dict[str, Client] = {}  # by token
@@ -60,7 +69,7 @@ class ControlPlane:
             f"{self._controllers_token},system:kube-controller-manager,u2,\n"
         )
         (self.folder / "tokens.csv").write_text(tokens, "ascii")
-        (self.folder / "audit.yaml").write_text(json.dumps(POLICY), "utf-8")
+        (self.folder / "audit.yaml").write_text(json.dumps(self._policy), "utf-8")
         for tried in range(1, _TRIES + 1):
             self._etcd_port, self._peer_port, self._port = free_ports(3)
             try:
@@ -73,9 +82,11 @@ class ControlPlane:
                     raise
         for each in definitions:
             self.apply_crd(each)
-        self._start_controllers()
-        self._run("kubelet", [sys.executable, "-m", "tests.cluster.kubelet", self.kubeconfig(self._admin_token)])
-        wait_until(self._has_node, _START_TIMEOUT, what="the node")
+        if self._controllers:
+            self._start_controllers()
+        if self._has_kubelet:
+            self._run("kubelet", [sys.executable, "-m", "tests.cluster.kubelet", self.kubeconfig(self._admin_token)])
+            wait_until(self._has_node, _START_TIMEOUT, what="the node")
         return self
 
     def stop(self) -> None:
@@ -114,6 +125,12 @@ class ControlPlane:
         if "kube-controller-manager" in self._children:
             kill_child(self._children.pop("kube-controller-manager"))
             self._start_controllers()
+
+    def restart_controllers(self, queries_per_second: int | None) -> None:
+        """End the controllers, and start them with another rate."""
+        kill_child(self._children.pop("kube-controller-manager"))
+        self._rate = queries_per_second
+        self._start_controllers()
 
     def compact(self) -> None:
         """Make etcd forget every revision but the last: a watch from an older one is answered by 410."""
@@ -190,8 +207,9 @@ class ControlPlane:
             "kubeconfig": config, "authentication-skip-lookup": "true", "secure-port": 0, "leader-elect": "false",
             "controllers": ",".join(self._controllers), "use-service-account-credentials": "true",
             "service-account-private-key-file": self.folder / SIGNING_KEY, "root-ca-file": self.folder / CERTIFICATE,
-            "kube-api-qps": self._rate, "kube-api-burst": 2 * self._rate,
         }  # fmt: skip
+        if self._rate is not None:
+            flags |= {"kube-api-qps": self._rate, "kube-api-burst": 2 * self._rate}
         self._run("kube-controller-manager", _command(self._programs / "kube-controller-manager", flags))
 
     def _run(self, name: str, command: Sequence[str | Path]) -> None:

@@ -43,6 +43,7 @@ class OperatorMetrics:
             ["verb", "resource", "code"],
             registry=registry,
         )
+        self._answers: dict[tuple[str, str, int], Counter] = {}  # `labels` takes long, and there are few of them
         self._restarts = Counter(
             "kron_watch_restarts_total", "Watches begun again.", ["resource", "cause"], registry=registry
         )
@@ -68,7 +69,10 @@ class OperatorMetrics:
 
     def on_answer(self, verb: str, resource: str, code: int) -> None:
         """The server answered, or did not."""
-        self._requests.labels(verb, resource, str(code)).inc()
+        key = verb, resource, code
+        if key not in self._answers:
+            self._answers[key] = self._requests.labels(verb, resource, str(code))
+        self._answers[key].inc()
 
     def on_restart(self, resource: str, cause: str) -> None:
         """A watch began again."""

@@ -35,6 +35,7 @@ class Account:
     entries: tuple[Entry, ...]
     succeeded_at: Instant | None = None
     trouble: Trouble | None = None
+    said: object = None  # its periods as a status was last seen to list them
     owes: bool = False  # whether something that was found among the Jobs is to be written before another one is created
 
     @property
@@ -124,6 +125,10 @@ class Accounts:
         account = self._accounts.get(seen.identity)
         if account is None:
             return False
+        listed = seen.status.get("handledPeriods")
+        if listed == account.said:
+            return False
+        account.said = listed
         theirs = read_entries(seen.status)
         if not unknown(theirs, account.entries):
             return False

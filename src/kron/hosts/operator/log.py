@@ -7,6 +7,7 @@ from typing import TextIO
 from kron.instant import Instant, format_instant
 from kron.rules.event import Event
 
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode  # made once, not for every line
 INFO, WARNING, ERROR = "INFO", "WARNING", "ERROR"
 
 
@@ -27,5 +28,5 @@ class Log:
     def write(self, level: str, event: str, /, **fields: object) -> None:
         """Write one line."""
         line = {"time": format_instant(self._now()), "level": level, "event": event, **fields}
-        self._stream.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+        self._stream.write(_encode(line) + "\n")
         self._stream.flush()

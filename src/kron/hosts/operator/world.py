@@ -41,9 +41,14 @@ class World:
     # --- KronJobs -----------------------------------------------------------------------------------------------------
 
     def see_kronjob(self, document: Mapping[str, Any]) -> SeenKronJob:
-        """Return what is kept of a document, with what is known of the time before."""
+        """Return what is kept of a document, with what is known of the time before.
+
+        Nearly all that a watch tells was known by the answer to a write already.
+        """
         metadata = document["metadata"]
         before = self.kronjobs.get((metadata["namespace"], metadata["name"]))
+        if before is not None and _is_known(metadata, before):
+            return before
         after = see_kronjob(document, before)
         if before is None or before.uid != after.uid or before.generation == after.generation:
             return after
@@ -60,6 +65,8 @@ class World:
         """Take a KronJob as it is now; what is older than what is known is left."""
         key = after.namespace, after.name
         before = self.kronjobs.get(key)
+        if before is after:
+            return
         if before is not None and before.uid == after.uid and _is_older(after.version, before.version):
             return
         self.kronjobs[key] = after
@@ -74,10 +81,18 @@ class World:
 
     # --- Jobs ---------------------------------------------------------------------------------------------------------
 
+    def see_job(self, document: Mapping[str, Any]) -> SeenJob:
+        """Return what is kept of a document; what is known is not read again."""
+        metadata = document["metadata"]
+        before = self.jobs.get((metadata["namespace"], metadata["name"]))
+        return before if before is not None and _is_known(metadata, before) else see_job(document)
+
     def put_job(self, after: SeenJob) -> None:
         """Take a Job as it is now; what is older than what is known is left."""
         key = after.namespace, after.name
         before = self.jobs.get(key)
+        if before is after:
+            return
         if before is not None and before.uid == after.uid and _is_older(after.version, before.version):
             return
         if before is not None:
@@ -101,6 +116,11 @@ class World:
             index[name].discard(key)
             if not index[name]:
                 del index[name]
+
+
+def _is_known(metadata: Mapping[str, Any], seen: SeenKronJob | SeenJob) -> bool:
+    """Whether it is the version of an object that was seen last."""
+    return seen.version != "" and metadata.get("resourceVersion") == seen.version and metadata["uid"] == seen.uid
 
 
 def _is_older(version: str, known: str) -> bool:
@@ -151,7 +171,7 @@ class JobView:
 
     def keep(self, document: dict[str, Any]) -> SeenJob:
         """Return what is kept of a document."""
-        return see_job(document)
+        return self._world.see_job(document)
 
     def replace(self, kept: dict[Key, SeenJob], version: str) -> None:
         """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""

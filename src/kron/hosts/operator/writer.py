@@ -51,11 +51,13 @@ class Writer:
             return NOT_NOW
         self._at.accounts.trim(identity, self._span(seen))
         written = account.entries
-        patch = status_patch(seen.status, self._at.standing(seen, account).to_dict(seen.status, self._at.now()))
+        said = self._at.standing(seen, account).to_dict(seen.status, self._at.now())
+        patch = status_patch(seen.status, said)
         if patch:
             body = {"metadata": {"resourceVersion": seen.version}, "status": patch}
             try:
                 answer = await self._at.api.send("patch", KRONJOB_STATUS, namespace, name, body=body)
+                account.said = said["handledPeriods"]
                 self._at.world.put_kronjob(self._at.world.see_kronjob(answer))
             except ApiError as error:
                 return await self._on_refusal(seen, error)

@@ -13,6 +13,7 @@ MANAGED_BY, LABEL = "app.kubernetes.io/managed-by", f"{GROUP}/kronjob"
 _LONGEST_STEM = 52  # with - and ten digits a Job's name has 63 characters, as many as the label of its Pods holds
 _LONGEST_LABEL = 63
 _DIGITS = 10
+_UNPUNCTUATED = str.maketrans("", "", "-:")
 
 
 def job_name(kronjob: KronJob, nominal: Instant) -> str:
@@ -32,7 +33,7 @@ def labels(kronjob: KronJob, nominal: Instant) -> dict[str, str]:
         MANAGED_BY: MANAGER,
         f"{GROUP}/kronjob-uid": kronjob.uid,
         LABEL: label_of(kronjob.name),
-        f"{GROUP}/period": f"{nominal:%Y%m%dT%H%M%SZ}".zfill(16),  # the period id, in characters that a label may have
+        f"{GROUP}/period": period_id(nominal).translate(_UNPUNCTUATED),  # in characters that a label may have
     }
 
 
