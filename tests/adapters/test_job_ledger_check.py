@@ -9,7 +9,7 @@ from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.rules.finding import Finding
 from kron.testing.job_samples import JOB
-from tests.adapters.test_job_ledger_file import EVERYTHING, remember
+from tests.adapters.job_ledger_file import EVERYTHING, remember
 from tests.crash.damage import execute, fingerprint, overwrite
 
 

@@ -3,26 +3,22 @@
 import asyncio
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
-from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
+from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
 from kron.engine.jobs.store import JobBatch, JobStored
-from kron.errors import LedgerUnusableError, LedgerWriteError
-from kron.rules.job_record import End, Process, Result
+from kron.errors import LedgerUnusableError
+from kron.rules.job_record import End, Result
 from kron.testing.job_samples import (
     DECLARED,
     DEFINITION,
-    FAILED,
     JOB,
     KEY,
     NOON,
@@ -34,40 +30,15 @@ from kron.testing.job_samples import (
     attempt_at,
     closed_from,
 )
+from tests.adapters.job_ledger_file import EVERYTHING, remember, run_ids
 from tests.crash.damage import execute, fingerprint, overwrite
 
 DAY = timedelta(days=1)
-EVERYTHING = JobBatch(
-    {KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB, JOB._replace(identity="other", definition=OTHER_KEY)],
-    [closed_from(3, 4), closed_from(9, 1)],
-    [RUN, TRIGGERED, *(attempt_at(minute, f"run at {minute}") for minute in range(20, 200))],
-    [Process("run 1", 1, 2)], [FAILED],
-)  # fmt: skip
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.db"
-
-
-def remember(path: Path, *batches: JobBatch, retention: timedelta | None = None) -> JobStored:
-    """Open the ledger, append, load, and close it."""
-
-    async def live() -> JobStored:
-        ledger = SqliteJobLedger(path, retention=retention)
-        await ledger.open()
-        try:
-            for batch in batches:
-                await ledger.append(batch)
-            return await ledger.load()
-        finally:
-            await ledger.close()
-
-    return asyncio.run(live())
-
-
-def run_ids(path: Path) -> list[object]:
-    return [row["run_id"] or row["period_id"] for row in JobHistory(path).rows(Wanted(limit=None))]
 
 
 # --- permissions ------------------------------------------------------------------------------------------------------
@@ -258,50 +229,3 @@ def test_without_a_retention_everything_stays(path: Path) -> None:
 
 
 # --- a copy -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_copy_is_a_ledger_with_the_same_in_it(path: Path, tmp_path: Path) -> None:
-    stored = remember(path, EVERYTHING)
-
-    back_up(path, tmp_path / "copy.db")
-
-    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in tmp_path.iterdir() if "copy" in each.name] == ["copy.db"]
-    assert remember(tmp_path / "copy.db") == stored
-
-
-def test_a_copy_is_made_while_somebody_writes(path: Path, tmp_path: Path) -> None:
-    async def live() -> None:
-        ledger = SqliteJobLedger(path)
-        await ledger.open()
-        await ledger.append(EVERYTHING)
-        await asyncio.to_thread(back_up, path, tmp_path / "copy.db")
-        await ledger.append(JobBatch(begun=[attempt_at(300, "later")]))
-        await ledger.close()
-
-    asyncio.run(live())
-
-    assert check_ledger(tmp_path / "copy.db") == []
-    assert [*run_ids(tmp_path / "copy.db"), "later"] == run_ids(path)
-
-
-def test_a_copy_overwrites_nothing(path: Path, tmp_path: Path) -> None:
-    remember(path, DECLARED)
-    (tmp_path / "copy.db").write_text("mine")
-
-    with pytest.raises(LedgerWriteError):
-        back_up(path, tmp_path / "copy.db")
-    with pytest.raises(LedgerWriteError):
-        back_up(path, path)
-
-    assert (tmp_path / "copy.db").read_text() == "mine"
-
-
-def test_no_copy_is_made_of_what_is_no_ledger(path: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE theirs (id)")
-
-    with pytest.raises(LedgerUnusableError):
-        back_up(path, tmp_path / "copy.db")
-
-    assert not (tmp_path / "copy.db").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.errors import LedgerUnusableError
-from tests.adapters.test_job_ledger_file import EVERYTHING, remember
+from tests.adapters.job_ledger_file import EVERYTHING, remember
 from tests.crash.damage import execute
 
 

@@ -10,7 +10,7 @@ from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.errors import LedgerWriteError
 from kron.testing.job_samples import DECLARED, FAILED, RUN, TRIGGERED
-from tests.adapters.test_job_ledger_file import run_ids
+from tests.adapters.job_ledger_file import run_ids
 
 BEGUN, MORE = DECLARED._replace(begun=[RUN]), DECLARED._replace(begun=[TRIGGERED])
 

@@ -19,6 +19,7 @@ KEYS = [
         "signal",
         "attempt",
         "attempts",
+        "again",
         "duration",
         "lateness",
     ),
@@ -66,6 +67,7 @@ def test_a_run_that_goes_on_is_executed_and_has_no_result() -> None:
         "signal": None,
         "attempt": 1,
         "attempts": 1,
+        "again": None,
         "duration": None,
         "lateness": 7,
     }
@@ -92,10 +94,12 @@ def test_a_triggered_run_belongs_to_no_period() -> None:
     assert [row[key] for key in ("period_id", "nominal_time", "chosen_time", "lateness")] == [None] * 4
 
 
-def test_a_further_attempt_is_not_late() -> None:
-    row = run_row("backup", RUN._replace(attempt=2, started=NOON + 10 * MINUTE), None, attempts=2)
+def test_a_further_attempt_is_not_late_and_names_the_run_that_it_tries_again() -> None:
+    further = RUN._replace(attempt=2, started=NOON + 10 * MINUTE, before="run 1")
 
-    assert (row["attempt"], row["lateness"]) == (2, None)
+    row = run_row("backup", further, None, attempts=2)
+
+    assert (row["attempt"], row["lateness"], row["again"]) == (2, None, "run 1")
 
 
 def test_a_period_without_an_execution_has_a_reason_and_no_run() -> None:
