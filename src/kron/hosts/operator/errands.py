@@ -1,8 +1,11 @@
 """Errands: writes that wait for their turn. What starts comes before what is noted, and that before what is told."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from enum import IntEnum
+from heapq import heappop, heappush
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from kron.engine.ports import Clock
@@ -40,9 +43,11 @@ class Errands:
 
     def __init__(self, workers: int, clock: Clock, tell: Callable[[Exception], object]) -> None:
         self._workers, self._clock, self._tell = workers, clock, tell
-        self._lanes: dict[Lane, dict[Hashable, _Waiting]] = {lane: {} for lane in Lane}
+        self._lanes: dict[Lane, OrderedDict[Hashable, _Waiting]] = {lane: OrderedDict() for lane in Lane}
         self._under_way: dict[_Place, Errand | None] = {}  # with what came again meanwhile
         self._later: dict[_Place, _Waiting] = {}
+        self._order: list[tuple[float, int, _Place]] = []  # a heap of when they come back; some have moved meanwhile
+        self._numbers = count()
         self._wake = Wake()
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.Task[None] | None = None
@@ -66,7 +71,7 @@ class Errands:
         known = queue.get(key)
         queue[key] = _Waiting(errand, self._clock.monotonic() if known is None else known.since)
         if lane is Lane.EVENT and len(queue) > _MOST_TOLD:
-            del queue[next(iter(queue))]
+            queue.popitem(last=False)
         self._employ()
 
     def _employ(self) -> None:
@@ -95,6 +100,7 @@ class Errands:
         """Begin nothing any more, and give what is under way some time to end."""
         self._is_closed = True
         self._later.clear()
+        self._order.clear()
         for queue in self._lanes.values():
             queue.clear()
         if self._tasks:
@@ -128,15 +134,16 @@ class Errands:
         return next((self._take(lane) for lane in Lane if self._lanes[lane]), None)
 
     def _take(self, lane: Lane) -> tuple[Lane, Hashable, Errand]:
-        queue = self._lanes[lane]
-        key = next(iter(queue))
-        return lane, key, queue.pop(key).errand
+        key, waiting = self._lanes[lane].popitem(last=False)
+        return lane, key, waiting.errand
 
     # --- what is to be tried again ------------------------------------------------------------------------------------
 
     def _put_off(self, lane: Lane, key: Hashable, waiting: _Waiting) -> None:
         self._later[lane, key] = waiting
-        self._wait_anew()
+        heappush(self._order, (waiting.since, next(self._numbers), (lane, key)))
+        if self._order[0][0] == waiting.since:  # earlier than whatever is waited for
+            self._wait_anew()
 
     def _wait_anew(self) -> None:
         self._wake.set()
@@ -146,16 +153,19 @@ class Errands:
     async def _wait(self) -> None:
         """Let errands come back when it is time, as long as there are any."""
         clock = self._clock
-        while self._later or self._held_until:
+        while self._order or self._held_until:
             self._wake.clear()
             monotonic = clock.monotonic()
             if self._held_until and not self._is_held():
                 self._held_until = 0.0
                 for _ in range(self._workers):
                     self._employ()
-            for (lane, key), waiting in [each for each in self._later.items() if each[1].since <= monotonic]:
-                self.add(lane, key, waiting.errand)
-            times = [waiting.since for waiting in self._later.values()]
+            while self._order and self._order[0][0] <= monotonic:
+                since, _, (lane, key) = heappop(self._order)
+                waiting = self._later.get((lane, key))
+                if waiting is not None and waiting.since == since:
+                    self.add(lane, key, waiting.errand)
+            times = [self._order[0][0]] if self._order else []
             times += [self._held_until] if self._held_until else []
             if times:
                 await clock.wait_until(clock.now() + SECOND * (min(times) - clock.monotonic()), self._wake)
