@@ -5,6 +5,9 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import TypeAlias
 
 from kron.engine.collector import collector_paused
 from kron.hosts.cli.progress import progress
@@ -14,6 +17,8 @@ from kron.rules.load import Load, count_starts, series_unit, slices
 _DAY = timedelta(days=1)
 _SAMPLE = 20  # entries from which the work is estimated
 _WORTH_PROCESSES = 50_000  # periods: half a second's work; starting processes costs a tenth of it
+
+_Left: TypeAlias = dict[Connection, tuple[BaseProcess, list[Span]]]
 
 _work: tuple[Sequence[Entry], str, Mapping[str, timedelta]] = ((), "", {})  # of a process; inherited, never sent
 
@@ -46,10 +51,44 @@ def _in_processes(parts: Sequence[Span]) -> Iterator[Load]:
     if workers == 1:
         yield from map(_count, parts)
         return
-    # What is to be counted is theirs from birth. Who interrupts means this process, which ends them without a word.
-    ignore = (signal.SIGINT, signal.SIG_IGN)
-    with get_context("fork").Pool(workers, signal.signal, ignore) as pool:
-        yield from pool.imap_unordered(_count, parts)
+    # What is to be counted is theirs from birth. There is no pool: ending one while it works may never come to an end.
+    context = get_context("fork")
+    left: _Left = {}
+    try:
+        for number in range(workers):
+            reader, writer = context.Pipe(duplex=False)
+            process = context.Process(target=_count_all, args=(parts[number::workers], writer), daemon=True)
+            process.start()
+            writer.close()
+            left[reader] = process, list(parts[number::workers])
+        yield from _received(left)
+    finally:
+        for child, _ in left.values():
+            child.kill()
+            child.join()
+
+
+def _received(left: _Left) -> Iterator[Load]:
+    """Yield what processes send; what one of them leaves behind when it dies is counted here."""
+    while left:
+        for reader in wait(list(left)):
+            assert isinstance(reader, Connection)
+            process, parts = left[reader]
+            try:
+                counted = reader.recv()
+            except EOFError:
+                process.join()
+                del left[reader]
+                yield from map(_count, parts)
+                continue
+            del parts[0]
+            yield counted
+
+
+def _count_all(parts: Sequence[Span], writer: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts means the process that waits, which ends this one
+    for part in parts:
+        writer.send(_count(part))
 
 
 def _count(part: Span) -> Load:
