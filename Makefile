@@ -37,7 +37,7 @@ test-slow: $(READY) ## the long sweeps
 
 test-cluster: $(READY) ## the tests on a real Kubernetes; builds one first, once, from source (needs Go)
 	@-$(BIN)/python -m tests.cluster.build
-	@$(BIN)/python -m pytest -rs -n 2 -m cluster tests/cluster
+	@$(BIN)/python -m pytest -rs -n 2 --dist worksteal -m cluster tests/cluster
 
 lint: $(READY) ## ruff, mypy and the layer rules
 	@$(BIN)/ruff check --quiet .

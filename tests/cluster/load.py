@@ -65,14 +65,15 @@ class Load:
         try:
             wait_until(lambda: not left(), _PATIENCE)
         except AssertionError:
-            assert left() == []  # which says what is left
+            raise AssertionError(f"without an outcome: {left()}") from None
         users = {each.user for each in operators}
         kronjobs, at = admin.list("KronJob", namespace), now() + skew
         jobs = admin.list("Job", namespace)
         asked = [row for row in self._plane.audit() if row.user in users and row.namespace == namespace]
         rows = [row._replace(at=row.at + skew) for row in asked]
-        assert [line for each in operators for line in each.bugs()] == []
-        assert violations(Found(kronjobs, jobs, rows, at), until) == []
+        wrong = [line for each in operators for line in each.bugs()]
+        wrong += violations(Found(kronjobs, jobs, rows, at), until)
+        assert not wrong, "\n".join(wrong)
 
 
 def handles(operator: Operator) -> int:
