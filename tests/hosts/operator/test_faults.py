@@ -152,3 +152,48 @@ def test_statuses_that_somebody_else_writes_all_the_time_are_written_in_the_end(
         assert cluster.outcomes() == [("13:00", "executed", "")]
 
     live(story())
+
+
+def test_that_many_are_due_at_once_makes_jobs_late_and_not_missed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        for number in range(20):
+            cluster.kronjob(f"a{number}")
+        await Replica(cluster).lead()
+
+        def be_slow(verb: Verb, resource: Resource) -> ApiError | None:
+            if (verb, resource.label) == ("create", "jobs"):
+                cluster.clock.freeze(10 * SECOND)
+            return None
+
+        cluster.after = be_slow
+        await cluster.clock.advance(HOUR + MINUTE)
+
+        assert len(cluster.made) == 20
+        assert all(cluster.outcomes(f"a{number}") == [("13:00", "executed", "")] for number in range(20))
+
+    live(story())
+
+
+def test_a_job_whose_answer_was_lost_until_its_time_was_over_is_executed_and_not_missed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+
+        def go_down(verb: Verb, resource: Resource) -> ApiError | None:
+            if (verb, resource.label) != ("create", "jobs"):
+                return None
+            cluster.before = lambda _verb, _resource: UNREACHABLE
+            return UNREACHABLE
+
+        cluster.after = go_down
+        await cluster.clock.advance(HOUR + 5 * MINUTE)
+
+        cluster.before = cluster.after = None
+        await cluster.clock.advance(10 * SECOND)
+
+        assert len(cluster.made) == 1
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())

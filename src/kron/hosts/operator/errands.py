@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from kron.engine.ports import Clock
 from kron.engine.wake import Wake
-from kron.instant import SECOND
+from kron.instant import SECOND, Instant
 
 Errand = Callable[[], Awaitable[float | None]]
 """One write. It returns after how many seconds it is to be tried again, None: it is done."""
@@ -52,6 +52,7 @@ class Errands:
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.Task[None] | None = None
         self._is_closed = False
+        self.unanswered_at: Instant | None = None  # when a request was last not answered
         self._unanswered = 0  # requests in a row
         self._held_until = 0.0  # by the monotonic clock
 
@@ -82,6 +83,8 @@ class Errands:
 
     def on_answer(self, code: int) -> None:
         """Take note whether the server answers: while it does not, a few try again, however many wait."""
+        if not code:
+            self.unanswered_at = self._clock.now()
         self._unanswered = 0 if code else self._unanswered + 1
         rounds = self._unanswered // self._workers
         if not code and rounds and not self._is_held():

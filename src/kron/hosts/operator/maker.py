@@ -1,21 +1,18 @@
 """Maker: the engine's runner: an execution is a Job, and creating it is the lock and the record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from kron.adapters.cluster.resources import JOBS
 from kron.decision.decide import decide
-from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.errors import ApiError
-from kron.hosts.operator.accounts import Accounts
+from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
-from kron.hosts.operator.errands import Errands, Lane
+from kron.hosts.operator.errands import Lane
+from kron.hosts.operator.making import Making, Surroundings
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, see_job
-from kron.hosts.operator.sender import Sender
-from kron.hosts.operator.world import World
 from kron.instant import ZERO, Instant
 from kron.rules.kronjob.child import job_name, job_of
 from kron.rules.kronjob.entry import (
@@ -27,52 +24,11 @@ from kron.rules.kronjob.entry import (
     Entry,
 )
 from kron.rules.kronjob.status import Trouble
-from kron.rules.policy import Concurrency
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
+_UNCERTAIN = 500  # the answers from here on do not say whether it was done
 _SOON = 0.1  # seconds
-
-
-class Scribe(Protocol):
-    """Who is told what became of a period, once it is certain."""
-
-    def on_made(self, decision: Decision, /) -> None:
-        """Its Job is there."""
-
-    def on_failed(self, seen: SeenKronJob, decision: Decision, trouble: Trouble, /) -> None:
-        """Its Job could not be created; it may be tried again."""
-
-    def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str, /) -> None:
-        """It has its outcome."""
-
-    def on_deleted(self, seen: SeenKronJob, job: SeenJob, /) -> None:
-        """Its Job has to go, because another one takes its place."""
-
-
-class Surroundings(NamedTuple):
-    """What a maker works with."""
-
-    api: Sender
-    world: World
-    accounts: Accounts
-    errands: Errands
-    scribe: Scribe
-    may_write: Callable[[], bool]  # asked right before every write
-    now: Callable[[], Instant]
-    slack: timedelta
-
-
-class Making:
-    """An execution whose Job is to be, or is."""
-
-    __slots__ = ("decision", "execution", "job", "key", "tries")
-
-    def __init__(self, execution: Execution, decision: Decision, key: Key) -> None:
-        self.execution, self.decision = execution, decision
-        self.key = key  # of the Job
-        self.job: SeenJob | None = None
-        self.tries = 0
 
 
 class Maker:
@@ -157,10 +113,10 @@ class Maker:
             self._settle(making, Outcome.SKIPPED, DEFINITION_CHANGED)
             return None
         if not self._in.may_write():
+            making.is_held = True
             return NOT_NOW  # if another one leads, this reign ends, and that one will find it
         if self._is_late(making, seen, self._in.now()):
-            self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED)
-            return None
+            return await self._miss(making, seen)
         if account.owes:
             return _SOON  # first of all it is written what was found
         try:
@@ -191,7 +147,7 @@ class Maker:
             found = see_job(await self._in.api.send("get", JOBS, namespace, name))
         except ApiError as error:
             return self._again(making, seen, error)
-        if found.identity == making.execution.attempt.identity and found.nominal == making.decision.nominal_time:
+        if self._is_ours(making, found):
             self._on_made(making, seen, found)
             return None
         message = f"a Job {namespace}/{name} that is not of this period is there already"
@@ -203,19 +159,46 @@ class Maker:
         """Try again later, unless its time is over."""
         seconds = pause(error, making.tries)
         making.tries += 1
+        making.is_held = True
+        making.is_doubtful = making.is_doubtful or not isinstance(error, ApiRefusedError) or error.code >= _UNCERTAIN
         self._fail(making, seen, Trouble(FAILED_CREATE, error.message))
-        if self._is_late(making, seen, self._in.now() + timedelta(seconds=seconds)):
+        if not making.is_doubtful and self._is_late(making, seen, self._in.now() + timedelta(seconds=seconds)):
             self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, error.message)
             return None
         return seconds
 
     def _is_late(self, making: Making, seen: SeenKronJob, at: Instant) -> bool:
-        """Whether its time is over at an instant; who has waited for another Job to be gone may be late."""
+        """Whether its time is over at an instant.
+
+        That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
+        """
         chosen, policy = making.decision.chosen_time, None if seen.kronjob is None else seen.kronjob.policy
         assert chosen is not None, "what has no chosen second is never executed"
-        if policy is not None and policy.concurrency is Concurrency.REPLACE and not making.tries:
-            return False
-        return at - chosen > self._in.slack + (ZERO if policy is None else policy.deadline)
+        unanswered = self._in.errands.unanswered_at
+        making.is_held = making.is_held or (unanswered is not None and unanswered >= chosen)
+        return making.is_held and at - chosen > self._in.slack + (ZERO if policy is None else policy.deadline)
+
+    async def _miss(self, making: Making, seen: SeenKronJob) -> float | None:
+        """Close a period whose time is over, unless its Job turns out to be there."""
+        if making.is_doubtful:
+            try:
+                found = see_job(await self._in.api.send("get", JOBS, *making.key))
+            except ApiError as error:
+                if meaning(error) is not Meaning.GONE:
+                    making.tries += 1
+                    return pause(error, making.tries)
+            else:
+                if self._is_ours(making, found):
+                    self._on_made(making, seen, found)
+                    return None
+        account = self._in.accounts.of(seen.identity)
+        message = "" if account is None or account.trouble is None else account.trouble.message
+        self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, message)
+        return None
+
+    def _is_ours(self, making: Making, job: SeenJob) -> bool:
+        """Whether a Job says by its annotations that it is of this period."""
+        return job.identity == making.execution.attempt.identity and job.nominal == making.decision.nominal_time
 
     def _on_made(self, making: Making, seen: SeenKronJob, job: SeenJob) -> None:
         making.job = job

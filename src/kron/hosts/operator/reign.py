@@ -18,7 +18,8 @@ from kron.engine.ports import Clock
 from kron.hosts.operator.accounts import Account, Accounts, entry_of
 from kron.hosts.operator.errands import Errands
 from kron.hosts.operator.log import ERROR, Log
-from kron.hosts.operator.maker import Maker, Surroundings
+from kron.hosts.operator.maker import Maker
+from kron.hosts.operator.making import Surroundings
 from kron.hosts.operator.picture import Picture
 from kron.hosts.operator.seen import SeenJob, SeenKronJob, is_suspended
 from kron.hosts.operator.sender import Sender
