@@ -40,7 +40,8 @@ def test_a_line_for_people_tells_of_a_run_what_they_look_for() -> None:
         "period_id": "2026-03-01T11:00:00Z", "nominal_time": "2026-03-01T11:00:00Z",
         "chosen_time": "2026-03-01T11:59:57Z", "outcome": "executed", "reason": None, "detail": None,
         "started_at": "2026-03-01T11:59:57.004Z", "ended_at": "2026-03-01T12:00:00.104Z", "state": "completed",
-        "result": "failed", "exit_code": 1, "signal": None, "attempt": 1, "attempts": 1, "duration": 3.1, "lateness": 0,
+        "result": "failed", "exit_code": 1, "signal": None, "attempt": 1, "attempts": 1, "again": None,
+        "duration": 3.1, "lateness": 0,
     }  # fmt: skip
 
     TextSink(stream, lambda: NOON)(event("RunEnded", **row))

@@ -1,6 +1,7 @@
 """Server-sent events: what listeners are told, how many there may be, and who is sent away."""
 
 import json
+import select
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -86,9 +87,13 @@ def test_who_does_not_read_is_sent_away() -> None:
     long = "x" * 30_000_000  # more than anybody keeps for who does not read
     hub = Hub(most=1, patience=0.05)
     with served(told_by_asking(hub, long), patience=0.05) as place, listen(place) as silent:
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)  # the kernel would keep all of it for who waits
         place.ask("/happen")
         while not may_listen(place):  # until the only place is free again
             pass
+        sent_away = select.poll()
+        sent_away.register(silent, 0)  # nothing but that the other end has gone
+        assert sent_away.poll(60_000)
 
         received = 0
         with suppress(ConnectionResetError):
