@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from kron.errors import InvalidTraceError
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
+from kron.theory.jury import response
 from kron.theory.meaning import Letter, Verdict, Word, meaning, violated_at
 from kron.theory.properties import SUITES, Property, Scope
 from kron.theory.report import Report
 from kron.theory.trace import Header, Position
-from tests.theory.traces import finding, judge, trace, undecided, violated
+from tests.theory.traces import finding, has_another_list, judge, trace, undecided, violated
 
 BOUND = 60_000
 NEVER_NOW = "0 0 1 6 *"  # no minute of these traces
@@ -113,6 +114,8 @@ def test_every_property_of_a_task_is_judged_as_its_formula_means(positions: list
     report = check(positions, "declarative")
 
     for each in judged("declarative"):
+        if response(each.formula) is not None and has_another_list(positions):
+            continue  # with another list the time that it may take begins anew, which a formula cannot say
         assert finding(report, each.name).verdict is by_definition(each, positions), each.name
         assert finding(report, each.name).at == first_violation(each, positions), each.name
 

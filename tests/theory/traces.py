@@ -5,6 +5,7 @@ it comes a millisecond after the event before. `I` is `IS(R) IEs(R)`; `D` in bra
 """
 
 import re
+from itertools import pairwise
 
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
@@ -78,3 +79,10 @@ def undecided(report: Report) -> set[str]:
         for each in report.findings
         if each.verdict.value == "undecided" and not each.subject.is_always_open
     }
+
+
+def has_another_list(positions: list[Position]) -> bool:
+    """Whether a list became the current one that is not the one before."""
+    lists = {each.fields["call"]: each.fields["registrations"] for each in positions if each.event == "InitStart"}
+    current = [lists[each.fields["call"]] for each in positions if each.event == "InitSuccess"]
+    return any(before != after for before, after in pairwise(current))
