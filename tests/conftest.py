@@ -1,4 +1,4 @@
-"""How hypothesis searches in these tests: half as long as it would, and without a stopwatch: a busy machine is no bug."""
+"""How hypothesis searches in these tests: half as long as usual, and by no stopwatch: a busy machine is no bug."""
 
 from hypothesis import HealthCheck, settings
 
