@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import kron
 
 REPORT = """
 import sys
@@ -50,3 +53,10 @@ def test_importing_the_package_alone_loads_none_of_its_parts() -> None:
     loaded = {name for name in modules_loaded_by("import kron") if name.startswith("kron")}
 
     assert loaded == {"kron"}
+
+
+def test_the_oldest_click_that_is_allowed_has_types_without_parameters() -> None:
+    """Since 8.2 `click.ParamType[str]` can be written; with 8.1, which the extras allow, it ends the import."""
+    sources = Path(kron.__file__).parent.rglob("*.py")
+
+    assert [path.name for path in sources if "ParamType[" in path.read_text("utf-8")] == []

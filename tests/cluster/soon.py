@@ -34,18 +34,20 @@ def due_soon(
     name: str = "soon",
     *,
     first: Range = (3, 8),
-    second: Range = (30, inf),
+    second: Range = (60, inf),
     **spec: Any,
 ) -> Due:
     """Return a KronJob whose first period is chosen so many seconds from now, and the second so many.
 
-    Sixty periods are open at a time, so that some salt among a hundred does it.
+    The third one leaves a busy machine its time: a minute at least. Sixty periods are open at a time, so that some
+    salt among a thousand does it.
     """
+    ranges = (first, second, (60, inf))
     for salt in count():
         said = {**spec, "schedule": "* * * * *", "window": {"duration": "1h"}, "seed": {"salt": str(salt)}}
         found = upcoming(now, namespace, name, **said)
-        seconds = [(each.chosen_time - now) / SECOND for each in found[:2]]
-        if all(low <= value <= high for value, (low, high) in zip(seconds, (first, second), strict=True)):
+        seconds = [(each.chosen_time - now) / SECOND for each in found[:3]]
+        if all(low <= value <= high for value, (low, high) in zip(seconds, ranges, strict=True)):
             return Due(document(name, namespace, **said), found)
     raise AssertionError("there are salts without end")
 

@@ -59,8 +59,8 @@ def test_an_operator_that_was_down_makes_up_for_what_is_inside_its_deadline(
     plane: ControlPlane, sight: Sight, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
-    load.add(60)
-    load.add(20, "strict", policy={"concurrency": "allow", "deadline": "0s"})
+    load.add(30)
+    load.add(120, "strict", policy={"concurrency": "allow", "deadline": "0s"})
     load.wait_for(2)
     operator.kill()
     until = now() + 6 * SECOND
@@ -70,7 +70,7 @@ def test_an_operator_that_was_down_makes_up_for_what_is_inside_its_deadline(
     operator.start()
 
     load.settle([operator])
-    assert any(("missed", "DeadlineExceeded") in sight.outcomes(f"strict-{index}") for index in range(20))
+    assert any(("missed", "DeadlineExceeded") in sight.outcomes(f"strict-{index}") for index in range(120))
 
 
 def test_two_operators_that_both_lead_do_the_work_of_one(load: Load, replica: Replicas) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.hosts.krond.control import address_of
+from kron.hosts.listener.address import address_of
 from tests.adapters.process_runner.world import needs_root
 from tests.faults.conftest import NewKrond
 from tests.hosts.krond.daemon import NEVER, Krond

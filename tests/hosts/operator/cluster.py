@@ -10,7 +10,7 @@ from kron.adapters.cluster.api import Document, Verb
 from kron.adapters.cluster.resources import Resource
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.world import JobView, KronJobView, World
+from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import format_instant
 from kron.rules.kronjob.definition_hash import with_defaults
 from kron.rules.kronjob.fields import SPEC
@@ -81,7 +81,7 @@ class Cluster:
     def show(self, world: World) -> None:
         """Let a world see everything, and every change from now on."""
         version = str(self._version)
-        kronjobs, jobs = KronJobView(world, "", _complain), JobView(world, "", _complain)
+        kronjobs, jobs = kronjob_view(world, "", _complain), job_view(world, "", _complain)
         kronjobs.replace(
             {
                 (n, m): kronjobs.keep(copy.deepcopy(each))
@@ -210,7 +210,7 @@ class Cluster:
     def _deliver(self, world: World, key: Key, document: Document, is_gone: bool) -> None:  # noqa: FBT001
         if world not in self._worlds or key[0] == "events":
             return
-        view: Any = KronJobView(world, "", _complain) if key[0] == "kronjobs" else JobView(world, "", _complain)
+        view: Any = kronjob_view(world, "", _complain) if key[0] == "kronjobs" else job_view(world, "", _complain)
         kept = view.keep(document)
         if is_gone:
             view.remove(key[1:], kept)

@@ -1,7 +1,9 @@
 """What becomes of KronJobs while an operator leads: Jobs, statuses, events."""
 
+import json
 from datetime import timedelta
 
+from tests.cli.runner import kron
 from tests.hosts.operator.cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
@@ -184,6 +186,24 @@ def test_every_decision_and_every_outcome_is_one_line_of_the_log() -> None:
         assert outcome["lateness_s"] == 0.0
 
     live(story())
+
+
+def test_a_decision_of_the_log_is_found_again_by_whoever_replays_it() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(window={"duration": "1h"}, seed={"salt": "x"}, timeZone="Europe/Paris")
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(2 * HOUR)
+        decisions.extend(line["decision"] for line in replica.lines("decision"))
+
+    decisions: list[dict[str, object]] = []
+    live(story())
+
+    assert decisions
+    for decision in decisions:
+        (found,) = kron("explain", "--replay", "-", "--json", stdin=json.dumps(decision)).json
+        assert found["same"]
+        assert found["chosen_time"] == decision["chosen_time"]
 
 
 def test_a_kronjob_created_before_its_period_was_chosen_owns_it_though_its_nominal_lies_before() -> None:

@@ -5,12 +5,13 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from kron.errors import ControlError, InvalidInstantError, KronError, UnknownJobError
+from kron.hosts.listener.address import address_of
 
 _LONGEST = 1024 * 1024  # bytes of a request
 _CREDENTIALS = struct.Struct("3i")
@@ -134,13 +135,3 @@ def _peer(connection: socket.socket) -> int:
     """Return the user id of whoever is at the other end."""
     _, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return int(uid)
-
-
-@contextmanager
-def address_of(path: Path) -> Iterator[str]:
-    """Yield an address of a socket that is short enough, however long its path is."""
-    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
-    finally:
-        os.close(folder)

@@ -11,14 +11,14 @@ from kron.engine.ports import Sink
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
-from kron.hosts.krond.web.door import open_door
 from kron.hosts.krond.web.events import Hub
 from kron.hosts.krond.web.gate import Access, Gate
 from kron.hosts.krond.web.pages import Pages
-from kron.hosts.krond.web.server import Server
 from kron.hosts.krond.web.sight import Sight
 from kron.hosts.krond.web.site import View, make_site
 from kron.hosts.krond.web.token import Token, read_token
+from kron.hosts.listener.door import open_door
+from kron.hosts.listener.server import Server
 from kron.rules.event import Event
 from kron.rules.telling import error_text
 

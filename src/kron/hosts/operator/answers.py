@@ -32,6 +32,12 @@ def meaning(error: ApiError) -> Meaning:
     return Meaning.FINAL if error.code in _FOR_GOOD else Meaning.PASSING
 
 
+def is_gone(error: ApiError) -> bool:
+    """Whether an answer to a deletion says that there is nothing to delete: it is gone, or another one has its name."""
+    is_another = isinstance(error, ApiRefusedError) and error.code == 409
+    return is_another or meaning(error) is not Meaning.PASSING
+
+
 def pause(error: ApiError, tries: int) -> float:
     """Return how many seconds to wait before the next try, after so many."""
     asked = error.retry_after if isinstance(error, ApiRefusedError) else None

@@ -20,7 +20,7 @@ from kron.errors import ApiError
 from kron.hosts.operator.log import INFO, WARNING, Log
 from kron.hosts.operator.reign import Realm, Reign
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
-from kron.hosts.operator.world import JobView, KronJobView, World
+from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import Instant
 from kron.rules.kronjob.child import MANAGER
 from kron.rules.telling import error_text
@@ -61,8 +61,8 @@ class Controller:
         self._world = World(clock.now)
         self._reflectors: list[Reflector[SeenKronJob] | Reflector[SeenJob]] = []
         for namespace in options.namespaces or ("",):
-            kronjobs = KronJobView(self._world, namespace, self._on_problem)
-            jobs = JobView(self._world, namespace, self._on_problem)
+            kronjobs = kronjob_view(self._world, namespace, self._on_problem)
+            jobs = job_view(self._world, namespace, self._on_problem)
             self._reflectors += [
                 Reflector(api, KRONJOBS, namespace, kronjobs),
                 Reflector(api, JOBS, namespace, jobs, selector=_SELECTOR),

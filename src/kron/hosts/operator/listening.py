@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kron.hosts.krond.web.door import open_door
-from kron.hosts.krond.web.server import Server
+from kron.hosts.listener.door import open_door
+from kron.hosts.listener.server import Server
 
 _TEXT = b"text/plain; charset=utf-8"
 _NUMBERS = b"text/plain; version=0.0.4; charset=utf-8"

@@ -9,7 +9,7 @@ from kron.adapters.cluster.resources import JOBS
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, Meaning, is_gone, meaning, pause
 from kron.hosts.operator.errands import Lane
 from kron.hosts.operator.making import Making, Surroundings
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, see_job
@@ -244,11 +244,11 @@ class Maker:
         try:
             await self._in.api.send("delete", JOBS, namespace, name, body=body)
         except ApiError as error:
-            if meaning(error) is Meaning.PASSING and getattr(error, "code", 0) != 409:
-                making.tries += 1
-                return pause(error, making.tries)
-            self._end(making, Ending())  # it is gone already, or another one has its name
-            return None
+            if is_gone(error):
+                self._end(making, Ending())
+                return None
+            making.tries += 1
+            return pause(error, making.tries)
         if (seen := self._present(making)) is not None and making.job is not None:
             self._in.scribe.on_deleted(seen, making.job)
         return None

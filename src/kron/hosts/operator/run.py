@@ -38,7 +38,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg] # older versions of c
         return found
 
 
-class Address(click.ParamType[str]):
+class Address(click.ParamType):  # type: ignore[type-arg] # likewise
     """Where to listen, as job files say it; `off` is no place."""
 
     name = "address"

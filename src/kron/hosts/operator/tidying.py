@@ -5,7 +5,7 @@ from functools import partial
 
 from kron.adapters.cluster.resources import JOBS
 from kron.errors import ApiError
-from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
+from kron.hosts.operator.answers import NOT_NOW, is_gone, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
@@ -44,8 +44,7 @@ class Tidying:
         try:
             await self._api.send("delete", JOBS, job.namespace, job.name, body=body)
         except ApiError as error:
-            passing = meaning(error) is Meaning.PASSING and getattr(error, "code", 0) != 409
-            return pause(error, _TRIES) if passing else None
+            return None if is_gone(error) else pause(error, _TRIES)
         self._teller.on_deleted(seen, job)
         return None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kron.errors import ApiError
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, is_suspended, see_job, see_kronjob
@@ -131,66 +131,58 @@ def _is_older(version: str, known: str) -> bool:
 # --- what the reflectors hand over ------------------------------------------------------------------------------------
 
 Tell = Callable[[str, ApiError], object]
+_Seen = TypeVar("_Seen", bound=SeenKronJob | SeenJob)
 
 
-class KronJobView:
-    """Takes KronJobs of one namespace, or of all."""
+class Kind(NamedTuple, Generic[_Seen]):
+    """What a world does with the objects of one kind."""
 
-    def __init__(self, world: World, namespace: str, tell: Tell) -> None:
-        self._world, self._namespace, self._tell = world, namespace, tell
+    name: str
+    known: Mapping[Key, _Seen]
+    see: Callable[[Mapping[str, Any]], _Seen]
+    put: Callable[[_Seen], object]
+    remove: Callable[[Key], object]
 
-    def keep(self, document: dict[str, Any]) -> SeenKronJob:
+
+class View(Generic[_Seen]):
+    """Takes the objects of one kind, of one namespace or of all."""
+
+    def __init__(self, kind: Kind[_Seen], namespace: str, tell: Tell) -> None:
+        self._kind, self._namespace, self._tell = kind, namespace, tell
+
+    def keep(self, document: dict[str, Any]) -> _Seen:
         """Return what is kept of a document."""
-        return self._world.see_kronjob(document)
+        return self._kind.see(document)
 
-    def replace(self, kept: dict[Key, SeenKronJob], version: str) -> None:
+    def replace(self, kept: dict[Key, _Seen], version: str) -> None:
         """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""
-        for key in _gone(self._world.kronjobs, kept, self._namespace, version):
-            self._world.remove_kronjob(key)
+        for key in _gone(self._kind.known, kept, self._namespace, version):
+            self._kind.remove(key)
         for seen in kept.values():
-            self._world.put_kronjob(seen)
+            self._kind.put(seen)
 
-    def put(self, _key: Key, kept: SeenKronJob) -> None:
+    def put(self, _key: Key, kept: _Seen) -> None:
         """Take one."""
-        self._world.put_kronjob(kept)
+        self._kind.put(kept)
 
-    def remove(self, key: Key, _kept: SeenKronJob) -> None:
+    def remove(self, key: Key, _kept: _Seen) -> None:
         """Take note that one is gone."""
-        self._world.remove_kronjob(key)
+        self._kind.remove(key)
 
     def problem(self, error: ApiError) -> None:
         """Tell that they cannot be seen."""
-        self._tell("kronjobs", error)
+        self._tell(self._kind.name, error)
 
 
-class JobView:
-    """Takes Jobs of one namespace, or of all."""
+def kronjob_view(world: World, namespace: str, tell: Tell) -> View[SeenKronJob]:
+    """Return who takes the KronJobs of a namespace, or of all."""
+    kind = Kind("kronjobs", world.kronjobs, world.see_kronjob, world.put_kronjob, world.remove_kronjob)
+    return View(kind, namespace, tell)
 
-    def __init__(self, world: World, namespace: str, tell: Tell) -> None:
-        self._world, self._namespace, self._tell = world, namespace, tell
 
-    def keep(self, document: dict[str, Any]) -> SeenJob:
-        """Return what is kept of a document."""
-        return self._world.see_job(document)
-
-    def replace(self, kept: dict[Key, SeenJob], version: str) -> None:
-        """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""
-        for key in _gone(self._world.jobs, kept, self._namespace, version):
-            self._world.remove_job(key)
-        for seen in kept.values():
-            self._world.put_job(seen)
-
-    def put(self, _key: Key, kept: SeenJob) -> None:
-        """Take one."""
-        self._world.put_job(kept)
-
-    def remove(self, key: Key, _kept: SeenJob) -> None:
-        """Take note that one is gone."""
-        self._world.remove_job(key)
-
-    def problem(self, error: ApiError) -> None:
-        """Tell that they cannot be seen."""
-        self._tell("jobs", error)
+def job_view(world: World, namespace: str, tell: Tell) -> View[SeenJob]:
+    """Return who takes the Jobs of a namespace, or of all."""
+    return View(Kind("jobs", world.jobs, world.see_job, world.put_job, world.remove_job), namespace, tell)
 
 
 def _gone(

@@ -14,8 +14,8 @@ from kron.hosts.krond.web.actions import Actions
 from kron.instant import parse_instant
 from kron.rules.job_record import JobRecord
 from tests.hosts.krond.daemon import Krond
-from tests.hosts.krond.web.served import read_reply, served
 from tests.hosts.krond.web.visitor import Page, Visitor
+from tests.hosts.listener.served import read_reply, served
 
 NEVER = 'schedule = "0 0 29 2 *"'
 JOBS = f"""

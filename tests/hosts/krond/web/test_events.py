@@ -14,8 +14,8 @@ from kron.hosts.krond.web.events import Hub
 from kron.rules.policy import Policy
 from kron.rules.work import Work
 from tests.hosts.krond.daemon import Krond
-from tests.hosts.krond.web.served import Place, served
 from tests.hosts.krond.web.visitor import Visitor
+from tests.hosts.listener.served import Place, served
 
 NOTHING = cast(Any, None)
 

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from kron.hosts.krond.web.gate import Access, Gate
-from tests.hosts.krond.web.served import Place, served
+from tests.hosts.listener.served import Place, served
 
 TOKEN = "a-token-of-43-characters-or-so"
 BEARER = f"Authorization: Bearer {TOKEN}"

@@ -14,7 +14,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from kron.hosts.krond.web.door import Door
+from kron.hosts.listener.door import Door
 
 MOST = 100  # connections; for one more, the one that says nothing for longest has to go
 _PATIENCE = 10.0  # seconds that a connection may be silent, or take for asking something

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from kron.errors import ListenError
-from kron.hosts.krond.control import address_of
+from kron.hosts.listener.address import address_of
 
 _UNIX = "unix:"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

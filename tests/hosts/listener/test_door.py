@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kron.errors import ListenError
-from kron.hosts.krond.web.door import Door, open_door
+from kron.hosts.listener.door import Door, open_door
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from contextlib import suppress
 from starlette.responses import PlainTextResponse
 
 from kron.hosts.krond.web.site import View, make_site
-from tests.hosts.krond.web.served import read_reply, served
+from tests.hosts.listener.served import read_reply, served
 
 ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 

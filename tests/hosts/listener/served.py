@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp
 
-from kron.hosts.krond.web.door import open_door
-from kron.hosts.krond.web.server import Server
+from kron.hosts.listener.door import open_door
+from kron.hosts.listener.server import Server
 
 
 class Reply(NamedTuple):
