@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kron.adapters.process_runner.proc import stat
 from tests.cli.runner import kron
 
 SPAN = ("--from", "2026-03-01T00:00:00Z", "--to", "4d", "--json")
@@ -56,4 +57,4 @@ def test_who_interrupts_ends_all_of_them_without_a_word(tmp_path: Path) -> None:
         out, err = process.communicate(timeout=60)
 
     assert (process.returncode, out, err) == (130, "", "")
-    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert not any(known.is_alive for child in children if (known := stat(child)))
