@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -55,17 +56,31 @@ def _in_processes(parts: Sequence[Span]) -> Iterator[Load]:
     context = get_context("fork")
     left: _Left = {}
     try:
-        for number in range(workers):
-            reader, writer = context.Pipe(duplex=False)
-            process = context.Process(target=_count_all, args=(parts[number::workers], writer), daemon=True)
-            process.start()
-            writer.close()
-            left[reader] = process, list(parts[number::workers])
+        with _interrupt_later():
+            for number in range(workers):
+                reader, writer = context.Pipe(duplex=False)
+                process = context.Process(target=_count_all, args=(parts[number::workers], writer), daemon=True)
+                process.start()
+                writer.close()
+                left[reader] = process, list(parts[number::workers])
         yield from _received(left)
     finally:
         for child, _ in left.values():
             child.kill()
             child.join()
+
+
+@contextmanager
+def _interrupt_later() -> Iterator[None]:
+    """Let an interrupt wait: within a fork it would be swallowed, and right after it one child would be overlooked.
+
+    Children are born with this and keep it: who interrupts means the process that waits, and that one ends them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _received(left: _Left) -> Iterator[Load]:
@@ -86,7 +101,6 @@ def _received(left: _Left) -> Iterator[Load]:
 
 
 def _count_all(parts: Sequence[Span], writer: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts means the process that waits, which ends this one
     for part in parts:
         writer.send(_count(part))
 
