@@ -24,7 +24,7 @@ from kron.rules.kronjob.status import Reference, Standing, status_patch
 from kron.rules.verdict import Outcome
 
 _WORKERS = 16
-_PATIENCE = 4.0  # seconds, as in the operator: a status that has waited for longer goes before the next Job
+_PATIENCE = 2.0  # seconds, as in the operator: a status that has waited for longer goes before the next Job
 _MERGE = {"Content-Type": "application/merge-patch+json"}
 _JSON = {"Content-Type": "application/json"}
 

@@ -54,7 +54,7 @@ def tables(cells: Cells) -> list[Table]:
                 plain,
                 "by the answers in the audit log: from the due second, or the bare client's first, to the last of them",
                 "bare client: aiohttp, 16 requests at a time; the same Jobs and statuses, prepared before",
-                "both: Jobs first, but a status that has waited for 4 s comes before the next Job",
+                "both: Jobs first, but a status that has waited for 2 s comes before the next Job",
                 "bare client: the mean of a turn before the operator's and one after",
                 *(
                     f"{cell.peer}: {number(cell.get('events'))} events follow when all is written,"

@@ -15,7 +15,10 @@ from kron.instant import SECOND, Instant
 Errand = Callable[[], Awaitable[float | None]]
 """One write. It returns after how many seconds it is to be tried again, None: it is done."""
 
-_PATIENCE = 4.0  # seconds after which a status goes first: it has to follow its Job within ten
+_PATIENCE = 2.0
+"""Seconds after which a status goes first. It has to follow its Job within ten, and what is created within these two, four
+times as fast as statuses are written, waits for eight."""
+
 _MOST_TOLD = 20_000  # events that may wait; of more, the oldest are not told
 _AFTER_A_BUG = 5.0  # seconds
 _SHORTEST_HOLD, _LONGEST_HOLD = 0.125, 5.0  # seconds between two rounds of tries while the server does not answer
