@@ -16,6 +16,7 @@ from kron.adapters.sqlite_ledger.ledger import SqliteLedger
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.errors import LedgerUnusableError
 from kron.rules.job_record import End, Result
+from kron.rules.work import definition_key
 from kron.testing.job_samples import (
     DECLARED,
     DEFINITION,
@@ -189,6 +190,24 @@ def test_what_is_older_than_the_retention_leaves_with_its_definition(path: Path)
     assert JobHistory(path).definition(OTHER_KEY) is None
     assert JobHistory(path).definition(KEY) == DEFINITION
     assert check_ledger(path) == []
+
+
+def test_of_very_many_definitions_that_nobody_names_some_leave_with_each_round(path: Path) -> None:
+    texts = [f'{DEFINITION[:-1]}, "n": {number}}}' for number in range(1500)]
+    keys = {definition_key(text): text for text in texts}
+    changed = [JobBatch(keys, [JOB._replace(definition=key)]) for key in (*keys, KEY)[-3:]]
+    rounds = [JobBatch(begun=[attempt_at(60 * hour, f"run {hour}")]) for hour in range(2)]
+    remember(path, DECLARED, *changed)
+
+    left = []
+    for number in (1, 2):
+        shutil.copy(path, copy := path.with_name(f"copy {number}"))
+        remember(copy, *rounds[:number], retention=7 * DAY)
+        left.append(sum(JobHistory(copy).definition(key) is not None for key in keys))
+        assert check_ledger(copy) == []
+
+    assert left == [500, 0]
+    assert JobHistory(copy).definition(KEY) == DEFINITION
 
 
 def test_what_correctness_needs_stays_however_old(path: Path) -> None:

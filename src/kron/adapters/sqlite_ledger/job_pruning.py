@@ -4,6 +4,7 @@ What correctness needs stays, however old: runs without an end, executions that 
 handled ahead of what is served, and ranges of which a part is not old yet.
 """
 
+import json
 import sqlite3
 from datetime import timedelta
 
@@ -12,7 +13,9 @@ from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 
 _ROUND = 500  # entries written between two rounds
-_MOST = 2 * _ROUND  # entries that a round removes: they go faster than they come, and who comes next waits for few
+_MOST = (
+    2 * _ROUND
+)  # entries, and definitions, that a round removes: they go faster than they come, and who comes next waits for few
 _ROUND_TIME = timedelta(hours=1)  # between two rounds in a ledger in which little happens
 _COLLECT_TIME = timedelta(days=1)  # between two looks at all entries, for definitions that none of them names
 
@@ -29,7 +32,10 @@ ORDER BY effective LIMIT :most"""
 _PRUNE = f"DELETE FROM entry WHERE id IN ({_OLD})"
 _OUT_OF_FORCE = "SELECT 1 FROM definition WHERE id NOT IN (SELECT definition FROM job) LIMIT 1"
 _UNUSED = """SELECT id, key FROM definition
-WHERE id NOT IN (SELECT definition FROM job) AND id NOT IN (SELECT definition FROM entry)"""
+WHERE id NOT IN (SELECT definition FROM job) AND id NOT IN (SELECT definition FROM entry) LIMIT :most"""
+# In one statement: a version is not found by its definition but by its job, so that each statement reads all of them.
+_FORGET_VERSIONS = "DELETE FROM version WHERE definition IN (SELECT value FROM json_each(?))"
+_FORGET = "DELETE FROM definition WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class Pruning:
@@ -61,8 +67,10 @@ class Pruning:
         connection.execute(_PRUNE, {"before": stamp(now - self.retention), "most": _MOST})
         if not _has_passed(_COLLECT_TIME, self._last_collect, now):
             return set()
-        self._last_collect = now
-        return _collect(connection)
+        gone = _collect(connection)
+        if len(gone) < _MOST:  # else there may be more, for the next round
+            self._last_collect = now
+        return gone
 
 
 def _has_passed(time: timedelta, since: Instant | None, now: Instant) -> bool:
@@ -72,8 +80,8 @@ def _has_passed(time: timedelta, since: Instant | None, now: Instant) -> bool:
 def _collect(connection: sqlite3.Connection) -> set[str]:
     if connection.execute(_OUT_OF_FORCE).fetchone() is None:
         return set()
-    unused = connection.execute(_UNUSED).fetchall()
-    numbers = [(number,) for number, _ in unused]
-    connection.executemany("DELETE FROM version WHERE definition = ?", numbers)
-    connection.executemany("DELETE FROM definition WHERE id = ?", numbers)
+    unused = connection.execute(_UNUSED, {"most": _MOST}).fetchall()
+    numbers = json.dumps([number for number, _ in unused])
+    for forget in (_FORGET_VERSIONS, _FORGET):
+        connection.execute(forget, (numbers,))
     return {key for _, key in unused}

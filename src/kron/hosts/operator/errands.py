@@ -16,7 +16,7 @@ Errand = Callable[[], Awaitable[float | None]]
 """One write. It returns after how many seconds it is to be tried again, None: it is done."""
 
 _PATIENCE = 2.0
-"""Seconds after which a status goes first. It has to follow its Job within ten, and what is created within these two, four
+"""Seconds after which a status goes first. It has to follow its Job within ten; and what is created in these two, four
 times as fast as statuses are written, waits for eight."""
 
 _MOST_TOLD = 20_000  # events that may wait; of more, the oldest are not told
