@@ -8,8 +8,7 @@ import click
 
 from kron.engine.collector import collector_paused
 from kron.hosts.console import print_findings
-from kron.hosts.krond.check import in_order
-from kron.hosts.krond.job_files import Loaded, is_directory, load_jobs, open_sources, surroundings
+from kron.hosts.krond.job_files import Loaded, in_order, is_directory, load_jobs, open_sources, surroundings
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.reading import read_sources
 from kron.rules.files.source import Format, Source

@@ -10,7 +10,8 @@ from kron.errors import KronError
 from kron.hosts.cli.files import open_files
 from kron.hosts.cli.options import DIALECT, read_job
 from kron.hosts.console import end_with_findings
-from kron.hosts.krond.check import FORMAT, in_order, read_form
+from kron.hosts.krond.check import FORMAT, read_form
+from kron.hosts.krond.job_files import in_order
 from kron.rules.files.warnings import warn
 from kron.rules.finding import Finding, finding_of
 from kron.rules.lint import Linter

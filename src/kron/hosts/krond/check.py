@@ -9,10 +9,9 @@ from kron.adapters.system_clock import system_now
 from kron.engine.collector import collector_paused
 from kron.hosts.console import end_with_findings
 from kron.hosts.krond.host_checks import check_host
-from kron.hosts.krond.job_files import is_directory, load_jobs
+from kron.hosts.krond.job_files import in_order, is_directory, load_jobs
 from kron.rules.files.source import Format
 from kron.rules.files.warnings import warn, warn_of_same_second
-from kron.rules.finding import Finding
 from kron.rules.lint import Linter
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -64,8 +63,3 @@ def read_form(files: tuple[str, ...], form: str | None) -> Format | None:
     if len(files) != 1 or is_directory(files[0]):
         raise click.UsageError("--format is for a single file")
     return Format(form)
-
-
-def in_order(findings: list[Finding]) -> list[Finding]:
-    """Return the findings by file and line."""
-    return sorted(findings, key=lambda finding: (finding.file, finding.line))

@@ -21,7 +21,6 @@ from kron.engine.jobs.host import Host
 from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
-from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.memory import give_back, keep
 from kron.hosts.krond.notify import notify
@@ -94,12 +93,12 @@ class Daemon:
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
 
-    async def begin(self, jobs: Sequence[HostJob]) -> Declared:
+    async def begin(self, works: Sequence[Work]) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them."""
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
-        declared = await self.declare(jobs)
+        declared = await self.declare(works)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
@@ -108,16 +107,16 @@ class Daemon:
         self.tidying.start()
         self.surface.ready = True
         notify("READY=1")
-        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(jobs), state=str(self.state.path))
+        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(works), state=str(self.state.path))
         return declared
 
-    async def declare(self, jobs: Sequence[HostJob]) -> Declared:
+    async def declare(self, works: Sequence[Work]) -> Declared:
         """Let these be the jobs; nothing that runs is disturbed."""
-        await self.notifier.learn(jobs, self.state.ledger)
-        works = await asyncio.to_thread(self._works, jobs)
+        jobs = {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}
+        await self.notifier.learn(jobs.values(), self.state.ledger)
         declared = await self._declare(works, await self._prepare(works))
-        self.processes.expect(jobs)
-        self.surface.jobs = {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}
+        self.processes.expect(jobs.values())
+        self.surface.jobs = jobs
         self.telling(self.recorder.on_declared)
         if self.metrics is not None:
             self.metrics.keep(self.surface.jobs)
@@ -148,14 +147,6 @@ class Daemon:
         return await self.engine.change_after(
             ask, lambda handled, now: Declaration(self.book, works, now, handled, valid)
         )
-
-    def _works(self, jobs: Sequence[HostJob]) -> list[Work]:
-        """Return jobs as the engine declares them; one that says what it said before is the same, and costs nothing."""
-        known = {identity: job.work for identity, job in self.book.jobs.items()}
-        return [
-            work if (work := known.get(job.identity)) is not None and work.payload == job else work_of(job)
-            for job in jobs
-        ]
 
     def adopt(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""

@@ -51,8 +51,12 @@ def load_jobs(
     sources, findings, unreadable = open_sources(configs, form=form, permissions=permissions)
     with collector_paused():  # all that is made is kept
         job_set = read_sources(sources, surroundings() if here is None else here)
-    both = [*findings, *job_set.findings]
-    return Loaded(job_set, tuple(sorted(both, key=lambda finding: (finding.file, finding.line))), unreadable)
+    return Loaded(job_set, tuple(in_order([*findings, *job_set.findings])), unreadable)
+
+
+def in_order(findings: list[Finding]) -> list[Finding]:
+    """Return the findings by file and line."""
+    return sorted(findings, key=lambda finding: (finding.file, finding.line))
 
 
 def open_sources(

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +18,13 @@ from kron.engine.emitter import Emitter
 from kron.engine.ports import Sink
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.hosts.console import print_findings
-from kron.hosts.krond.check import CONFIG, FORMAT, in_order, read_form
+from kron.hosts.krond.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
-from kron.hosts.krond.host_checks import check_host
-from kron.hosts.krond.job_files import Loaded, load_jobs
 from kron.hosts.krond.main import HELD
 from kron.hosts.krond.operations import Operations
+from kron.hosts.krond.reading import Answer, Question, read_apart, read_files, said_by
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
@@ -35,6 +34,7 @@ from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
 from kron.rules.finding import Finding
 from kron.rules.telling import error_text
+from kron.rules.work import Work
 from kron.theory.trace import Header
 
 if TYPE_CHECKING:
@@ -72,35 +72,30 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
     telling = Telling(system_now)
     sink: Sink = TextSink(sys.stderr, telling.now) if as_text else JsonLinesSink(sys.stderr, telling.now)
     try:
-        asyncio.run(_live(options, _load_or_exit(options), Output(sink, telling)))
+        asyncio.run(_live(options, _read_or_exit(options), Output(sink, telling)))
     except KronError as error:
         click.secho(f"krond: error: {error.message}", fg="red", err=True)
         click.get_current_context().exit(1)
 
 
-def _load_or_exit(options: Options) -> Loaded:
+def _read_or_exit(options: Options) -> Answer:
     """Return what stands in the files. Nobody but who asks may keep it: after a reload it is not needed any more."""
-    loaded, findings = _load(options)
-    print_findings(findings)
-    if not loaded.ok or any(finding.level == "error" for finding in findings):
+    found = read_files(Question(options.configs, options.form))
+    print_findings(found.findings)
+    if not found.ok:
         click.get_current_context().exit(2)
-    return loaded
+    return found
 
 
-def _load(options: Options) -> tuple[Loaded, list[Finding]]:
-    loaded = load_jobs(options.configs, form=options.form)
-    return loaded, in_order([*loaded.findings, *check_host(loaded.job_set)])
-
-
-async def _live(options: Options, loaded: Loaded, output: Output) -> None:
-    settings = loaded.job_set.settings
+async def _live(options: Options, found: Answer, output: Output) -> None:
+    settings = found.settings
     state = State((options.state or (Path(settings.state) if settings.state else default_state())).absolute())
     state.take()
     listening: Listening | None = None
     try:
         listening = _listen(options.listen or settings.listen, settings, state, output.in_turn())
-        serving = _serve(options, loaded, output, state, listening)
-        del loaded
+        serving = _serve(options, found, output, state, listening)
+        del found
         await serving
     finally:
         output.telling.flush()
@@ -124,8 +119,8 @@ def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "List
     return Listening(address, Path(settings.token_file or state.token), Emitter(sink))
 
 
-async def _serve(options: Options, loaded: Loaded, output: Output, state: State, listening: "Listening | None") -> None:
-    settings, (sink, telling) = loaded.job_set.settings, output
+async def _serve(options: Options, found: Answer, output: Output, state: State, listening: "Listening | None") -> None:
+    settings, (sink, telling) = found.settings, output
     metrics = None if listening is None else listening.metrics
     watched = sink if listening is None else listening.beside(sink)
     monitor = Monitor(Header("kron"), watched)
@@ -166,8 +161,8 @@ async def _serve(options: Options, loaded: Loaded, output: Output, state: State,
         if listening is not None:
             await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
         async with reloading:
-            await daemon.begin(loaded.job_set.jobs)
-        del loaded
+            await daemon.begin(await asyncio.to_thread(_known_and_new, daemon, found.jobs))
+        del found
         await daemon.wait()
     finally:
         await control.close()
@@ -183,16 +178,17 @@ def _last(state: State) -> dict[str, tuple[str, str | None]]:
 
 async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str, object]:
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
-    loaded, findings = await asyncio.to_thread(_load, options)
-    findings += _fixed(first, loaded)
-    if any(finding.level == "error" for finding in findings):
-        return _refuse(daemon, findings)
-    await daemon.processes.refresh()
     try:
-        declared = await daemon.declare(loaded.job_set.jobs)
-    except KronError as error:  # it cannot be remembered
-        return _refuse(daemon, [*findings, Finding("error", "krond", error.message, "")])
-    daemon.adopt(loaded.job_set.settings)
+        known = {identity: said_by(job.work) for identity, job in daemon.book.jobs.items()}
+        found = await asyncio.to_thread(read_apart, Question(options.configs, options.form, known))
+        findings = found.findings + _fixed(first, found.settings)
+        if any(finding.level == "error" for finding in findings):
+            return _refuse(daemon, findings)
+        await daemon.processes.refresh()
+        declared = await daemon.declare(_known_and_new(daemon, found.jobs))
+    except KronError as error:  # they cannot be read now, or not be remembered
+        return _refuse(daemon, [Finding("error", "krond", error.message, "")])
+    daemon.adopt(found.settings)
     daemon.surface.failed_reload = None
     answer: dict[str, object] = {
         "ok": True,
@@ -207,6 +203,11 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     return answer
 
 
+def _known_and_new(daemon: Daemon, jobs: Iterable[Work | str]) -> list[Work]:
+    """Return the works; one that says what it said before is the same, and costs nothing."""
+    return [daemon.book.jobs[each].work if isinstance(each, str) else each for each in jobs]
+
+
 def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
     """Tell what is in the way of a reload."""
     told = [finding.to_dict() for finding in findings]
@@ -215,9 +216,8 @@ def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
     return {"ok": False, "findings": told}
 
 
-def _fixed(before: Settings, loaded: Loaded) -> list[Finding]:
+def _fixed(before: Settings, after: Settings) -> list[Finding]:
     """Return what was changed although it needs a restart."""
-    after = loaded.job_set.settings
     return [
         Finding("error", f"krond.{key}", "was changed, which needs a restart", "restart krond, or leave it as it was")
         for key in ("state", "listen", "token_file")

@@ -11,7 +11,7 @@ from kron.engine.jobs.job import Job
 from kron.errors import ControlError
 from kron.instant import Instant, format_instant
 
-_COMMAND = (sys.executable, "-I", "-m", "kron.hosts.krond.web.foreseeing")
+_COMMAND = (sys.executable, "-P", "-m", "kron.hosts.krond.web.foreseeing")
 _MOST = 2  # processes at a time
 _LONGEST = 120.0  # seconds of one
 _PART = 64 * 1024  # bytes passed on at a time

@@ -1,0 +1,16 @@
+"""python -m kron.hosts.krond.reader: which files to read on stdin, what stands in them on stdout; for krond alone."""
+
+import gc
+import pickle
+import signal
+import sys
+from contextlib import suppress
+
+from kron.hosts.krond.reading import answer
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts means krond
+    gc.disable()  # it does not live long
+    with suppress(BrokenPipeError):  # nobody wants to know any more
+        answer(pickle.load(sys.stdin.buffer), sys.stdout.buffer)
+        sys.stdout.flush()

@@ -1,0 +1,96 @@
+"""Job files that are read by a process of their own say what they say here."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kron.errors import ControlError
+from kron.hosts.krond.reading import Question, read_apart, read_files, said_by
+from kron.rules.files.host_job import HostJob
+from kron.rules.work import Work
+
+RIGHT = """
+[krond]
+timezone = "Europe/Paris"
+
+[jobs.backup]
+identity = "backup"
+schedule = "0 3 * * *"
+window = "after,1h"
+only = ["dow=MON-FRI"]
+command = ["/bin/true"]
+on_failure = ["https://example.org/"]
+
+[jobs.boot]
+schedule = "@reboot"
+command = "/bin/true"
+"""
+
+
+def write(folder: Path, text: str = RIGHT) -> Question:
+    file = folder / "jobs.toml"
+    file.write_text(text, "utf-8")
+    file.chmod(0o600)
+    return Question([str(file)], None)
+
+
+def works(asked: Question) -> list[Work]:
+    return [each for each in read_files(asked).jobs if isinstance(each, Work)]
+
+
+def test_the_jobs_and_settings_are_the_same(tmp_path: Path) -> None:
+    asked = write(tmp_path)
+
+    here, there = read_files(asked), read_apart(asked)
+
+    assert (there.settings, there.findings, there.ok) == (here.settings, here.findings, True)
+    pairs = list(zip(here.jobs, there.jobs, strict=True))
+    assert len(pairs) == 2
+    for left, right in pairs:
+        assert isinstance(left, Work)
+        assert isinstance(right, Work)
+        assert (left, left.key, left.payload) == (right, right.key, right.payload)
+        assert isinstance(right.payload, HostJob)
+        assert right.payload.line == left.payload.line  # type: ignore[attr-defined]
+
+
+def test_what_is_wrong_is_the_same_and_then_there_are_no_jobs(tmp_path: Path) -> None:
+    asked = write(tmp_path, RIGHT.replace("0 3 * * *", "0 25 * * *"))
+
+    here, there = read_files(asked), read_apart(asked)
+
+    assert there.findings == here.findings
+    assert any(finding.level == "error" for finding in there.findings)
+    assert (there.ok, list(there.jobs)) == (False, [])
+
+
+def test_what_is_known_is_only_named(tmp_path: Path) -> None:
+    asked = write(tmp_path)
+    backup, boot = works(asked)
+    known = {each.identity: said_by(each) for each in (backup, boot)}
+
+    write(tmp_path, "# moved\n" + RIGHT.replace("1h", "2h"))
+
+    changed, same = read_apart(asked._replace(known=known)).jobs
+    assert same == boot.identity
+    assert isinstance(changed, Work)
+    assert changed.identity == backup.identity
+
+
+@pytest.mark.parametrize(("before", "after"), [("[jobs.backup]", "[jobs.save]"), ('"Europe/Paris"', '"Europe/Berlin"')])
+def test_another_name_or_another_zone_makes_it_another_one(tmp_path: Path, before: str, after: str) -> None:
+    asked = write(tmp_path)
+    known = {each.identity: said_by(each) for each in works(asked)}
+
+    write(tmp_path, RIGHT.replace(before, after))
+
+    assert isinstance(next(read_apart(asked._replace(known=known)).jobs), Work)
+
+
+@pytest.mark.parametrize(
+    "command", [["/no/such/program"], ["/bin/false"], [sys.executable, "-c", "print('no pickle')"]]
+)
+def test_a_process_that_fails_is_one_clear_error(tmp_path: Path, command: list[str]) -> None:
+    with pytest.raises(ControlError, match="the process that reads the job files has failed: "):
+        read_apart(write(tmp_path), command=command)
