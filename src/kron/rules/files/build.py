@@ -46,6 +46,9 @@ class Memory:
     schedules: dict[tuple[Any, ...], Schedule] = field(default_factory=dict)
     argvs: dict[object, tuple[str, ...]] = field(default_factory=dict)
     constraints: dict[tuple[int, int], Constraints] = field(default_factory=dict)
+    seeds: dict[Seed, Seed] = field(default_factory=dict)
+    policies: dict[Policy, Policy] = field(default_factory=dict)
+    offsets: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = field(default_factory=dict)
 
 
 class Builder:
@@ -86,14 +89,14 @@ class Builder:
             self._want(draft, merged)
             return None
         get = _getter(merged)
-        concurrency: Concurrency = get("concurrency", Concurrency.FORBID)
+        policy = Policy(get("concurrency", Concurrency.FORBID), get("deadline", ZERO), get("suspend", False))
         return HostJob(
             draft.name,
             identity,
             str(draft.entries["schedule"]).strip(),
             get("timezone", self._timezone),
             timing,
-            Policy(concurrency, get("deadline", ZERO), get("suspend", False)),
+            self._memory.policies.setdefault(policy, policy),
             command,
             get("retries", 0),
             get("retry_delay", RETRY_DELAY),
@@ -101,10 +104,17 @@ class Builder:
             get("description", ""),
             self._report.file,
             draft.line,
-            {_PART_NAMES.get(part, part): found.line for part, found in merged.items()},
+            self._offsets(draft, merged),
             draft.prefix,
             varies(get("identity", "")) or varies(get("salt", "")),
         )
+
+    def _offsets(self, draft: Draft, merged: Merged) -> Mapping[str, int]:
+        """Return where the parts stand, from the line of the job on: many jobs look alike."""
+        found = tuple((_PART_NAMES.get(part, part), said.line - draft.line) for part, said in merged.items())
+        if (shared := self._memory.offsets.get(found)) is None:
+            shared = self._memory.offsets[found] = dict(found)
+        return shared
 
     def _want(self, draft: Draft, merged: Merged) -> None:
         for part in ("user", "group"):
@@ -166,6 +176,7 @@ class Builder:
             only, avoid = get("only", _NO_CLAUSES), get("avoid", _NO_CLAUSES)
             constraints = self._constraints(only, avoid)
             window, distribution = get("window", _NO_WINDOW), get("distribution", _UNIFORM)
+            seed = self._memory.seeds.setdefault(seed, seed)
             return Timing(identity or "?", schedule, window, distribution, seed, constraints)
         return None
 

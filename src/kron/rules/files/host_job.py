@@ -70,13 +70,14 @@ class HostJob:
     description: str = ""
     file: str = field(default="", compare=False)  # as people call it
     line: int = field(default=0, compare=False)
-    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # of what is said, defaults, too
+    offsets: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    """Where its parts are said, those of the defaults, too: lines from its own one on."""
     prefix: str = field(default="", compare=False)  # of the names of its keys, such as `jobs.backup.`
     per_host: bool = field(default=False, compare=False)  # whether another host has another seed
 
     def line_of(self, part: str) -> int:
         """Return the line that says a part, such as `suspend` or `window`; the job's own if none does."""
-        return self.lines.get(part, self.line)
+        return self.line + self.offsets.get(part, 0)
 
     def finding(self, level: Level, part: str, message: str, fix: str = "") -> Finding:
         """Return something to say about a part of this job, at the line that says it."""

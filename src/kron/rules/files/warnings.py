@@ -31,5 +31,5 @@ def _placed(job: HostJob, warning: Finding) -> Finding:
         return replace(warning, file=job.file, line=job.line_of("schedule"))
     part = warning.field
     if part == "constraint" and job.prefix:
-        part = "only" if "only" in job.lines else "avoid"
+        part = "only" if "only" in job.offsets else "avoid"
     return job.finding(warning.level, part, warning.message, warning.fix)
