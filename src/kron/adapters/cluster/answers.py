@@ -1,11 +1,11 @@
 """What an API server's answers say: lines(...), event(...), refusal(...), skew_of(...)."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from kron.adapters.cluster.json_text import read_json
 from kron.errors import ApiRefusedError
 
 
@@ -18,7 +18,7 @@ def refusal(
     if isinstance(body, bytes):
         text = body.decode("utf-8", "replace").strip()
         try:
-            status = json.loads(body)
+            status = read_json(body)
         except ValueError:
             status = {}
     if not isinstance(status, dict):
@@ -51,7 +51,7 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 def event(line: bytes) -> tuple[str, dict[str, Any]]:
     """Return what a line of a watch tells; raise ApiRefusedError for an error, ValueError for what is no event."""
-    found = json.loads(line)
+    found = read_json(line)
     kind, document = (found.get("type"), found.get("object")) if isinstance(found, dict) else (None, None)
     if not isinstance(kind, str) or not isinstance(document, dict):
         raise ValueError("a line of the watch is no event")

@@ -19,6 +19,7 @@ from kron.adapters.cluster.answers import event, lines, refusal, skew_of
 from kron.adapters.cluster.backoff import pause
 from kron.adapters.cluster.credentials import CredentialError
 from kron.adapters.cluster.find import find_access
+from kron.adapters.cluster.json_text import read_json
 from kron.adapters.cluster.lively_socket import lively_socket
 from kron.adapters.cluster.resources import Resource
 from kron.errors import ApiUnreachableError
@@ -92,7 +93,7 @@ class Api:
         limit = self._timeout if timeout is None else timeout
         async with self._asked(verb, resource, url, data, limit=limit) as response:
             try:
-                found = json.loads(await response.read())
+                found = read_json(await response.read())
             except ValueError as error:
                 raise self._unreachable(f"its answer is no JSON: {error}") from error
             if not isinstance(found, dict):

@@ -60,7 +60,7 @@ def see_kronjob(document: Mapping[str, Any], before: SeenKronJob | None) -> Seen
     spec = document.get("spec")
     found = read_kronjob({"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec})
     kronjob, errors = (found, "") if isinstance(found, KronJob) else (None, _told(found))
-    hashed = definition_hash(spec if isinstance(spec, dict) else {})
+    hashed = definition_hash(spec if isinstance(spec, dict) else {}) if kronjob is None else kronjob.definition_hash
     return SeenKronJob(
         namespace,
         name,

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from kron.rules.kronjob.fields import SPEC, Leaf, Table
+from kron.rules.kronjob.limits import is_too_deep
 
 _NOT_DEFINING = ("jobTemplate", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 
@@ -15,7 +16,8 @@ def definition_hash(spec: Mapping[str, Any]) -> str:
 
     A spec that is wrong has one, too: becoming wrong is a change.
     """
-    stated = {key: value for key, value in with_defaults(SPEC, spec).items() if key not in _NOT_DEFINING}
+    read = {key: "too deep" if is_too_deep(value) else value for key, value in spec.items()}
+    stated = {key: value for key, value in with_defaults(SPEC, read).items() if key not in _NOT_DEFINING}
     if isinstance(policy := stated.get("policy"), dict):
         stated["policy"] = {key: value for key, value in policy.items() if key != "suspend"}
     text = json.dumps(_canonical(stated), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -17,6 +17,7 @@ from kron.decision.distribution import DISTRIBUTIONS
 from kron.decision.seed import SeedStrategy
 from kron.decision.window import WindowMode
 from kron.errors import InvalidDefinitionError
+from kron.rules.kronjob.limits import MOST_VALUES
 from kron.rules.policy import Concurrency
 
 DURATION = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns))+)$"  # Go's form; what is too fine is told later
@@ -110,7 +111,7 @@ def _duration(default: str | None, description: str) -> Leaf:
 
 
 def _clauses(description: str) -> Leaf:
-    schema = {"items": {"type": "string", "minLength": 1}}
+    schema = {"items": {"type": "string", "minLength": 1}, "maxItems": MOST_VALUES}
     return Leaf("array", f"{description} Each item is one clause.", _read_clauses, [], schema)
 
 

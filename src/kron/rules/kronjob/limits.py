@@ -1,13 +1,18 @@
-"""What a KronJob's parts may not say together: constraints that allow nothing, windows over too many periods."""
+"""What is too much for one KronJob: windows over too many periods, too many values, too many levels; and what allows
+nothing. Each question has an answer within a moment, whatever is asked: the operator reads everybody's KronJobs.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
+from typing import Any
 
 from kron.cron.schedule import Schedule
 from kron.decision.constraint import Constraints
 
 MOST_PERIODS = 1000  # that one status may have to remember: an entry each, in an object of at most a megabyte or so
+MOST_VALUES = 1000  # in one list of constraints
+MOST_LEVELS = 100  # of a field of the spec; a Job has twenty or so
 
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _START = datetime(2024, 1, 1, tzinfo=UTC)  # any instant would do; a fixed one gives every reader the same answer
@@ -26,10 +31,28 @@ def spans_too_many(schedule: Schedule, span: timedelta) -> bool:
 
 
 def allows_nothing(constraints: Constraints) -> bool:
-    """Whether no second of any day can be chosen, whatever the schedule and the window are."""
-    return bool(constraints) and (
-        constraints.minutes == 0 or not any(constraints.allows_day(day) for day in _days(constraints))
+    """Whether it is certain that no second of any day can be chosen, whatever the schedule and the window are."""
+    if not constraints:
+        return False
+    days = _days(constraints)
+    return constraints.minutes == 0 or (
+        not any(constraints.allows_day(day) for day in islice(days, _CALENDAR.days)) and next(days, None) is None
     )
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether objects and lists lie in each other on more levels than anybody means."""
+    level = [value]
+    for _ in range(MOST_LEVELS + 1):
+        level = [
+            item
+            for each in level
+            if isinstance(each, dict | list)
+            for item in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _days(constraints: Constraints) -> Iterator[date]:

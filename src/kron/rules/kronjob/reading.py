@@ -17,7 +17,14 @@ from kron.rules.finding import Finding, finding_of
 from kron.rules.kronjob.definition_hash import definition_hash
 from kron.rules.kronjob.fields import PARAMS, SPEC, Leaf, Table
 from kron.rules.kronjob.kronjob import API_VERSION, KIND, KronJob
-from kron.rules.kronjob.limits import MOST_PERIODS, allows_nothing, spans_too_many
+from kron.rules.kronjob.limits import (
+    MOST_LEVELS,
+    MOST_PERIODS,
+    MOST_VALUES,
+    allows_nothing,
+    is_too_deep,
+    spans_too_many,
+)
 from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE, is_name, is_namespace
 from kron.rules.policy import Policy
 
@@ -60,6 +67,10 @@ class _Reading:
         if metadata:
             name = self._name("name", metadata.get("name"))
         spec = self._object("spec", document.get("spec"))
+        if deep := [key for key, value in spec.items() if is_too_deep(value)]:
+            for key in deep:
+                self._wrong(f"spec.{key}", None, f"is more than {MOST_LEVELS} levels deep", "write it flatter")
+            return self._errors
         if spec:
             self._read_table(SPEC, spec, "spec")
         timing = self._timing(f"{namespace}/{name}")
@@ -99,6 +110,9 @@ class _Reading:
             self._try(path, leaf, found)
             return
         errors = len(self._errors)
+        if (many := sum(str(item).count(",") + 1 for item in found)) > MOST_VALUES:
+            self._wrong(path, None, f"must have at most {MOST_VALUES} values, found {many}", "join them to ranges")
+            return
         for number, item in enumerate(found):
             if self._is_a("string", item, f"{path}[{number}]"):
                 self._try(f"{path}[{number}]", leaf, [item])
