@@ -8,6 +8,7 @@ from typing import Any
 from kron.errors import InvalidInstantError
 from kron.instant import Instant, parse_instant
 from kron.rules.finding import Finding
+from kron.rules.kronjob.child import is_own
 from kron.rules.kronjob.definition_hash import definition_hash
 from kron.rules.kronjob.kronjob import API_VERSION, GROUP, KIND, KronJob
 from kron.rules.kronjob.reading import read_kronjob, told
@@ -100,7 +101,7 @@ class SeenJob:
     uid: str
     version: str
     owner: str  # the uid of the KronJob that controls it, empty: none does
-    identity: str  # as its annotations say; empty: it is not one of ours
+    identity: str  # as its annotations say, and rightly so; empty: it is not one of ours
     nominal: Instant | None
     chosen: Instant | None
     succeeded: bool | None  # None: it is active
@@ -125,13 +126,14 @@ def see_job(document: Mapping[str, Any]) -> SeenJob:
         ended = _instant(over[_SUCCEEDED if succeeded else _FAILED].get("lastTransitionTime"))
     owners = [each for each in metadata.get("ownerReferences") or () if each.get("controller")]
     owner = owners[0] if owners and owners[0].get("kind") == KIND else {}
+    namespace, name, identity = metadata["namespace"], metadata["name"], str(notes.get(f"{GROUP}/identity") or "")
     return SeenJob(
-        metadata["namespace"],
-        metadata["name"],
+        namespace,
+        name,
         metadata["uid"],
         str(metadata.get("resourceVersion") or ""),
         str(owner.get("uid") or ""),
-        str(notes.get(f"{GROUP}/identity") or ""),
+        identity if nominal is not None and is_own(identity, nominal, namespace, name) else "",
         nominal,
         chosen,
         succeeded,

@@ -18,8 +18,18 @@ _UNPUNCTUATED = str.maketrans("", "", "-:")
 
 def job_name(kronjob: KronJob, nominal: Instant) -> str:
     """Return the name of a period's Job: equal for everybody who would create it."""
-    digits = sha256(f"{kronjob.identity}\n{period_id(nominal)}".encode()).hexdigest()[:_DIGITS]
-    return f"{kronjob.name.replace('.', '-')[:_LONGEST_STEM].rstrip('-')}-{digits}"
+    return own_name(kronjob.identity, nominal)
+
+
+def own_name(identity: str, nominal: Instant) -> str:
+    """Return the name of a period's Job, by the identity of its KronJob."""
+    digits = sha256(f"{identity}\n{period_id(nominal)}".encode()).hexdigest()[:_DIGITS]
+    return f"{identity.partition('/')[2].replace('.', '-')[:_LONGEST_STEM].rstrip('-')}-{digits}"
+
+
+def is_own(identity: str, nominal: Instant, namespace: str, name: str) -> bool:
+    """Whether a Job lies where a period's does: anybody can write our annotations on any other."""
+    return identity.partition("/")[0] == namespace and own_name(identity, nominal) == name
 
 
 def label_of(name: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from kron.errors import KronError
 from kron.instant import Instant, parse_instant
+from kron.rules.kronjob.child import is_own
 from kron.rules.kronjob.kronjob import GROUP
 
 _ENDS = {"Complete": "succeeded", "Failed": "failed"}
@@ -39,7 +40,10 @@ def _child(identity: str, job: Mapping[str, Any]) -> Child | None:
     nominal, chosen = (instant_of(notes.get(f"{GROUP}/{key}")) for key in ("period-id", "chosen-time"))
     if notes.get(f"{GROUP}/identity") != identity or nominal is None or chosen is None:
         return None
-    return Child(str(metadata.get("name")), nominal, chosen, instant_of(metadata.get("creationTimestamp")), _state(job))
+    name = str(metadata.get("name"))
+    if not is_own(identity, nominal, str(metadata.get("namespace")), name):
+        return None
+    return Child(name, nominal, chosen, instant_of(metadata.get("creationTimestamp")), _state(job))
 
 
 def _state(job: Mapping[str, Any]) -> str:
