@@ -16,19 +16,17 @@ from kron.adapters.cluster.reflector import Reflector
 from kron.adapters.cluster.resources import JOBS, KRONJOBS
 from kron.adapters.operator_metrics import OperatorMetrics, Present
 from kron.adapters.system_clock import SystemClock
-from kron.errors import ApiError
 from kron.hosts.operator.log import INFO, WARNING, Log
+from kron.hosts.operator.problems import Problems, ToldSender
 from kron.hosts.operator.reign import Realm, Reign
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import Instant
 from kron.rules.kronjob.child import MANAGER
-from kron.rules.telling import error_text
 
 _SELECTOR = f"app.kubernetes.io/managed-by={MANAGER}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
-_QUIET = 60.0  # seconds between two lines about the same problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,12 @@ class Controller:
         self.life = f"{socket.gethostname()}_{secrets.token_hex(4)}"
         self.metrics = OperatorMetrics(self._present)
         api.on_answer = self._on_answer
+        self._problems = Problems(log, clock.monotonic)
         self._world = World(clock.now)
         self._reflectors: list[Reflector[SeenKronJob] | Reflector[SeenJob]] = []
         for namespace in options.namespaces or ("",):
-            kronjobs = kronjob_view(self._world, namespace, self._on_problem)
-            jobs = job_view(self._world, namespace, self._on_problem)
+            kronjobs = kronjob_view(self._world, namespace, self._problems.tell)
+            jobs = job_view(self._world, namespace, self._problems.tell)
             self._reflectors += [
                 Reflector(api, KRONJOBS, namespace, kronjobs),
                 Reflector(api, JOBS, namespace, jobs, selector=_SELECTOR),
@@ -73,7 +72,6 @@ class Controller:
         self._reign: Reign | None = None
         self._armed: Instant | None = None  # since when all is seen
         self._news = asyncio.Event()
-        self._told: dict[str, float] = {}  # when a problem was told last
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
@@ -119,12 +117,12 @@ class Controller:
             await self._news.wait()
         finally:
             alarm.cancel()
-        if abs(self._api.skew) > _SKEWED and self._is_news("skew"):
+        if abs(self._api.skew) > _SKEWED and self._problems.is_news("skew"):
             self._log.write(WARNING, "clock skew", seconds=round(self._api.skew, 3))
 
     async def _begin_reign(self, armed: Instant) -> None:
         realm = Realm(
-            self._api,
+            ToldSender(self._api, self._problems),
             self._world,
             self._clock,
             self._log,
@@ -155,7 +153,7 @@ class Controller:
             renew_deadline=options.renew_deadline.total_seconds(),
             retry_period=options.retry_period.total_seconds(),
             on_change=lambda _leads: self._news.set(),
-            on_problem=partial(self._on_problem, "leases"),
+            on_problem=partial(self._problems.tell, "leases"),
         )
 
     def _may_write(self) -> bool:
@@ -182,18 +180,6 @@ class Controller:
         self.metrics.on_answer(verb, resource, code)
         if self._reign is not None and verb != "watch":
             self._reign.errands.on_answer(code)
-
-    def _on_problem(self, resource: str, error: ApiError) -> None:
-        text = error_text(error)
-        if self._is_news(f"{resource}: {text}"):
-            self._log.write(WARNING, "problem", resource=resource, error=text)
-
-    def _is_news(self, what: str) -> bool:
-        now = self._clock.monotonic()
-        if now - self._told.get(what, -_QUIET) < _QUIET:
-            return False
-        self._told = {key: at for key, at in self._told.items() if now - at < _QUIET} | {what: now}
-        return True
 
 
 async def _wait_for(event: asyncio.Event) -> None:
