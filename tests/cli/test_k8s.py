@@ -51,6 +51,7 @@ def test_findings_are_an_array_for_scripts(tmp_path: Path) -> None:
 
 
 TTL: dict[str, Any] = {"jobTemplate": {"spec": {"ttlSecondsAfterFinished": 59}}}
+NAMED: dict[str, Any] = {"jobTemplate": {"metadata": {"labels": {}, "name": "mine", "uid": None}, "spec": {}}}
 CLOCKS = {"schedule": "30 2 * * *", "timeZone": "Europe/Paris"}
 
 
@@ -59,6 +60,7 @@ CLOCKS = {"schedule": "30 2 * * *", "timeZone": "Europe/Paris"}
     [
         ({"policy": {}}, "warning: spec.policy.deadline: is 0s"),
         (GOOD | TTL, "warning: spec.jobTemplate.spec.ttlSecondsAfterFinished: 59 is below 60"),
+        (GOOD | NAMED, "warning: spec.jobTemplate.metadata.name: is ignored"),
         (GOOD | {"schedule": "0 * * * *"}, "warning: spec.window.duration: 3h is longer than"),
         (GOOD | CLOCKS, "it runs both times; write repeated: first to run once"),
         (GOOD | {"windw": {}}, "warning: spec.windw: is unknown"),

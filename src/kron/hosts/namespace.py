@@ -1,21 +1,24 @@
-"""NAMESPACE: the type of options that name a namespace of a cluster."""
+"""NAMESPACE, NAME: the types of options that name a namespace of a cluster, or an object."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from kron.rules.kronjob.names import LONGEST_NAMESPACE, is_namespace
+from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE, is_name, is_namespace
 
 
-class _Namespace(click.ParamType):  # type: ignore[type-arg] # older versions of click have none
-    """A text that a namespace can be called."""
+class _Named(click.ParamType):  # type: ignore[type-arg] # older versions of click have none
+    """A text that something can be called."""
 
-    name = "namespace"
+    def __init__(self, name: str, is_right: Callable[[object], bool], rule: str) -> None:
+        self.name, self._is_right, self._rule = name, is_right, rule
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not is_namespace(value):
-            self.fail(f"{value!r} must be at most {LONGEST_NAMESPACE} lower-case letters, digits or -", param, ctx)
+        if not self._is_right(value):
+            self.fail(f"{value!r} must be at most {self._rule}", param, ctx)
         return str(value)
 
 
-NAMESPACE = _Namespace()
+NAMESPACE = _Named("namespace", is_namespace, f"{LONGEST_NAMESPACE} lower-case letters, digits or -")
+NAME = _Named("name", is_name, f"{LONGEST_NAME} lower-case letters, digits, - or .")

@@ -42,6 +42,7 @@ class Told:
     @property
     def lines(self) -> list[tuple[str, str]]:
         found = [json.loads(line) for line in self._stream.getvalue().splitlines()]
+        assert all(each.get("object", "ns/a") == "ns/a" for each in found)
         return [(each["resource"], each["error"]) for each in found]
 
 

@@ -62,11 +62,12 @@ def test_a_kubeconfig_that_is_not_there_is_one_clear_line_and_exit_2(tmp_path: P
         (("--leader-elect", "perhaps"), "--leader-elect"),
         (("--namespace", "a", "--namespace", "B/c"), "'B/c' must be at most 63 lower-case letters"),
         (("--lease-namespace", ""), "--lease-namespace"),
+        (("--lease-name", "A_b"), "'A_b' must be at most 253 lower-case letters"),
         (("--listen", "nowhere"), "must be HOST:PORT or unix:/path, found 'nowhere'"),
         (("--listen", "127.0.0.1:http"), "--listen"),
         (("--listen", "off"), "--listen"),
     ],
-    ids=["periods", "duration", "workers", "election", "namespace", "lease", "address", "port", "off"],
+    ids=["periods", "duration", "workers", "election", "namespace", "lease", "lease name", "address", "port", "off"],
 )
 def test_wrong_usage_names_the_option_and_exits_with_2(words: tuple[str, ...], told: str) -> None:
     done = run(*words)

@@ -82,6 +82,7 @@ def test_a_null_is_as_good_as_nothing() -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an expression": ({"schedule": "61 * * * *"}, "spec.schedule: minute field"),
+    "too few fields": ({"schedule": "0 0 * *"}, "spec.schedule: must have exactly 5 fields, found 4"),
     "a zone in the schedule": ({"schedule": "TZ=UTC 0 0 * * *"}, "spec.schedule: must not name a time zone"),
     "a modifier": ({"schedule": "0 0 * * * @win(after,2h)"}, "spec.schedule: must not have modifiers"),
     "no schedule": ({"schedule": None}, "spec.schedule: is required"),

@@ -135,8 +135,9 @@ class Maker:
                 self._end(making, Ending())
                 return None
             case Meaning.FINAL:
-                self._fail(making, seen, Trouble(REJECTED, error.message))
-                self._settle(making, Outcome.MISSED, REJECTED, error.message)
+                message = f"spec.jobTemplate: the server refuses its Job: {error.message}"
+                self._fail(making, seen, Trouble(REJECTED, message))
+                self._settle(making, Outcome.MISSED, REJECTED, message)
                 return None
         return self._again(making, seen, error)
 

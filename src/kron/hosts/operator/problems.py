@@ -25,11 +25,11 @@ class Problems:
         if self.is_news(f"{resource}: {error.message}"):
             self._log.write(WARNING, "problem", resource=resource, error=error.message)
 
-    def tell_refusal(self, verb: str, resource: str, error: ApiError) -> None:
+    def tell_refusal(self, verb: str, resource: str, which: str, error: ApiError) -> None:
         """Tell what the server says to one of many writes; they differ in names, and not in what is wrong."""
         code = error.code if isinstance(error, ApiRefusedError) else 0
         if self.is_news(f"{verb} {resource} {code}"):
-            self._log.write(WARNING, "problem", resource=resource, verb=verb, error=error.message)
+            self._log.write(WARNING, "problem", resource=resource, verb=verb, object=which, error=error.message)
 
     def is_news(self, what: str) -> bool:
         """Whether it was not told within the last minute, and is now."""
@@ -61,5 +61,6 @@ class ToldSender:
         except ApiError as error:
             is_conflict = isinstance(error, ApiRefusedError) and error.code == _CONFLICT
             if meaning(error) is Meaning.PASSING and not is_conflict:
-                self._problems.tell_refusal(verb, resource.label, error)
+                which = f"{namespace}/{name or (body or {}).get('metadata', {}).get('name', '')}"
+                self._problems.tell_refusal(verb, resource.label, which, error)
             raise

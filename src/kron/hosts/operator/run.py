@@ -11,7 +11,7 @@ import click
 from kron.adapters.cluster.api import Api
 from kron.adapters.system_clock import SystemClock
 from kron.errors import InvalidDefinitionError, InvalidDurationError, KubeconfigError, ListenError
-from kron.hosts.namespace import NAMESPACE
+from kron.hosts.namespace import NAME, NAMESPACE
 from kron.hosts.operator.controller import Controller, Options
 from kron.hosts.operator.listening import Listening
 from kron.hosts.operator.log import INFO, Log
@@ -77,9 +77,9 @@ class Address(click.ParamType):  # type: ignore[type-arg] # likewise
     "--lease-namespace",
     metavar="NS",
     type=NAMESPACE,
-    help="Where the Lease is. [default: the first --namespace, or the Pod's]",
+    help="Where the Lease is. [default: the first --namespace, else that of the Pod or the kubeconfig's context]",
 )
-@click.option("--lease-name", metavar="NAME", default=MANAGER, show_default=True, help="Its name.")
+@click.option("--lease-name", metavar="NAME", type=NAME, default=MANAGER, show_default=True, help="Its name.")
 @click.option(
     "--lease-duration",
     type=Duration(),

@@ -212,8 +212,8 @@ def _finding(error: KronError, path: str) -> Finding:
     """Return what an error says, under the path of a field, or of the part of it that the error itself names."""
     found = finding_of(error, file="", line=0)
     if isinstance(error, InvalidCronExpressionError):
-        text = f', found "{shown(error.expression)}"'
-        return replace(found, field=path, message=f"{error.field} field {error.reason}{text}")
+        part = "" if error.field == "expression" else f"{error.field} field "
+        return replace(found, field=path, message=f'{part}{error.reason}, found "{shown(error.expression)}"')
     return replace(found, field=found.field if found.field.startswith(path) else path)
 
 

@@ -13,6 +13,7 @@ from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.lint import Linter
 
 _SHORT = 60  # seconds; a Job that is gone before its period is listed could be made a second time
+_TAKEN = ("labels", "annotations")
 _PATHS = {"window": "spec.window.duration", "constraint": "spec.constraints", "deadline": "spec.policy.deadline"}
 _IN_A_LINE = re.compile(r'add @\w+\((\w+)=(\w+)\)(.*?), in TOML \w+ = "\w+",?')  # how lint words a fix
 
@@ -26,7 +27,14 @@ def warn(kronjob: KronJob, linter: Linter) -> list[Finding]:
         message = f"{ttl} is below {_SHORT}: a Job removed while no operator runs can be created again in its deadline"
         path = "spec.jobTemplate.spec.ttlSecondsAfterFinished"
         found.append(Finding("warning", path, message, f"write {_SHORT} or more"))
-    return found
+    return [*found, *_ignored(kronjob.template.get("metadata"))]
+
+
+def _ignored(metadata: Any) -> list[Finding]:
+    """Return a warning for each field of the template's metadata that the Job does not get."""
+    said = [key for key, value in (metadata or {}).items() if key not in _TAKEN and value is not None]
+    text = f"is ignored: a Job takes {' and '.join(_TAKEN)} from here, and its name from its period"
+    return [Finding("warning", f"spec.jobTemplate.metadata.{key}", text, "remove it") for key in said]
 
 
 def unknown_fields(document: Mapping[str, Any]) -> list[Finding]:
