@@ -2,6 +2,7 @@
 
 from kron.errors.tree import KronError, printable, shown
 
+_HINTS = {401: ": our token or certificate has expired, or is of another cluster"}
 _LONGEST = 2_000  # characters of the server's words: a refusal that lists many fields still fits
 
 
@@ -16,6 +17,7 @@ class ApiRefusedError(ApiError):
         self, *, code: int, reason: str, message: str, retry_after: float | None = None, causes: tuple[str, ...] = ()
     ) -> None:
         text = printable(message[:_LONGEST]) or f"HTTP {code} {shown(reason)}".rstrip()
+        text += _HINTS.get(code, "")
         super().__init__(text, code=code, reason=reason, retryAfter=retry_after, causes=list(causes))
         self.code = code
         self.reason = reason

@@ -156,6 +156,12 @@ def test_a_request_may_have_a_time_of_its_own() -> None:
     live(play())
 
 
+def test_a_credential_that_is_not_accepted_is_told_as_such() -> None:
+    found = refused(refuse(401, "Unauthorized", "Unauthorized"))
+
+    assert found.message == "Unauthorized: our token or certificate has expired, or is of another cluster"
+
+
 def test_a_server_that_does_not_listen_is_unreachable() -> None:
     async def play() -> None:
         with socket.socket() as taken:
@@ -164,7 +170,7 @@ def test_a_server_that_does_not_listen_is_unreachable() -> None:
             async with asking(address) as api:
                 with pytest.raises(ApiUnreachableError) as caught:
                     await api.send("get", JOBS, "ns", "mail")
-        assert caught.value.message.startswith(f"API server {address}: Connect call failed")
+        assert caught.value.message == f"API server {address}: Connection refused"
 
     live(play())
 

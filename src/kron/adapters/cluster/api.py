@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -205,5 +206,6 @@ def _told(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientSSLError):
-        return error.strerror or str(error.os_error)  # its own text tells where things lie in memory
+        number = error.os_error.errno or 0  # its own text tells where things lie in memory; below 0 are those of names
+        return os.strerror(number) if number > 0 else error.strerror or str(error.os_error)
     return str(error) or type(error).__name__
