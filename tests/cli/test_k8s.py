@@ -75,6 +75,14 @@ def test_what_is_unlikely_to_be_meant_is_a_warning(tmp_path: Path, spec: dict[st
     assert "TOML" not in answer.err
 
 
+def test_a_template_may_say_the_name_of_its_kronjob_as_kubectl_writes_it(tmp_path: Path) -> None:
+    given = document(jobTemplate={"metadata": {"name": "db-backup", "creationTimestamp": None}, "spec": {}})
+
+    answer = kron("k8s", "validate", "-f", written(tmp_path, given))
+
+    assert "is ignored" not in answer.err
+
+
 def test_a_short_ttl_without_a_deadline_is_harmless(tmp_path: Path) -> None:
     answer = kron("k8s", "validate", "-f", written(tmp_path, document(**TTL)))
 

@@ -166,14 +166,6 @@ def test_a_job_without_our_annotations_is_none_of_ours() -> None:
     assert asked(records(jobs=[foreign, {"metadata": {"name": "x"}}])).source is Source.COMPUTED
 
 
-@pytest.mark.parametrize("elsewhere", [{"name": "copy"}, {"namespace": "evil"}])
-def test_a_job_that_lies_elsewhere_is_none_of_ours_whatever_it_says(elsewhere: dict[str, str]) -> None:
-    forged = child()
-    forged["metadata"] |= elsewhere
-
-    assert asked(records(jobs=[forged])).source is Source.COMPUTED
-
-
 @pytest.mark.parametrize(
     ("status", "words"),
     [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kron.decision.decide import decide
 from kron.instant import parse_instant
 from kron.rules.kronjob.child import annotations, job_name, job_of, labels
+from kron.rules.kronjob.children import children_of
 from tests.rules.kronjob.world import TEMPLATE, kronjob
 
 MARCH = parse_instant("2026-03-01T00:00:00Z")
@@ -105,3 +106,12 @@ def test_a_period_without_a_chosen_second_has_no_job() -> None:
 
     with pytest.raises(AssertionError):
         annotations(decide(timing, MARCH))
+
+
+def test_a_job_is_found_by_its_annotations_where_it_belongs_and_nowhere_else() -> None:
+    job = made()
+    forged = [{**job, "metadata": job["metadata"] | where} for where in ({"name": "copy"}, {"namespace": "evil"})]
+
+    found = children_of("prod/db-backup", [job, *forged])
+
+    assert [child.name for child in found] == [job["metadata"]["name"]]

@@ -27,12 +27,17 @@ def warn(kronjob: KronJob, linter: Linter) -> list[Finding]:
         message = f"{ttl} is below {_SHORT}: a Job removed while no operator runs can be created again in its deadline"
         path = "spec.jobTemplate.spec.ttlSecondsAfterFinished"
         found.append(Finding("warning", path, message, f"write {_SHORT} or more"))
-    return [*found, *_ignored(kronjob.template.get("metadata"))]
+    return [*found, *_ignored(kronjob)]
 
 
-def _ignored(metadata: Any) -> list[Finding]:
-    """Return a warning for each field of the template's metadata that the Job does not get."""
-    said = [key for key, value in (metadata or {}).items() if key not in _TAKEN and value is not None]
+def _ignored(kronjob: KronJob) -> list[Finding]:
+    """Return a warning for each field of the template's metadata that the Job does not get.
+
+    Its own name again means nothing else: `kubectl create cronjob` writes it.
+    """
+    metadata: Any = kronjob.template.get("metadata") or {}
+    usual = (None, kronjob.name)
+    said = [key for key, value in metadata.items() if key not in _TAKEN and value not in usual]
     text = f"is ignored: a Job takes {' and '.join(_TAKEN)} from here, and its name from its period"
     return [Finding("warning", f"spec.jobTemplate.metadata.{key}", text, "remove it") for key in said]
 
