@@ -1,9 +1,12 @@
-"""Only the Job of a period's own name, in its own namespace, says that the period was executed."""
+"""Only the Job of a period's own name and namespace is its execution, and only Jobs of its namespace are a KronJob's."""
+
+from typing import Any
 
 import pytest
 
 from kron.instant import parse_instant
 from kron.rules.kronjob.child import own_name
+from tests.hosts.operator.cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, Replica, at_noon, live
 
 ONE = "2026-03-02T13:00:00Z"
@@ -40,3 +43,49 @@ def test_a_job_that_lies_elsewhere_cannot_take_a_period(namespace: str, name: st
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_job_of_its_name_in_its_namespace_is_its_execution(*, is_first: bool) -> None:
     assert made_beside("ns", OWN, is_first=is_first) == 0
+
+
+def owned(cluster: Cluster) -> dict[str, Any]:
+    """Return metadata that say that a Job is of the KronJob, and of an earlier period."""
+    uid = cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
+    past = {**NOTES, "kron.io/period-id": "2026-03-02T12:00:00Z"}
+    return {"annotations": past, "ownerReferences": [{"kind": "KronJob", "uid": uid, "controller": True}]}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize(
+    ("namespace", "outcome"), [("evil", ("13:00", "executed", "")), ("ns", ("13:00", "skipped", "ConcurrencyForbid"))]
+)
+def test_a_copy_with_our_owner_reference_is_active_in_its_namespace_and_nowhere_else(
+    namespace: str, outcome: tuple[str, str, str], *, is_first: bool
+) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        if is_first:
+            cluster.job("copy", namespace=namespace, **owned(cluster))
+        await Replica(cluster).lead()
+        if not is_first:
+            cluster.job("copy", namespace=namespace, **owned(cluster))
+        await cluster.clock.advance(HOUR + MINUTE)
+
+        assert cluster.outcomes() == [outcome]
+        assert "copy" not in [each["name"] for each in cluster.status()["active"]] or namespace == "ns"
+
+    live(story())
+
+
+def test_a_job_elsewhere_that_has_succeeded_tells_nothing_of_us() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(successfulJobsHistoryLimit=0)
+        await Replica(cluster).lead()
+        cluster.job("copy", namespace="evil", **owned(cluster))
+        cluster.finish("copy", namespace="evil")
+        await cluster.clock.advance(MINUTE)
+
+        assert "lastSuccessfulTime" not in cluster.status()
+        assert "SawCompletedJob" not in cluster.events()
+        assert ("jobs", "evil", "copy") in cluster.objects
+
+    live(story())

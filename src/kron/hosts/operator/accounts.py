@@ -10,6 +10,7 @@ from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.world import World
 from kron.instant import Instant
 from kron.rules.handled import NONE, Handled
+from kron.rules.kronjob.child import is_own
 from kron.rules.kronjob.entry import (
     DEFINITION_CHANGED,
     Entry,
@@ -169,7 +170,7 @@ class Accounts:
 
 
 def entry_of(job: SeenJob) -> Entry | None:
-    """Return what a Job says of its period."""
-    if job.nominal is None or not job.identity:
+    """Return what a Job says of its period; a copy, which has another name, says nothing."""
+    if job.nominal is None or not is_own(job.identity, job.nominal, job.namespace, job.name):
         return None
     return Entry(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED)

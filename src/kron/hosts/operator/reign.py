@@ -169,10 +169,9 @@ class Reign:
     def _find(self, seen: SeenKronJob, job: SeenJob) -> None:
         """Take up a Job that somebody else has created for us."""
         entry = entry_of(job)
-        account = self._accounts.of(seen.identity)
-        if entry is None or account is None or entry.at <= seen.created:
+        if self._accounts.of(seen.identity) is None:
             return
-        if self._accounts.find(seen.identity, entry):
+        if entry is not None and entry.at > seen.created and self._accounts.find(seen.identity, entry):
             self._note_handled(seen.identity)
         if job.is_active and job.owner == seen.uid:
             self._go_on(seen, job, self._realm.clock.now())

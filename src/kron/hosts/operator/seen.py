@@ -8,7 +8,6 @@ from typing import Any
 from kron.errors import InvalidInstantError
 from kron.instant import Instant, parse_instant
 from kron.rules.finding import Finding
-from kron.rules.kronjob.child import is_own
 from kron.rules.kronjob.definition_hash import definition_hash
 from kron.rules.kronjob.kronjob import API_VERSION, GROUP, KIND, KronJob
 from kron.rules.kronjob.reading import read_kronjob, told
@@ -101,7 +100,7 @@ class SeenJob:
     uid: str
     version: str
     owner: str  # the uid of the KronJob that controls it, empty: none does
-    identity: str  # as its annotations say, and rightly so; empty: it is not one of ours
+    identity: str  # as its annotations say; empty: it is not one of ours, or lies in another namespace
     nominal: Instant | None
     chosen: Instant | None
     succeeded: bool | None  # None: it is active
@@ -133,7 +132,7 @@ def see_job(document: Mapping[str, Any]) -> SeenJob:
         metadata["uid"],
         str(metadata.get("resourceVersion") or ""),
         str(owner.get("uid") or ""),
-        identity if nominal is not None and is_own(identity, nominal, namespace, name) else "",
+        identity if identity.startswith(f"{namespace}/") else "",
         nominal,
         chosen,
         succeeded,

@@ -31,8 +31,8 @@ class World:
         self.onlooker: Onlooker | None = None
 
     def jobs_of(self, seen: SeenKronJob) -> list[SeenJob]:
-        """Return the Jobs that a KronJob owns."""
-        return [self.jobs[key] for key in self._owned.get(seen.uid, ())]
+        """Return the Jobs that a KronJob owns; in another namespace nobody does, whatever is written there."""
+        return [self.jobs[key] for key in self._owned.get(seen.uid, ()) if key[0] == seen.namespace]
 
     def jobs_named(self, identity: str) -> list[SeenJob]:
         """Return the Jobs that say they are of an identity, whoever owns them."""
