@@ -11,6 +11,7 @@ from kron.adapters.cluster.access import Access
 from kron.adapters.cluster.api import Verb
 from kron.adapters.cluster.credentials import Fixed, Proof
 from kron.adapters.cluster.resources import JOBS, KRONJOB_STATUS
+from kron.adapters.cluster.tls import client_tls
 from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.cluster.world import NOBODY, Asked, Step, asking, cut, hang, live, refuse, say, serving, status
 
@@ -173,6 +174,22 @@ def test_a_server_that_does_not_listen_is_unreachable() -> None:
         assert caught.value.message == f"API server {address}: Connection refused"
 
     live(play())
+
+
+def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_told() -> None:
+    async def play() -> str:
+        async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read(1)
+            writer.transport.abort()
+
+        server = await asyncio.start_server(cut_off, "127.0.0.1", 0)
+        address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with server, asking(Access(address, Fixed(Proof(None, client_tls(is_verified=False))))) as api:
+            with pytest.raises(ApiUnreachableError) as caught:
+                await api.send("get", JOBS, "ns", "mail")
+        return caught.value.message.removeprefix(f"API server {address}: ")
+
+    assert live(play()) == "ConnectionResetError"
 
 
 def test_a_server_behind_a_proxy_is_asked_through_it() -> None:

@@ -1,4 +1,4 @@
-"""Only the Job of a period's own name and namespace is its execution, and only Jobs of its namespace are a KronJob's."""
+"""Only the Job of a period's own name and namespace is its execution, and a KronJob's Jobs lie in its namespace."""
 
 from typing import Any
 

@@ -207,5 +207,7 @@ def _told(error: BaseException) -> str:
         return "no answer in time"
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientSSLError):
         number = error.os_error.errno or 0  # its own text tells where things lie in memory; below 0 are those of names
-        return os.strerror(number) if number > 0 else error.strerror or str(error.os_error)
+        if number > 0:
+            return os.strerror(number)
+        return error.strerror or str(error.os_error) or type(error.os_error).__name__
     return str(error) or type(error).__name__
