@@ -2,7 +2,7 @@
 
 from kron.errors.tree import KronError, printable, shown
 
-_HINTS = {401: ": our token or certificate has expired, or is of another cluster"}
+_HINTS = {401: ": the token or certificate has expired, or is of another cluster"}
 _LONGEST = 2_000  # characters of the server's words: a refusal that lists many fields still fits
 
 

@@ -160,7 +160,7 @@ def test_a_request_may_have_a_time_of_its_own() -> None:
 def test_a_credential_that_is_not_accepted_is_told_as_such() -> None:
     found = refused(refuse(401, "Unauthorized", "Unauthorized"))
 
-    assert found.message == "Unauthorized: our token or certificate has expired, or is of another cluster"
+    assert found.message == "Unauthorized: the token or certificate has expired, or is of another cluster"
 
 
 def test_a_server_that_does_not_listen_is_unreachable() -> None:
