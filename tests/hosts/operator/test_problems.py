@@ -86,6 +86,15 @@ def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
     ]
 
 
+def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
+    told = Told()
+
+    told.problems.tell("kronjobs", refused(404, "NotFound", message="404 page not found"))
+
+    ((_, text),) = told.lines
+    assert text.endswith("kron-operator crd | kubectl apply -f -")
+
+
 def test_a_problem_is_told_to_its_last_word() -> None:
     told = Told()
 

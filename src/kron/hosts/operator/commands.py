@@ -40,7 +40,8 @@ def manifests(namespace: str | None, image: str) -> None:
     """Print all that runs the operator, for `kubectl apply -f -`: the CustomResourceDefinition first.
 
     Without --namespace it lies in kron-system and is for the KronJobs of all namespaces. With it, nothing but the
-    definition of the resource is cluster-wide, and the namespace must be there.
+    definition of the resource is cluster-wide, and the namespace must be there. Deleting all that is printed deletes
+    the KronJobs of all namespaces.
     """
     objects = cluster_wide(image=image) if namespace is None else in_one_namespace(namespace, image)
     click.echo("---\n".join(map(write_manifest, [crd(), *objects])), nl=False)

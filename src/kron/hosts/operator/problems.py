@@ -8,6 +8,7 @@ from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.answers import Meaning, meaning
 from kron.hosts.operator.log import WARNING, Log
 from kron.hosts.operator.sender import Sender
+from kron.rules.kronjob.crd import MISSING, PLURAL
 
 _QUIET = 60.0  # seconds between two lines about the same problem
 _CONFLICT = 409
@@ -22,8 +23,10 @@ class Problems:
 
     def tell(self, resource: str, error: ApiError) -> None:
         """Tell what the server says; something else is another problem."""
-        if self.is_news(f"{resource}: {error.message}"):
-            self._log.write(WARNING, "problem", resource=resource, error=error.message)
+        is_missing = resource == PLURAL and meaning(error) is Meaning.GONE
+        text = MISSING if is_missing else error.message
+        if self.is_news(f"{resource}: {text}"):
+            self._log.write(WARNING, "problem", resource=resource, error=text)
 
     def tell_refusal(self, verb: str, resource: str, which: str, error: ApiError) -> None:
         """Tell what the server says to one of many writes; they differ in names, and not in what is wrong."""

@@ -6,6 +6,7 @@ from kron.rules.kronjob.kronjob import GROUP, KIND, VERSION
 from kron.rules.kronjob.schema import spec_schema, status_schema
 
 PLURAL = "kronjobs"
+MISSING = "the cluster knows no KronJobs: apply their definition first, kron-operator crd | kubectl apply -f -"
 _COLUMNS: tuple[tuple[str, str, str, int], ...] = (  # a priority above 0 is shown by `-o wide` only
     ("Schedule", "string", ".spec.schedule", 0),
     ("Time Zone", "string", ".spec.timeZone", 1),

@@ -13,6 +13,7 @@ import click
 from kron.errors import ApiRefusedError, ControlError
 from kron.hosts.cli.options import Decorator
 from kron.rules.kronjob.child import LABEL, MANAGED_BY, MANAGER, label_of
+from kron.rules.kronjob.crd import MISSING
 from kron.rules.kronjob.kronjob import API_VERSION, KIND
 from kron.rules.kronjob.names import is_name, is_namespace
 from kron.rules.kronjob.reading import NAMESPACE
@@ -128,5 +129,5 @@ async def _asked(reach: Reach, question: Callable[[Cluster], Awaitable[Answer]])
 
 def _in_words(error: ApiRefusedError) -> str:
     if error.code == HTTPStatus.NOT_FOUND:
-        return "the cluster knows no KronJobs: apply their definition first, kron-operator crd | kubectl apply -f -"
+        return MISSING
     return f"the API server says no: {error.message}"
