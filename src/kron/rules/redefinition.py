@@ -41,6 +41,15 @@ def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled:
     return join(old.schedule, closings + [close(each, Outcome.SKIPPED, _CHANGED) for each in open_ones])
 
 
+def owns(timing: Timing, nominal: Instant, since: Instant) -> bool:
+    """Whether a definition that counts from an instant has a period, and runs it after that."""
+    return nominal in timing.schedule.between(nominal - MICROSECOND, nominal) and _is_after(timing, nominal, since)
+
+
+def _is_after(timing: Timing, nominal: Instant, since: Instant) -> bool:
+    return effective(decide(timing, nominal)) > since
+
+
 def _next(timing: Timing, after: Instant) -> Instant:
     try:
         return timing.schedule.next(after)
@@ -53,4 +62,4 @@ def _owned(old: Timing, new: Timing | None, at: Instant) -> set[Instant]:
     if new is None:
         return set()
     first, last = at - SECOND * new.terms.last - MICROSECOND, at - SECOND * min(old.terms.first, new.terms.first)
-    return {nominal for nominal in new.schedule.between(first, last) if effective(decide(new, nominal)) > at}
+    return {nominal for nominal in new.schedule.between(first, last) if _is_after(new, nominal, at)}

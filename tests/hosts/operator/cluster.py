@@ -4,6 +4,7 @@ import asyncio
 import copy
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from kron.adapters.cluster.api import Document, Verb
@@ -99,6 +100,12 @@ class Cluster:
     def hide(self, world: World) -> None:
         """Tell a world nothing any more."""
         self._worlds.remove(world)
+
+    def tell_at_once(self, world: World, resource: Resource, body: Document) -> None:
+        """Create an object, and let a world see it before anybody else gets a turn."""
+        namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
+        created = self._do("create", resource, namespace, name, copy.deepcopy(body), {})
+        self._deliver(world, (resource.plural, namespace, name), copy.deepcopy(created), is_gone=False)
 
     # --- what a test asks ---------------------------------------------------------------------------------------------
 
@@ -200,14 +207,17 @@ class Cluster:
     def _remove(self, key: Key) -> Document:
         gone = self.objects.pop(key)
         self._version += 1
+        gone = {**gone, "metadata": {**gone["metadata"], "resourceVersion": str(self._version)}}
         self._tell(key, gone, is_gone=True)
         return gone
 
     def _tell(self, key: Key, document: Document, *, is_gone: bool) -> None:
         for world in self._worlds:
-            asyncio.get_running_loop().call_soon(self._deliver, world, key, copy.deepcopy(document), is_gone)
+            asyncio.get_running_loop().call_soon(
+                partial(self._deliver, world, key, copy.deepcopy(document), is_gone=is_gone)
+            )
 
-    def _deliver(self, world: World, key: Key, document: Document, is_gone: bool) -> None:  # noqa: FBT001
+    def _deliver(self, world: World, key: Key, document: Document, *, is_gone: bool) -> None:
         if world not in self._worlds or key[0] == "events":
             return
         view: Any = kronjob_view(world, "", _complain) if key[0] == "kronjobs" else job_view(world, "", _complain)

@@ -1,6 +1,8 @@
 """What edits of KronJobs do while an operator leads: other definitions, suspension, wrong specs, deletion."""
 
+from tests.hosts.operator.cluster import refused
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+from tests.hosts.operator.test_faults import jobs_fail
 
 
 def test_a_suspended_kronjob_starts_nothing_and_says_nothing_about_the_next() -> None:
@@ -134,5 +136,96 @@ def test_a_kronjob_made_again_under_the_same_name_begins_anew() -> None:
 
         assert cluster.created() == [("13:00", "13:00:00"), ("14:00", "14:00:00")]
         assert cluster.outcomes() == [("14:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_job_that_ran_while_the_spec_was_wrong_is_active_when_it_is_repaired() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR + MINUTE)
+
+        cluster.kronjob(timeZone="Mars/Olympus")
+        await cluster.clock.advance(MINUTE)
+        cluster.kronjob()
+        await cluster.clock.advance(HOUR)
+
+        assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "skipped", "ConcurrencyForbid")]
+
+    live(story())
+
+
+def test_a_suspended_kronjob_that_becomes_wrong_is_not_resumed_by_that() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"suspend": True})
+        await Replica(cluster).lead()
+
+        cluster.kronjob(timeZone="Mars/Olympus", policy={"suspend": True})
+        await cluster.clock.advance(MINUTE)
+        cluster.kronjob(policy={"suspend": True})
+        await cluster.clock.advance(MINUTE)
+
+        assert {"Suspended", "Resumed"}.isdisjoint(cluster.events())
+        assert cluster.conditions()["Ready"] == ("True", "Suspended")
+
+    live(story())
+
+
+def test_a_job_that_could_not_be_created_before_a_suspension_is_not_created_in_it() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "10m"})
+        await Replica(cluster).lead()
+        cluster.before = jobs_fail(refused(403, "Forbidden"))
+        await cluster.clock.advance(HOUR + SECOND)
+
+        cluster.kronjob(policy={"deadline": "10m", "suspend": True})
+        cluster.before = None
+        await cluster.clock.advance(MINUTE)
+        assert cluster.made == []
+        cluster.kronjob(policy={"deadline": "10m"})
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_job_that_could_not_be_created_before_a_suspension_has_no_slack_after_it() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        cluster.before = jobs_fail(refused(403, "Forbidden"))
+        await cluster.clock.advance(HOUR + SECOND)
+
+        cluster.kronjob(policy={"suspend": True})
+        cluster.before = None
+        await cluster.clock.advance(2 * SECOND)
+        cluster.kronjob()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.made == []
+        assert cluster.outcomes() == [("13:00", "missed", "DeadlineExceeded")]
+
+    live(story())
+
+
+def test_suspended_and_resumed_before_anybody_looked_changes_nothing() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR - SECOND)
+
+        cluster.kronjob(policy={"suspend": True})
+        cluster.kronjob()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.created() == [("13:00", "13:00:00")]
+        assert cluster.status()["observedGeneration"] == 3
 
     live(story())

@@ -143,6 +143,32 @@ def test_no_more_are_under_way_at_a_time_than_there_are_workers() -> None:
     live(story())
 
 
+def test_one_that_comes_when_the_last_worker_has_just_stopped_is_done() -> None:
+    async def story() -> None:
+        office = Office()
+        gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        async def wait() -> None:
+            await gate
+
+        async def come_right_after() -> None:
+            await gate
+            office.errands.add(Lane.START, "b", office.write("b"))
+
+        office.errands.add(Lane.START, "a", wait)
+        await office.settle()
+        coming = asyncio.create_task(come_right_after())
+        await office.settle()
+        gate.set_result(None)
+        await coming
+
+        await office.settle()
+
+        assert office.done == ["b"]
+
+    live(story())
+
+
 def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
     async def story() -> None:
         office = Office()

@@ -86,7 +86,7 @@ def test_jobs_are_found_by_their_owner_as_long_as_they_are_there() -> None:
     world.put_job(see_job(a_job("b-1", owner="somebody else")))
     assert [job.name for job in world.jobs_of(seen)] == ["a-1"]
 
-    world.remove_job(("ns", "a-1"))
+    world.remove_job(("ns", "a-1"), "6")
 
     assert world.jobs_of(seen) == []
 

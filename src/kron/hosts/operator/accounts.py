@@ -15,6 +15,7 @@ from kron.rules.kronjob.entry import (
     DEFINITION_CHANGED,
     Entry,
     handled_of,
+    is_forgotten,
     joined,
     kept,
     read_entries,
@@ -23,6 +24,7 @@ from kron.rules.kronjob.entry import (
     unknown,
 )
 from kron.rules.kronjob.status import Trouble, read_past
+from kron.rules.redefinition import owns
 from kron.rules.verdict import Outcome
 
 
@@ -74,13 +76,13 @@ class Accounts:
             defined_at = past.defined_at or seen.created
         else:
             defined_at = seen.defined_at or self._now()
-            if (
-                past.coming is not None and past.coming.first <= defined_at
-            ):  # it was open under a definition that is gone
+            if past.coming is not None and _is_over(past.coming.first, seen, defined_at):
                 entries = joined(entries, [past.coming._replace(reason=DEFINITION_CHANGED)])
-        account = Account(seen.uid, seen.definition_hash, defined_at, entries, past.succeeded_at, past.trouble)
+        ends = [job.ended for job in self._world.jobs_of(seen) if job.succeeded and job.ended is not None]
+        succeeded_at = max([*ends, *([] if past.succeeded_at is None else [past.succeeded_at])], default=None)
+        account = Account(seen.uid, seen.definition_hash, defined_at, entries, succeeded_at, past.trouble)
         found = [entry for job in self._world.jobs_named(seen.identity) if (entry := entry_of(job)) is not None]
-        relevant = (entry for entry in found if entry.at > seen.created)
+        relevant = (each for each in found if each.at > seen.created and not is_forgotten(each.at, past.entries))
         account.entries = joined(entries, sorted(relevant, key=lambda entry: entry.at))
         account.owes = len(account.entries) > len(past.entries)
         self._accounts[seen.identity] = account
@@ -167,6 +169,11 @@ class Accounts:
 
     async def close(self) -> None:
         """Nothing is to be given back."""
+
+
+def _is_over(nominal: Instant, seen: SeenKronJob, defined_at: Instant) -> bool:
+    """Whether a period had begun under a definition that is gone, and is not run by the present one."""
+    return nominal <= defined_at and (seen.kronjob is None or not owns(seen.kronjob.timing, nominal, defined_at))
 
 
 def entry_of(job: SeenJob) -> Entry | None:

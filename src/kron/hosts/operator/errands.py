@@ -53,6 +53,7 @@ class Errands:
         self._numbers = count()
         self._wake = Wake()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._working = 0  # of the tasks; others have nothing to do any more, and are about to end
         self._alarm: asyncio.Task[None] | None = None
         self._is_closed = False
         self.unanswered_at: Instant | None = None  # when a request was last not answered
@@ -79,7 +80,8 @@ class Errands:
         self._employ()
 
     def _employ(self) -> None:
-        if len(self._tasks) < self._workers:
+        if self._working < self._workers:
+            self._working += 1
             task = asyncio.get_running_loop().create_task(self._work())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -130,6 +132,7 @@ class Errands:
                 self.add(lane, key, newer)
             elif again is not None and not self._is_closed:
                 self._put_off(lane, key, _Waiting(errand, self._clock.monotonic() + again))
+        self._working -= 1
 
     def _pick(self) -> tuple[Lane, Hashable, Errand] | None:
         if self._is_held():

@@ -28,7 +28,7 @@ from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
 _UNCERTAIN = 500  # the answers from here on do not say whether it was done
-_SOON = 0.1  # seconds
+_SOON, _WHILE_SUSPENDED = 0.1, 1.0  # seconds
 
 
 class Maker:
@@ -46,6 +46,9 @@ class Maker:
         self._listener = listener
         for execution in executions:
             making = self._making(execution)
+            if making.key in self._made:  # somebody else was quicker while it was recorded
+                self._end(making, Ending())
+                continue
             self._made[making.key] = making
             self._in.errands.add(Lane.START, making.key, partial(self._create, making))
 
@@ -53,12 +56,13 @@ class Maker:
         """Take up a Job that is there."""
         self._listener = listener
         making = self._making(execution)
-        making.job = job
+        making.job, making.key = job, (job.namespace, job.name)
         self._made[making.key] = making
 
-    def has(self, key: Key) -> bool:
-        """Whether a Job of this key is one of its own."""
-        return key in self._made
+    def execution(self, key: Key) -> Execution | None:
+        """Return the execution that a Job is, None if it is none of its own."""
+        making = self._made.get(key)
+        return None if making is None else making.execution
 
     def terminate(self, execution: Execution) -> None:
         """Delete a Job to make room for another; one that is not there yet is not created any more."""
@@ -95,7 +99,10 @@ class Maker:
         assert timing is not None, "a KronJob has a schedule"
         kronjob: Any = execution.work.payload
         return Making(
-            execution, decide(timing, attempt.nominal), (kronjob.namespace, job_name(kronjob, attempt.nominal))
+            execution,
+            decide(timing, attempt.nominal),
+            (kronjob.namespace, job_name(kronjob, attempt.nominal)),
+            self._in.slack,
         )
 
     def _present(self, making: Making) -> SeenKronJob | None:
@@ -112,6 +119,9 @@ class Maker:
         if seen.kronjob is None:
             self._settle(making, Outcome.SKIPPED, DEFINITION_CHANGED)
             return None
+        if seen.kronjob.policy.suspend:
+            making.is_held, making.slack = True, ZERO
+            return _WHILE_SUSPENDED  # when that is lifted, its deadline decides
         if not self._in.may_write():
             making.is_held = True
             return NOT_NOW  # if another one leads, this reign ends, and that one will find it
@@ -177,7 +187,7 @@ class Maker:
         assert chosen is not None, "what has no chosen second is never executed"
         unanswered = self._in.errands.unanswered_at
         making.is_held = making.is_held or (unanswered is not None and unanswered >= chosen)
-        return making.is_held and at - chosen > self._in.slack + (ZERO if policy is None else policy.deadline)
+        return making.is_held and at - chosen > making.slack + (ZERO if policy is None else policy.deadline)
 
     async def _miss(self, making: Making, seen: SeenKronJob) -> float | None:
         """Close a period whose time is over, unless its Job turns out to be there."""

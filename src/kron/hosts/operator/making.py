@@ -48,10 +48,10 @@ class Surroundings(NamedTuple):
 class Making:
     """An execution whose Job is to be, or is."""
 
-    __slots__ = ("decision", "execution", "is_doubtful", "is_held", "job", "key", "tries")
+    __slots__ = ("decision", "execution", "is_doubtful", "is_held", "job", "key", "slack", "tries")
 
-    def __init__(self, execution: Execution, decision: Decision, key: Key) -> None:
-        self.execution, self.decision = execution, decision
+    def __init__(self, execution: Execution, decision: Decision, key: Key, slack: timedelta) -> None:
+        self.execution, self.decision, self.slack = execution, decision, slack
         self.key = key  # of the Job
         self.job: SeenJob | None = None
         self.tries = 0

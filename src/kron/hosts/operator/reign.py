@@ -29,6 +29,7 @@ from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
 from kron.rules.job_record import Attempt, JobRecord, Kind
+from kron.rules.kronjob.status import active_uids
 from kron.rules.telling import error_text
 
 _PARTING = 5.0  # seconds for writes that are under way when it ends
@@ -127,11 +128,12 @@ class Reign:
 
     def on_kronjob(self, before: SeenKronJob | None, after: SeenKronJob | None) -> None:
         """Take a change of a KronJob to the engine; several at once go together."""
-        if before is not None and after is not None and _are_alike(before, after):
+        if before is not None and after is not None and before.uid == after.uid:
             if self._accounts.learn(after):
                 self._note_handled(after.identity)
                 self._writer.mark(after.identity)
-            return
+            if before.generation == after.generation:
+                return  # nothing but the status may have changed
         seen = after or before
         assert seen is not None, "something is there or was"
         self._changed.setdefault(seen.identity, before)
@@ -148,7 +150,7 @@ class Reign:
         if seen is None or not job.identity:
             self._maker.on_job(key, after)
             return
-        if not self._maker.has(key) and after is not None:
+        if after is not None and self._maker.execution(key) is None:
             self._find(seen, after)
         ended = after is not None and after.owner == seen.uid and not after.is_active
         if after is not None and ended and (before is None or before.is_active):
@@ -242,25 +244,32 @@ class Reign:
         is_new = before is None or before.errors != seen.errors
         if seen.errors and is_new and _stored_errors(seen) != seen.errors:
             self._teller.event(seen, WARN, "InvalidSpec", seen.errors)
-        was, now = (each is not None and is_suspended(each) for each in (before, seen))
-        if before is not None and was != now:
-            self._teller.event(seen, NORMAL, "Suspended" if now else "Resumed", f"generation {seen.generation}")
+        if before is None or before.errors or seen.errors:
+            return  # what is wrong is neither
+        if is_suspended(before) != is_suspended(seen):
+            word = "Suspended" if is_suspended(seen) else "Resumed"
+            self._teller.event(seen, NORMAL, word, f"generation {seen.generation}")
 
     def _take_up(self, seen: SeenKronJob, now: Instant) -> None:
-        """Wait for the Jobs of a KronJob that run."""
+        """Wait for the Jobs of a KronJob that run, and tell which have ended since its status was written."""
+        listed = active_uids(seen.status)
         for job in self._realm.world.jobs_of(seen):
-            if job.is_active and not self._maker.has((job.namespace, job.name)):
+            if job.is_active:
                 self._go_on(seen, job, now)
+            elif job.uid in listed:
+                self._on_ended(seen, job)
         self._tidying.tidy(seen)
 
     def _go_on(self, seen: SeenKronJob, job: SeenJob, now: Instant) -> None:
         if job.nominal is None or seen.work is None or seen.identity not in self.book.jobs:
             return
-        attempt = Attempt(
-            self.book.name(), seen.identity, Kind.PERIOD, job.nominal, job.chosen, 1, now, seen.work.key, ""
-        )
-        execution = Execution(attempt, seen.work, self._realm.clock.monotonic())
-        self._maker.go_on(execution, job, self.book)
+        execution = self._maker.execution((job.namespace, job.name))
+        if execution is None:
+            attempt = Attempt(
+                self.book.name(), seen.identity, Kind.PERIOD, job.nominal, job.chosen, 1, now, seen.work.key, ""
+            )
+            execution = Execution(attempt, seen.work, self._realm.clock.monotonic())
+            self._maker.go_on(execution, job, self.book)
         self.book.go_on(execution, now)
 
     def _note_handled(self, identity: str) -> None:
@@ -270,11 +279,6 @@ class Reign:
             job.handled = account.handled
             job.reach(job.reached)
             self.book.place(job)
-
-
-def _are_alike(before: SeenKronJob, after: SeenKronJob) -> bool:
-    """Whether nothing but the status may have changed."""
-    return before.uid == after.uid and before.generation == after.generation
 
 
 def _stored_errors(seen: SeenKronJob) -> str | None:

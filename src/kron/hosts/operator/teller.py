@@ -180,6 +180,9 @@ class Teller:
             if found is Meaning.GONE and said.told:  # it is too old, and was removed
                 said.told = 0
                 return 0.0
+            if found is Meaning.EXISTS and not said.told:  # the answer to its creation was lost
+                said.told = 1
+                return 0.0
             tries[0] += 1
             lasting = found is not Meaning.PASSING or tries[0] >= _TRIES
             return None if lasting else pause(error, tries[0])
@@ -196,18 +199,22 @@ class Teller:
 
 def period_text(job: SeenJob) -> str:
     """Return which period a Job is of, as the end of a sentence."""
-    return "" if job.nominal is None else f", period {period_id(job.nominal)}"
+    return "" if job.nominal is None else f", period {period_id(job.nominal)}{_chosen_text(job.chosen)}"
 
 
 def _which(decision: Decision) -> str:
-    chosen = decision.chosen_time
-    return f"period {decision.period_id}" + ("" if chosen is None else f", chosen {format_instant(chosen)}")
+    return f"period {decision.period_id}{_chosen_text(decision.chosen_time)}"
+
+
+def _chosen_text(chosen: Instant | None) -> str:
+    return "" if chosen is None else f", chosen {format_instant(chosen)}"
 
 
 def _outcome_text(decision: Decision, entry: Entry, job: str, message: str) -> str:
     text = _which(decision)
     if entry.number > 1:
-        text = f"{entry.number} periods, {period_id(entry.first)} to {period_id(entry.last)}"
+        text = f"{entry.number} periods from {period_id(entry.first)} to {period_id(entry.last)}"
+        text += _chosen_text(entry.chosen)
     if job:
         text += f": created Job {job}"
     elif entry.reason:

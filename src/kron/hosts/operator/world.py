@@ -1,5 +1,6 @@
 """World: the KronJobs and Jobs of a cluster as far as they were seen, and who is told when they change."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -7,6 +8,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from kron.errors import ApiError
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, is_suspended, see_job, see_kronjob
 from kron.instant import Instant
+
+_REMEMBERED = 10_000  # objects that are gone: more than can be gone while an answer is under way
 
 
 class Onlooker(Protocol):
@@ -28,6 +31,7 @@ class World:
         self.jobs: dict[Key, SeenJob] = {}
         self._owned: dict[str, set[Key]] = {}  # Jobs, by the uid of their KronJob
         self._named: dict[str, set[Key]] = {}  # Jobs, by the identity in their annotations
+        self._gone: OrderedDict[str, str] = OrderedDict()  # by uid: the version at which an object was gone
         self.onlooker: Onlooker | None = None
 
     def jobs_of(self, seen: SeenKronJob) -> list[SeenJob]:
@@ -65,19 +69,19 @@ class World:
         """Take a KronJob as it is now; what is older than what is known is left."""
         key = after.namespace, after.name
         before = self.kronjobs.get(key)
-        if before is after:
-            return
-        if before is not None and before.uid == after.uid and _is_older(after.version, before.version):
+        if before is after or self._is_past(after, before):
             return
         self.kronjobs[key] = after
         if self.onlooker is not None:
             self.onlooker.on_kronjob(before, after)
 
-    def remove_kronjob(self, key: Key) -> None:
-        """Take note that a KronJob is gone."""
-        before = self.kronjobs.pop(key, None)
-        if before is not None and self.onlooker is not None:
-            self.onlooker.on_kronjob(before, None)
+    def remove_kronjob(self, key: Key, version: str) -> None:
+        """Take note that at a version a KronJob was gone."""
+        before = self.kronjobs.get(key)
+        if before is not None and self._is_lost(before, version):
+            del self.kronjobs[key]
+            if self.onlooker is not None:
+                self.onlooker.on_kronjob(before, None)
 
     # --- Jobs ---------------------------------------------------------------------------------------------------------
 
@@ -91,9 +95,7 @@ class World:
         """Take a Job as it is now; what is older than what is known is left."""
         key = after.namespace, after.name
         before = self.jobs.get(key)
-        if before is after:
-            return
-        if before is not None and before.uid == after.uid and _is_older(after.version, before.version):
+        if before is after or self._is_past(after, before):
             return
         if before is not None:
             self._forget(key, before)
@@ -103,10 +105,11 @@ class World:
         if self.onlooker is not None and before != after:
             self.onlooker.on_job(before, after)
 
-    def remove_job(self, key: Key) -> None:
-        """Take note that a Job is gone."""
-        before = self.jobs.pop(key, None)
-        if before is not None:
+    def remove_job(self, key: Key, version: str) -> None:
+        """Take note that at a version a Job was gone."""
+        before = self.jobs.get(key)
+        if before is not None and self._is_lost(before, version):
+            del self.jobs[key]
             self._forget(key, before)
             if self.onlooker is not None:
                 self.onlooker.on_job(before, None)
@@ -116,6 +119,22 @@ class World:
             index[name].discard(key)
             if not index[name]:
                 del index[name]
+
+    # --- what is older than what is known -----------------------------------------------------------------------------
+
+    def _is_past(self, after: SeenKronJob | SeenJob, before: SeenKronJob | SeenJob | None) -> bool:
+        """Whether it was so before what is known: the answer to a write may come after what the watch told since."""
+        known = (self._gone.get(after.uid, ""), "" if before is None else before.version)
+        return any(_is_older(after.version, each) for each in known)
+
+    def _is_lost(self, before: SeenKronJob | SeenJob, version: str) -> bool:
+        """Return whether it is this one that was gone at a version, and not one before it; remember that."""
+        if _is_older(version, before.version):
+            return False
+        self._gone[before.uid] = version
+        if len(self._gone) > _REMEMBERED:
+            self._gone.popitem(last=False)
+        return True
 
 
 def _is_known(metadata: Mapping[str, Any], seen: SeenKronJob | SeenJob) -> bool:
@@ -141,7 +160,7 @@ class Kind(NamedTuple, Generic[_Seen]):
     known: Mapping[Key, _Seen]
     see: Callable[[Mapping[str, Any]], _Seen]
     put: Callable[[_Seen], object]
-    remove: Callable[[Key], object]
+    remove: Callable[[Key, str], object]  # at which version
 
 
 class View(Generic[_Seen]):
@@ -157,7 +176,7 @@ class View(Generic[_Seen]):
     def replace(self, kept: dict[Key, _Seen], version: str) -> None:
         """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""
         for key in _gone(self._kind.known, kept, self._namespace, version):
-            self._kind.remove(key)
+            self._kind.remove(key, version)
         for seen in kept.values():
             self._kind.put(seen)
 
@@ -165,9 +184,9 @@ class View(Generic[_Seen]):
         """Take one."""
         self._kind.put(kept)
 
-    def remove(self, key: Key, _kept: _Seen) -> None:
+    def remove(self, key: Key, kept: _Seen) -> None:
         """Take note that one is gone."""
-        self._kind.remove(key)
+        self._kind.remove(key, kept.version)
 
     def problem(self, error: ApiError) -> None:
         """Tell that they cannot be seen."""

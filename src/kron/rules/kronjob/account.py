@@ -18,7 +18,7 @@ from kron.rules.coming import effective
 from kron.rules.inside import reach, touches
 from kron.rules.kronjob.child import job_name
 from kron.rules.kronjob.children import Child, children_of, instant_of
-from kron.rules.kronjob.entry import ALWAYS_KEPT, Entry
+from kron.rules.kronjob.entry import Entry, is_forgotten
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.status import read_past
 from kron.rules.verdict import Outcome
@@ -180,10 +180,9 @@ class _Asking:
         assert kronjob is not None
         created = instant_of((document.get("metadata") or {}).get("creationTimestamp"))
         is_seen, defined = self._past.definition_hash == kronjob.definition_hash, self._past.defined_at
-        entries = self._past.entries
         if created is not None and due <= created:
             return Why.BEFORE_CREATION
-        if len(entries) >= ALWAYS_KEPT and all(due < entry.at for entry in entries):  # of fewer, none was dropped
+        if is_forgotten(due, self._past.entries):
             return Why.FORGOTTEN
         if is_seen and defined is not None and due <= defined:
             return Why.EARLIER_DEFINITION

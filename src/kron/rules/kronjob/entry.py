@@ -71,6 +71,11 @@ def _read(given: Mapping[str, Any]) -> Entry | None:
         return None
 
 
+def is_forgotten(at: Instant, listed: Sequence[Entry]) -> bool:
+    """Whether a period of that time may have been listed, and dropped since: of a short list nothing was."""
+    return len(listed) >= ALWAYS_KEPT and all(at < entry.at for entry in listed)
+
+
 def handled_of(entries: Iterable[Entry]) -> Handled:
     """Return the periods that have their outcome."""
     return Handled(tuple((entry.first, entry.last) for entry in entries))

@@ -166,6 +166,12 @@ def read_past(status: Mapping[str, Any]) -> Past:
     )
 
 
+def active_uids(status: Mapping[str, Any]) -> set[str]:
+    """Return which Jobs a status says are active."""
+    found = status.get("active")
+    return {str(each.get("uid")) for each in found if isinstance(each, dict)} if isinstance(found, list) else set()
+
+
 def _conditions(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     found = status.get("conditions")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -1,0 +1,144 @@
+"""What the watch tells and what answers tell, in the wrong order."""
+
+import asyncio
+from typing import Any
+
+from kron.adapters.cluster.resources import JOBS, Resource
+from tests.hosts.operator.cluster import Cluster
+from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+
+
+def vanish_after(cluster: Cluster, verb: str, label: str) -> None:
+    """Let what is written be deleted, and its deletion be seen, before the answer to the writing comes."""
+
+    def vanish(done: str, resource: Resource) -> None:
+        if (done, resource.label) == (verb, label):
+            cluster.after = None
+            cluster.delete(resource.plural, cluster.names(resource.plural)[0])
+
+    cluster.after = vanish
+
+
+def test_a_kronjob_that_is_gone_does_not_come_back_with_the_answer_to_a_write() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        vanish_after(cluster, "patch", "kronjobs/status")
+
+        await cluster.clock.advance(2 * HOUR)
+
+        assert replica.world.kronjobs == {}
+        assert len(cluster.made) == 1
+
+    live(story())
+
+
+def test_a_kronjob_made_again_is_not_replaced_by_the_answer_to_a_write_of_the_one_before() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+
+        def remake(_verb: str, resource: Resource) -> None:
+            if resource.subresource == "status":
+                cluster.after = None
+                cluster.delete("kronjobs", "a")
+                cluster.kronjob(schedule="30 * * * *")
+
+        cluster.after = remake
+        await cluster.clock.advance(2 * HOUR)
+
+        assert replica.world.kronjobs["ns", "a"].uid == cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
+        assert cluster.created()[-1] == ("13:30", "13:30:00")
+
+    live(story())
+
+
+def test_a_job_that_is_gone_before_the_answer_to_its_creation_is_over() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        vanish_after(cluster, "create", "jobs")
+
+        await cluster.clock.advance(HOUR)
+        assert replica.world.jobs == {}
+        await cluster.clock.advance(HOUR)
+
+        assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_job_that_another_leader_made_while_ours_was_judged_is_waited_for_once() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        body = await the_job()
+
+        async def be_quicker() -> None:
+            await cluster.clock.sleep(HOUR)
+            cluster.tell_at_once(replica.world, JOBS, body)
+
+        other = asyncio.create_task(be_quicker())
+        await cluster.clock.advance(HOUR)
+        await other
+        cluster.finish_all()
+        await cluster.clock.advance(HOUR)
+
+        assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_copy_of_a_job_that_runs_is_active_as_long_as_it_runs_and_no_longer() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR)
+        (original,) = cluster.names()
+        metadata = cluster.objects["jobs", "ns", original]["metadata"]
+        cluster.job("copy", **{key: metadata[key] for key in ("annotations", "labels", "ownerReferences")})
+        await cluster.clock.advance(SECOND)
+
+        cluster.finish(original)
+        await cluster.clock.advance(HOUR)
+        cluster.finish("copy")
+        await cluster.clock.advance(HOUR)
+
+        reasons = [(outcome, reason) for _, outcome, reason in cluster.outcomes()]
+        assert reasons == [("executed", ""), ("skipped", "ConcurrencyForbid"), ("executed", "")]
+
+    live(story())
+
+
+def test_what_somebody_else_handled_is_learnt_also_with_another_spec() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        cluster.hide(replica.world)
+        entry = {"periodID": "2026-03-02T13:00:00Z", "outcome": "skipped", "reason": "ConcurrencyForbid"}
+        cluster.status()["handledPeriods"] = [entry]
+        cluster.kronjob(successfulJobsHistoryLimit=7)
+
+        cluster.show(replica.world)
+        await cluster.clock.advance(HOUR + MINUTE)
+
+        assert cluster.made == []
+        assert cluster.outcomes() == [("13:00", "skipped", "ConcurrencyForbid")]
+
+    live(story())
+
+
+async def the_job() -> dict[str, Any]:
+    """Return the Job of 13:00 as anybody would create it."""
+    cluster = at_noon()
+    cluster.kronjob()
+    await Replica(cluster).lead()
+    await cluster.clock.advance(HOUR)
+    return cluster.made[0][1]

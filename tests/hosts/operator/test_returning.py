@@ -1,0 +1,97 @@
+"""What a leader finds that was not there before: statuses, Jobs and definitions of another one's time."""
+
+from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+
+
+def test_an_old_job_whose_period_is_not_listed_any_more_is_no_news() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(schedule="* * * * *")
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+        cluster.finish_all(succeeded=False)  # it is kept, as the last one that failed
+        for _ in range(15):
+            await cluster.clock.advance(MINUTE)
+            cluster.finish_all()
+        await cluster.clock.advance(SECOND)
+        await first.crash()
+        before = cluster.status()
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.status() == before
+        assert "Missed" not in cluster.events()
+
+    live(story())
+
+
+def test_a_period_that_the_new_definition_runs_is_not_closed_though_nobody_saw_the_change() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(31 * MINUTE)
+        await first.crash()
+        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"}, seed={"salt": "other"})
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(3 * HOUR)
+
+        assert cluster.outcomes() == [("12:30", "executed", "")]
+
+    live(story())
+
+
+def test_a_job_that_succeeded_while_nobody_looked_is_told() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR + MINUTE)
+        await first.crash()
+        cluster.finish_all()
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.status()["lastSuccessfulTime"] == "2026-03-02T13:01:00Z"
+        assert cluster.events().count("SawCompletedJob") == 1
+
+    live(story())
+
+
+def test_a_job_whose_end_is_told_is_not_told_again_by_the_next_leader() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR)
+        cluster.finish_all()
+        await cluster.clock.advance(SECOND)
+        await first.crash()
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.events().count("SawCompletedJob") == 1
+
+    live(story())
+
+
+def test_a_replica_that_leads_again_goes_on_where_it_was() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR)
+        await replica.stop()
+        await cluster.clock.advance(MINUTE)
+
+        await replica.lead()
+        await cluster.clock.advance(HOUR)
+
+        assert cluster.created() == [("13:00", "13:00:00")]
+        assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "skipped", "ConcurrencyForbid")]
+
+    live(story())
