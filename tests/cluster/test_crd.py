@@ -119,6 +119,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_field(
 
     assert (found.code, found.reason) == (422, "Invalid")
     assert field in found.message
+    assert field in found.fields
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 import copy
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -34,8 +34,11 @@ class Cluster:
         self.requests: list[tuple[str, str, str]] = []  # verb, resource, name
         self.before: Fault | None = None  # nothing is done, and this is the answer
         self.after: Fault | None = None  # it is done, and this is the answer
+        self.takes: dict[str, timedelta] = {}  # how long an answer takes, by resource
         self._version = 100
         self._worlds: list[World] = []
+        self.history: list[tuple[int, str, str, Document]] = []  # version, plural, kind of change, object
+        self.watchers: list[Callable[[], object]] = []  # who hears that there is more of it
 
     # --- what a test does ---------------------------------------------------------------------------------------------
 
@@ -149,7 +152,7 @@ class Cluster:
         answer = self._do(verb, resource, namespace, name, copy.deepcopy(body or {}), query or {})
         if self.after is not None and (error := self.after(verb, resource)) is not None:
             raise error
-        await asyncio.sleep(0)  # noqa: TID251
+        await self.clock.sleep(self.takes.get(resource.label, timedelta()))
         return copy.deepcopy(answer)
 
     def _do(
@@ -157,12 +160,10 @@ class Cluster:
     ) -> Document:
         key = (resource.plural, namespace, name or body.get("metadata", {}).get("name", ""))
         if verb == "list":
-            wanted = query["fieldSelector"].removeprefix("metadata.name=")
-            return {
-                "items": [
-                    each for (kind, ns, n), each in self.objects.items() if (kind, ns, n) == (key[0], namespace, wanted)
-                ]
-            }
+            wanted = query.get("fieldSelector", "").removeprefix("metadata.name=")
+            rows = [(each, name) for (kind, _, name), each in self.objects.items() if kind == resource.plural]
+            found = [each for each, name in rows if wanted in ("", name)]
+            return {"metadata": {"resourceVersion": str(self._version)}, "items": found}
         if verb == "create":
             if key in self.objects:
                 raise refused(409, "AlreadyExists")
@@ -178,19 +179,25 @@ class Cluster:
             if body.get("preconditions", {}).get("uid") not in (None, self.objects[key]["metadata"]["uid"]):
                 raise refused(409, "Conflict")
             return self._remove(key)
+        if verb == "update":
+            self._check_version(key, body)
+            return self._put(key, body)
         assert verb == "patch", verb
         return self._patch(key, resource, body)
 
     def _patch(self, key: Key, resource: Resource, body: Document) -> Document:
         before = self.objects[key]
-        asked = body.get("metadata", {}).get("resourceVersion")
-        if asked not in (None, before["metadata"]["resourceVersion"]):
-            raise refused(409, "Conflict")
+        self._check_version(key, body)
         if resource.subresource:
             status = {**before.get("status", {}), **body["status"]}
             status = {field: value for field, value in status.items() if value is not None}
             return self._put(key, {**before, "status": status})
         return self._put(key, {**before, **{field: value for field, value in body.items() if field != "metadata"}})
+
+    def _check_version(self, key: Key, body: Document) -> None:
+        asked = body.get("metadata", {}).get("resourceVersion")
+        if asked not in (None, self.objects[key]["metadata"]["resourceVersion"]):
+            raise refused(409, "Conflict")
 
     def _birth(self) -> Document:
         self._version += 1
@@ -200,7 +207,9 @@ class Cluster:
     def _put(self, key: Key, document: Document) -> Document:
         self._version += 1
         document = {**document, "metadata": {**document["metadata"], "resourceVersion": str(self._version)}}
+        kind = "MODIFIED" if key in self.objects else "ADDED"
         self.objects[key] = document
+        self.history.append((self._version, key[0], kind, document))
         self._tell(key, document, is_gone=False)
         return document
 
@@ -208,10 +217,13 @@ class Cluster:
         gone = self.objects.pop(key)
         self._version += 1
         gone = {**gone, "metadata": {**gone["metadata"], "resourceVersion": str(self._version)}}
+        self.history.append((self._version, key[0], "DELETED", gone))
         self._tell(key, gone, is_gone=True)
         return gone
 
     def _tell(self, key: Key, document: Document, *, is_gone: bool) -> None:
+        for hear in self.watchers:
+            asyncio.get_running_loop().call_soon(hear)
         for world in self._worlds:
             asyncio.get_running_loop().call_soon(
                 partial(self._deliver, world, key, copy.deepcopy(document), is_gone=is_gone)

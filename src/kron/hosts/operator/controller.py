@@ -11,22 +11,25 @@ from functools import partial
 from itertools import cycle
 
 from kron.adapters.cluster.api import Api
+from kron.adapters.cluster.backoff import Backoff, Pause, pause
 from kron.adapters.cluster.lease import Election
 from kron.adapters.cluster.reflector import Reflector
 from kron.adapters.cluster.resources import JOBS, KRONJOBS
 from kron.adapters.operator_metrics import OperatorMetrics, Present
-from kron.adapters.system_clock import SystemClock
+from kron.engine.ports import Clock
+from kron.engine.wake import Wake
 from kron.hosts.operator.log import INFO, WARNING, Log
 from kron.hosts.operator.problems import Problems, ToldSender
 from kron.hosts.operator.reign import Realm, Reign
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.world import World, job_view, kronjob_view
-from kron.instant import Instant
+from kron.instant import SECOND, Instant
 from kron.rules.kronjob.child import MANAGER
 
 _SELECTOR = f"app.kubernetes.io/managed-by={MANAGER}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
+_OFTEN = SECOND / 5  # between two looks whether all is seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class Options:
 class Controller:
     """One replica, from its first look at the cluster until it is asked to stop."""
 
-    def __init__(self, api: Api, clock: SystemClock, log: Log, options: Options) -> None:
+    def __init__(self, api: Api, clock: Clock, log: Log, options: Options, *, pause: Pause = pause) -> None:
+        """`pause` is how it waits before it asks the server again."""
         self._api, self._clock, self._log, self._options = api, clock, log, options
         self.life = f"{socket.gethostname()}_{secrets.token_hex(4)}"
         self.metrics = OperatorMetrics(self._present)
@@ -62,16 +66,17 @@ class Controller:
         for namespace in options.namespaces or ("",):
             kronjobs = kronjob_view(self._world, namespace, self._problems.tell)
             jobs = job_view(self._world, namespace, self._problems.tell)
+            now, waits = clock.monotonic, [Backoff(pause=pause), Backoff(pause=pause)]
             self._reflectors += [
-                Reflector(api, KRONJOBS, namespace, kronjobs),
-                Reflector(api, JOBS, namespace, jobs, selector=_SELECTOR),
+                Reflector(api, KRONJOBS, namespace, kronjobs, backoff=waits[0], monotonic=now),
+                Reflector(api, JOBS, namespace, jobs, selector=_SELECTOR, backoff=waits[1], monotonic=now),
             ]
         for reflector, resource in zip(self._reflectors, cycle((KRONJOBS, JOBS)), strict=False):
             reflector.on_restart = partial(self.metrics.on_restart, resource.label)
-        self._election = self._elect() if options.leader_elect else None
+        self._election = self._elect(pause) if options.leader_elect else None
         self._reign: Reign | None = None
         self._armed: Instant | None = None  # since when all is seen
-        self._news = asyncio.Event()
+        self._news = Wake()
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
@@ -112,11 +117,8 @@ class Controller:
 
     async def _wait(self) -> None:
         """Wait for news, and look again now and then in any case: a lease runs out by itself."""
-        alarm = asyncio.get_running_loop().call_later(0.2 if self._armed is None else 1.0, self._news.set)
-        try:
-            await self._news.wait()
-        finally:
-            alarm.cancel()
+        at = self._clock.now() + (_OFTEN if self._armed is None else SECOND)
+        await self._clock.wait_until(at, self._news)
         if abs(self._api.skew) > _SKEWED and self._problems.is_news("skew"):
             self._log.write(WARNING, "clock skew", seconds=round(self._api.skew, 3))
 
@@ -142,7 +144,7 @@ class Controller:
             await reign.end()
             self._log.write(INFO, "standing by", identity=self.life)
 
-    def _elect(self) -> Election:
+    def _elect(self, pause: Pause) -> Election:
         options = self._options
         return Election(
             self._api,
@@ -154,6 +156,8 @@ class Controller:
             retry_period=options.retry_period.total_seconds(),
             on_change=lambda _leads: self._news.set(),
             on_problem=partial(self._problems.tell, "leases"),
+            monotonic=self._clock.monotonic,
+            pause=pause,
         )
 
     def _may_write(self) -> bool:

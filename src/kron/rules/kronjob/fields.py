@@ -117,7 +117,7 @@ def _clauses(description: str) -> Leaf:
 
 def _limit(default: int, kind: str) -> Leaf:
     description = f"How many {kind} Jobs are kept; 0 keeps none."
-    schema = {"format": "int32", "minimum": 0}
+    schema = {"format": "int32", "minimum": 0, "maximum": _MOST_JOBS}
     return Leaf("integer", description, _read_limit, default, schema)
 
 

@@ -1,0 +1,133 @@
+"""A process in a test: a whole controller on a virtual clock, and the wire between it and a cluster."""
+
+import asyncio
+import copy
+import io
+import json
+from collections.abc import AsyncGenerator, Callable
+from datetime import timedelta
+from typing import Any, cast
+
+from kron.adapters.cluster.api import Api, Document, Verb
+from kron.adapters.cluster.resources import Resource
+from kron.errors import ApiRefusedError, ApiUnreachableError
+from kron.hosts.operator.controller import Controller, Options
+from kron.hosts.operator.log import Log
+from tests.hosts.operator.cluster import Cluster, refused
+
+OPTIONS = Options(lease_namespace="kron-system")
+
+
+class Wire:
+    """What a process sees of the API: lists and watches, too. It may be cut, for all or for some resources."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.skew = 0.0
+        self.namespace = None
+        self.on_answer: Callable[[str, str, int], object] | None = None
+        self._cut: frozenset[str] | None = frozenset()  # labels; None: all
+        self._watching: list[tuple[str, asyncio.Event]] = []
+        self._oldest = 0  # the version from which on changes are known
+        cluster.watchers.append(self._wake)
+
+    def cut(self, *labels: str) -> None:
+        """Answer nothing any more, or nothing about some resources, and break what is open."""
+        self._cut = frozenset(labels) or None
+        self._wake()
+
+    def mend(self) -> None:
+        """Answer again."""
+        self._cut = frozenset()
+
+    def forget(self) -> None:
+        """Let the past be too long ago to be watched from."""
+        self._oldest = int(self._cluster.history[-1][0])
+
+    async def send(
+        self,
+        verb: Verb,
+        resource: Resource,
+        namespace: str,
+        name: str = "",
+        body: Document | None = None,
+        query: dict[str, str] | None = None,
+        *,
+        timeout: float | None = None,  # noqa: ARG002  # it answers at once or not at all
+    ) -> Document:
+        try:
+            self._check(verb, resource)
+            answer = await self._cluster.send(verb, resource, namespace, name, body, query)
+        except ApiRefusedError as error:
+            self._note(verb, resource, error.code)
+            raise
+        self._note(verb, resource, 200)
+        return answer
+
+    async def watch(
+        self, resource: Resource, _namespace: str, since: str, *, on_open: Callable[[], object], **_: Any
+    ) -> AsyncGenerator[tuple[str, Document], None]:
+        self._check("watch", resource)
+        self._cluster.requests.append(("watch", resource.label, ""))
+        if int(since) < self._oldest:
+            raise refused(410, "Expired")
+        news, known = asyncio.Event(), int(since)
+        self._watching.append((resource.label, news))
+        on_open()
+        try:
+            while True:
+                news.clear()
+                for version, plural, kind, document in self._cluster.history:
+                    if version > known and plural == resource.plural:
+                        known = version
+                        yield kind, copy.deepcopy(document)
+                await news.wait()
+                self._check("watch", resource)
+        finally:
+            self._watching.remove((resource.label, news))
+
+    def _check(self, verb: str, resource: Resource) -> None:
+        if self._cut is None or resource.label in self._cut:
+            self._note(verb, resource, 0)
+            raise ApiUnreachableError(server="https://test", reason="cut")
+
+    def _note(self, verb: str, resource: Resource, code: int) -> None:
+        if self.on_answer is not None:
+            self.on_answer(verb, resource.label, code)
+
+    def _wake(self) -> None:
+        for _, news in self._watching:
+            news.set()
+
+
+class Process:
+    """One process, from its start until it is stopped or killed."""
+
+    def __init__(self, cluster: Cluster, options: Options = OPTIONS) -> None:
+        self.wire = Wire(cluster)
+        self._clock, self._stream = cluster.clock, io.StringIO()
+        log = Log(self._stream, self._clock.now)
+        self.controller = Controller(cast("Api", self.wire), self._clock, log, options, pause=self._pause)
+        self._asked = asyncio.Event()
+        self._life = asyncio.create_task(self.controller.run(self._asked))
+
+    async def _pause(self, seconds: float) -> None:
+        await self._clock.sleep(timedelta(seconds=seconds))
+
+    async def stop(self) -> None:
+        """Be asked to stop, as by SIGTERM."""
+        self._asked.set()
+        await self._life
+
+    def kill(self) -> None:
+        """Be gone: whatever it does, nobody hears of it."""
+        self.wire.cut()
+
+    def events(self) -> list[str]:
+        """Return the names of its log lines."""
+        return [json.loads(line)["event"] for line in self._stream.getvalue().splitlines()]
+
+    def number(self, line: str) -> float:
+        """Return what its metrics say."""
+        found = [each for each in self.controller.metrics.render().decode().splitlines() if each.startswith(f"{line} ")]
+        return float(found[0].rpartition(" ")[2])

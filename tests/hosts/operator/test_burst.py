@@ -1,0 +1,58 @@
+"""Many KronJobs due at once: Jobs go first, and statuses are not left behind."""
+
+from datetime import datetime
+
+from tests.hosts.operator.cluster import Cluster
+from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
+
+MANY = 400
+
+
+def listed_at(cluster: Cluster) -> dict[str, datetime]:
+    """Return when the period of each KronJob was first listed in its status, by name; it is filled as that happens."""
+    found: dict[str, datetime] = {}
+    known = [len(cluster.history)]
+
+    def look() -> None:
+        since, known[0] = known[0], len(cluster.history)
+        for _, plural, _, document in cluster.history[since:]:
+            if plural == "kronjobs" and document.get("status", {}).get("handledPeriods"):
+                found.setdefault(document["metadata"]["name"], cluster.clock.now())
+
+    cluster.watchers.append(look)
+    return found
+
+
+def test_statuses_follow_their_jobs_within_ten_seconds_also_when_they_are_written_much_slower() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        for number in range(MANY):
+            cluster.kronjob(f"a{number}")
+        await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR - MINUTE)
+        listed = listed_at(cluster)
+        cluster.takes = {"jobs": SECOND / 5, "kronjobs/status": 4 * SECOND / 5}
+
+        await cluster.clock.advance(2 * MINUTE)
+
+        made = {job["metadata"]["labels"]["kron.io/kronjob"]: at for at, job in cluster.made}
+        assert len(made) == len(listed) == MANY
+        assert max(listed[name] - at for name, at in made.items()) <= 10 * SECOND
+
+    live(story())
+
+
+def test_jobs_are_created_before_statuses_are_written() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        for number in range(100):
+            cluster.kronjob(f"a{number}")
+        await Replica(cluster).lead()
+        await cluster.clock.advance(HOUR - MINUTE)
+        cluster.takes = {"jobs": SECOND / 5, "kronjobs/status": 4 * SECOND / 5}
+
+        await cluster.clock.advance(2 * MINUTE)
+
+        assert max(at for at, _ in cluster.made) <= NOON + HOUR + 2 * SECOND
+
+    live(story())
