@@ -95,3 +95,46 @@ def test_a_replica_that_leads_again_goes_on_where_it_was() -> None:
         assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "skipped", "ConcurrencyForbid")]
 
     live(story())
+
+
+def test_a_template_that_became_wrong_while_nobody_looked_closes_what_was_open() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(31 * MINUTE)
+        await first.crash()
+        wrong = {"metadata": {"labels": "none"}, "spec": {}}
+        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"}, jobTemplate=wrong)
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.conditions()["Ready"] == ("False", "InvalidSpec")
+        assert cluster.outcomes() == [("12:30", "skipped", "DefinitionChanged")]
+
+    live(story())
+
+
+def test_a_template_that_was_repaired_while_another_led_makes_up_for_nothing() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        first = await Replica(cluster).lead()
+        standby = Replica(cluster)
+        await standby.sync()
+        cluster.kronjob(policy={"deadline": "3h"})
+        await cluster.clock.advance(SECOND)
+        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"})  # the standby has seen another definition once
+        await cluster.clock.advance(SECOND)
+        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"}, jobTemplate={"metadata": 1, "spec": {}})
+        await cluster.clock.advance(2 * HOUR)
+        await first.crash()
+        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"})
+        await cluster.clock.advance(SECOND)
+
+        await standby.lead()
+        await cluster.clock.advance(MINUTE)
+
+        assert cluster.made == []
+
+    live(story())

@@ -72,7 +72,7 @@ class Accounts:
         entries = past.entries
         if not past.definition_hash:  # nobody has seen it yet: it was declared when it was made
             defined_at = seen.created
-        elif past.definition_hash == seen.definition_hash and not (past.was_invalid and not seen.errors):
+        elif (past.definition_hash, past.was_invalid) == (seen.definition_hash, bool(seen.errors)):
             defined_at = past.defined_at or seen.created
         else:
             defined_at = seen.defined_at or self._now()

@@ -57,7 +57,7 @@ class World:
         if before is None or before.uid != after.uid or before.generation == after.generation:
             return after
         now = self._now()
-        changed = before.definition_hash != after.definition_hash
+        changed = (before.definition_hash, not before.errors) != (after.definition_hash, not after.errors)
         resumed = is_suspended(before) and not is_suspended(after)
         return replace(
             after,
