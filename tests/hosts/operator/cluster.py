@@ -34,6 +34,7 @@ class Cluster:
         self.requests: list[tuple[str, str, str]] = []  # verb, resource, name
         self.before: Fault | None = None  # nothing is done, and this is the answer
         self.after: Fault | None = None  # it is done, and this is the answer
+        self.lingers = False  # what is to be deleted stays until somebody removes it
         self.takes: dict[str, timedelta] = {}  # how long an answer takes, by resource
         self._version = 100
         self._worlds: list[World] = []
@@ -178,6 +179,9 @@ class Cluster:
         if verb == "delete":
             if body.get("preconditions", {}).get("uid") not in (None, self.objects[key]["metadata"]["uid"]):
                 raise refused(409, "Conflict")
+            if self.lingers:
+                leaving = {**self.objects[key]["metadata"], "deletionTimestamp": format_instant(self.clock.now())}
+                return self._put(key, {**self.objects[key], "metadata": leaving})
             return self._remove(key)
         if verb == "update":
             self._check_version(key, body)

@@ -227,5 +227,6 @@ def test_suspended_and_resumed_before_anybody_looked_changes_nothing() -> None:
 
         assert cluster.created() == [("13:00", "13:00:00")]
         assert cluster.status()["observedGeneration"] == 3
+        assert {"Suspended", "Resumed"}.isdisjoint(cluster.events())
 
     live(story())

@@ -1,6 +1,7 @@
 """Errands: writes that wait for their turn. What starts comes before what is noted, and that before what is told."""
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from enum import IntEnum
@@ -10,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from kron.engine.ports import Clock
 from kron.engine.wake import Wake
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND
 
 Errand = Callable[[], Awaitable[float | None]]
 """One write. It returns after how many seconds it is to be tried again, None: it is done."""
@@ -56,7 +57,7 @@ class Errands:
         self._working = 0  # of the tasks; others have nothing to do any more, and are about to end
         self._alarm: asyncio.Task[None] | None = None
         self._is_closed = False
-        self.unanswered_at: Instant | None = None  # when a request was last not answered
+        self.unanswered_at = -math.inf  # by the monotonic clock: when a request was last not answered
         self._unanswered = 0  # requests in a row
         self._held_until = 0.0  # by the monotonic clock
 
@@ -89,7 +90,7 @@ class Errands:
     def on_answer(self, code: int) -> None:
         """Take note whether the server answers: while it does not, a few try again, however many wait."""
         if not code:
-            self.unanswered_at = self._clock.now()
+            self.unanswered_at = self._clock.monotonic()
         self._unanswered = 0 if code else self._unanswered + 1
         rounds = self._unanswered // self._workers
         if not code and rounds and not self._is_held():

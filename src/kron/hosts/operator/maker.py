@@ -185,8 +185,7 @@ class Maker:
         """
         chosen, policy = making.decision.chosen_time, None if seen.kronjob is None else seen.kronjob.policy
         assert chosen is not None, "what has no chosen second is never executed"
-        unanswered = self._in.errands.unanswered_at
-        making.is_held = making.is_held or (unanswered is not None and unanswered >= chosen)
+        making.is_held = making.is_held or self._in.errands.unanswered_at >= making.execution.begun
         return making.is_held and at - chosen > making.slack + (ZERO if policy is None else policy.deadline)
 
     async def _miss(self, making: Making, seen: SeenKronJob) -> float | None:
