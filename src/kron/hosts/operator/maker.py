@@ -38,6 +38,7 @@ class Maker:
         self._in = surroundings
         self._listener: Listener | None = None
         self._made: dict[Key, Making] = {}  # by the key of the Job
+        self._runs: dict[str, Making] = {}  # the same, by the name of the run
 
     # --- the engine's runner ------------------------------------------------------------------------------------------
 
@@ -49,7 +50,7 @@ class Maker:
             if making.key in self._made:  # somebody else was quicker while it was recorded
                 self._end(making, Ending())
                 continue
-            self._made[making.key] = making
+            self._made[making.key] = self._runs[execution.run_id] = making
             self._in.errands.add(Lane.START, making.key, partial(self._create, making))
 
     def go_on(self, execution: Execution, job: SeenJob, listener: Listener) -> None:
@@ -57,7 +58,7 @@ class Maker:
         self._listener = listener
         making = self._making(execution)
         making.job, making.key = job, (job.namespace, job.name)
-        self._made[making.key] = making
+        self._made[making.key] = self._runs[execution.run_id] = making
 
     def execution(self, key: Key) -> Execution | None:
         """Return the execution that a Job is, None if it is none of its own."""
@@ -66,7 +67,7 @@ class Maker:
 
     def terminate(self, execution: Execution) -> None:
         """Delete a Job to make room for another; one that is not there yet is not created any more."""
-        making = next((each for each in self._made.values() if each.execution is execution), None)
+        making = self._runs.get(execution.run_id)
         if making is None:
             return
         if making.job is None and self._in.errands.drop(Lane.START, making.key):
@@ -78,6 +79,7 @@ class Maker:
         """Let go of everything."""
         self._listener = None
         self._made.clear()
+        self._runs.clear()
 
     def on_job(self, key: Key, job: SeenJob | None) -> None:
         """Take note of what became of a Job."""
@@ -265,6 +267,6 @@ class Maker:
 
     def _end(self, making: Making, ending: Ending) -> None:
         if self._made.get(making.key) is making:
-            del self._made[making.key]
+            del self._made[making.key], self._runs[making.execution.run_id]
         if self._listener is not None:
             self._listener.on_end(making.execution.run_id, ending)
