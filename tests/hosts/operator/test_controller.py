@@ -168,3 +168,29 @@ def test_what_happened_before_a_watch_expired_is_seen_in_a_new_list() -> None:
         await process.stop()
 
     live(story())
+
+
+def test_who_leads_and_sees_nothing_waits_until_it_does() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(schedule=AT_ONE_PAST, policy={"deadline": "5m"}, successfulJobsHistoryLimit=0)
+        first = Process(cluster)
+        await cluster.clock.advance(SECOND)
+        second = Process(cluster)
+        await cluster.clock.advance(SECOND)
+        second.wire.cut("kronjobs", "jobs")
+        await cluster.clock.advance(MINUTE)
+        cluster.finish_all()
+        await cluster.clock.advance(SECOND)
+        assert cluster.names() == []
+        await first.stop()
+        await cluster.clock.advance(10 * SECOND)
+
+        second.wire.mend()
+        await cluster.clock.advance(10 * SECOND)
+
+        assert second.number("kron_operator_leader") == 1
+        assert cluster.created() == [("12:01", "12:01:00")]
+        await second.stop()
+
+    live(story())

@@ -1,6 +1,7 @@
 """What a leader finds that was not there before: statuses, Jobs and definitions of another one's time."""
 
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+from tests.hosts.operator.test_faults import UNREACHABLE
 
 
 def test_an_old_job_whose_period_is_not_listed_any_more_is_no_news() -> None:
@@ -136,5 +137,25 @@ def test_a_template_that_was_repaired_while_another_led_makes_up_for_nothing() -
         await cluster.clock.advance(MINUTE)
 
         assert cluster.made == []
+
+    live(story())
+
+
+def test_a_period_that_was_executed_and_not_listed_is_not_closed_by_a_change_that_nobody_saw() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        cluster.before = lambda _verb, resource: UNREACHABLE if resource.subresource == "status" else None
+        await cluster.clock.advance(HOUR)
+        await first.crash()
+        cluster.before = None
+        cluster.kronjob(schedule="30 * * * *")
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
 
     live(story())

@@ -66,13 +66,13 @@ class Reflector(Generic[Kept]):
         self._chance = chance
         self._monotonic = monotonic
         self._since = ""  # the version up to which the view knows everything; empty: list first
-        self._is_open = False
+        self.is_open = False  # whether the server agrees to be watched
         self._heard_at = monotonic()
 
     @property
     def alive_at(self) -> float:
         """The monotonic time of the last sign of life; an open watch that has not fallen silent is one."""
-        return self._monotonic() if self._is_open else self._heard_at
+        return self._monotonic() if self.is_open else self._heard_at
 
     async def run(self) -> None:
         """Keep the view true until cancelled. No answer of the server ends it."""
@@ -138,11 +138,11 @@ class Reflector(Generic[Kept]):
                 self._view.remove(_key(document), self._view.keep(document))
 
     def _open(self) -> None:
-        self._is_open = True
+        self.is_open = True
 
     def _close(self) -> bool:
         """Return whether the watch was open, and let it be so no longer."""
-        was_open, self._is_open = self._is_open, False
+        was_open, self.is_open = self.is_open, False
         if was_open:
             self._heard_at = self._monotonic()
         return was_open

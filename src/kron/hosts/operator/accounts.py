@@ -69,7 +69,9 @@ class Accounts:
     def open_account(self, seen: SeenKronJob) -> Account:
         """Begin with what its status says, and with what is found among the Jobs."""
         past = read_past(seen.status)
-        entries = past.entries
+        found = [entry for job in self._world.jobs_named(seen.identity) if (entry := entry_of(job)) is not None]
+        relevant = (each for each in found if each.at > seen.created and not is_forgotten(each.at, past.entries))
+        entries = joined(past.entries, sorted(relevant, key=lambda entry: entry.at))
         if not past.definition_hash:  # nobody has seen it yet: it was declared when it was made
             defined_at = seen.created
         elif (past.definition_hash, past.was_invalid) == (seen.definition_hash, bool(seen.errors)):
@@ -81,9 +83,6 @@ class Accounts:
         ends = [job.ended for job in self._world.jobs_of(seen) if job.succeeded and job.ended is not None]
         succeeded_at = max([*ends, *([] if past.succeeded_at is None else [past.succeeded_at])], default=None)
         account = Account(seen.uid, seen.definition_hash, defined_at, entries, succeeded_at, past.trouble)
-        found = [entry for job in self._world.jobs_named(seen.identity) if (entry := entry_of(job)) is not None]
-        relevant = (each for each in found if each.at > seen.created and not is_forgotten(each.at, past.entries))
-        account.entries = joined(entries, sorted(relevant, key=lambda entry: entry.at))
         account.owes = len(account.entries) > len(past.entries)
         self._accounts[seen.identity] = account
         return account

@@ -29,7 +29,7 @@ from kron.rules.kronjob.child import MANAGER
 _SELECTOR = f"app.kubernetes.io/managed-by={MANAGER}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
-_OFTEN = SECOND / 5  # between two looks whether all is seen
+_OFTEN = SECOND / 5  # between two looks whether a reign can begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Controller:
         self._log.write(INFO, "stopped")
 
     async def _govern(self) -> None:
-        """Begin a reign when it leads and all is seen, and end it when it leads no more."""
+        """Begin a reign when it leads and sees everything, and end it when it leads no more."""
         while True:
             self._news.clear()
             if self._armed is None and all(reflector.synced for reflector in self._reflectors):
@@ -109,7 +109,7 @@ class Controller:
                 counts = {"kronjobs": len(self._world.kronjobs), "jobs": len(self._world.jobs)}
                 self._log.write(INFO, "synced", **counts)
             leads = self._may_write()
-            if leads and self._armed is not None and self._reign is None:
+            if leads and self._armed is not None and self._reign is None and self._sees():
                 await self._begin_reign(self._armed)
             elif not leads and self._reign is not None:
                 await self._end_reign()
@@ -117,7 +117,8 @@ class Controller:
 
     async def _wait(self) -> None:
         """Wait for news, and look again now and then in any case: a lease runs out by itself."""
-        at = self._clock.now() + (_OFTEN if self._armed is None else SECOND)
+        is_waiting = self._armed is None or (self._reign is None and self._may_write())
+        at = self._clock.now() + (_OFTEN if is_waiting else SECOND)
         await self._clock.wait_until(at, self._news)
         if abs(self._api.skew) > _SKEWED and self._problems.is_news("skew"):
             self._log.write(WARNING, "clock skew", seconds=round(self._api.skew, 3))
@@ -162,6 +163,10 @@ class Controller:
 
     def _may_write(self) -> bool:
         return self._election is None or self._election.is_leading()
+
+    def _sees(self) -> bool:
+        """Whether it is told what changes: what was done while it was not is known before anything is done again."""
+        return all(reflector.is_open for reflector in self._reflectors)
 
     # --- what it shows ------------------------------------------------------------------------------------------------
 
