@@ -19,21 +19,21 @@ OPTIONS = Options(lease_namespace="kron-system")
 
 
 class Wire:
-    """What a process sees of the API: lists and watches, too. It may be cut, for all or for some resources."""
+    """What a process sees of the API: lists and watches, too. It may be cut, for all or for some requests."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self.skew = 0.0
         self.namespace = None
         self.on_answer: Callable[[str, str, int], object] | None = None
-        self._cut: frozenset[str] | None = frozenset()  # labels; None: all
+        self._cut: frozenset[str] | None = frozenset()  # "jobs", "watch jobs"; None: all
         self._watching: list[tuple[str, asyncio.Event]] = []
         self._oldest = 0  # the version from which on changes are known
         cluster.watchers.append(self._wake)
 
-    def cut(self, *labels: str) -> None:
-        """Answer nothing any more, or nothing about some resources, and break what is open."""
-        self._cut = frozenset(labels) or None
+    def cut(self, *requests: str) -> None:
+        """Answer nothing any more, or not some requests, and break what is open."""
+        self._cut = frozenset(requests) or None
         self._wake()
 
     def mend(self) -> None:
@@ -87,7 +87,7 @@ class Wire:
             self._watching.remove((resource.label, news))
 
     def _check(self, verb: str, resource: Resource) -> None:
-        if self._cut is None or resource.label in self._cut:
+        if self._cut is None or self._cut & {resource.label, f"{verb} {resource.label}"}:
             self._note(verb, resource, 0)
             raise ApiUnreachableError(server="https://test", reason="cut")
 

@@ -178,7 +178,7 @@ def test_who_leads_and_sees_nothing_waits_until_it_does() -> None:
         await cluster.clock.advance(SECOND)
         second = Process(cluster)
         await cluster.clock.advance(SECOND)
-        second.wire.cut("kronjobs", "jobs")
+        second.wire.cut("watch kronjobs", "watch jobs")
         await cluster.clock.advance(MINUTE)
         cluster.finish_all()
         await cluster.clock.advance(SECOND)

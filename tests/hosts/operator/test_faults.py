@@ -199,3 +199,29 @@ def test_a_job_whose_answer_was_lost_until_its_time_was_over_is_executed_and_not
         assert cluster.outcomes() == [("13:00", "executed", "")]
 
     live(story())
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["its Job is there", "its Job is not there"])
+def test_a_replaced_period_whose_answer_was_lost_is_executed_if_its_job_is_there(*, done: bool) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(schedule="0,1 13 * * *", policy={"concurrency": "replace", "deadline": "10m"})
+        await Replica(cluster).lead()
+
+        def go_down(_verb: Verb, resource: Resource) -> ApiError | None:
+            if resource.label != "jobs":
+                return None
+            cluster.before, cluster.after = go_down, None
+            return UNREACHABLE
+
+        cluster.before, cluster.after = (None, go_down) if done else (go_down, None)
+        await cluster.clock.advance(HOUR + MINUTE + SECOND)
+        cluster.before = None
+        await cluster.clock.advance(10 * SECOND)
+
+        first = ("13:00", "executed", "") if done else ("13:00", "skipped", "Superseded")
+        assert cluster.outcomes() == [first, ("13:01", "executed", "")]
+        assert len(cluster.made) == 1 + done
+        assert len(cluster.names()) == 1
+
+    live(story())

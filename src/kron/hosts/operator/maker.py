@@ -70,9 +70,10 @@ class Maker:
         making = self._runs.get(execution.run_id)
         if making is None:
             return
-        if making.job is None and self._in.errands.drop(Lane.START, making.key):
+        if making.job is None and not making.is_doubtful and self._in.errands.drop(Lane.START, making.key):
             self._settle(making, Outcome.SKIPPED, SUPERSEDED)
         else:
+            making.is_replaced = True
             self._in.errands.add(Lane.START, ("delete", *making.key), partial(self._delete, making))
 
     def abandon(self) -> None:
@@ -127,8 +128,10 @@ class Maker:
         if not self._in.may_write():
             making.is_held = True
             return NOT_NOW  # if another one leads, this reign ends, and that one will find it
+        if making.is_replaced:
+            return await self._give_up(making, seen, Outcome.SKIPPED, SUPERSEDED)
         if self._is_late(making, seen, self._in.now()):
-            return await self._miss(making, seen)
+            return await self._give_up(making, seen, Outcome.MISSED, DEADLINE_EXCEEDED)
         if account.owes:
             return _SOON  # first of all it is written what was found
         try:
@@ -190,8 +193,8 @@ class Maker:
         making.is_held = making.is_held or self._in.errands.unanswered_at >= making.execution.begun
         return making.is_held and at - chosen > making.slack + (ZERO if policy is None else policy.deadline)
 
-    async def _miss(self, making: Making, seen: SeenKronJob) -> float | None:
-        """Close a period whose time is over, unless its Job turns out to be there."""
+    async def _give_up(self, making: Making, seen: SeenKronJob, outcome: Outcome, reason: str) -> float | None:
+        """Close a period without a Job, unless that turns out to be there."""
         if making.is_doubtful:
             try:
                 found = see_job(await self._in.api.send("get", JOBS, *making.key))
@@ -205,7 +208,7 @@ class Maker:
                     return None
         account = self._in.accounts.of(seen.identity)
         message = "" if account is None or account.trouble is None else account.trouble.message
-        self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, message)
+        self._settle(making, outcome, reason, message)
         return None
 
     def _is_ours(self, making: Making, job: SeenJob) -> bool:

@@ -48,7 +48,7 @@ class Surroundings(NamedTuple):
 class Making:
     """An execution whose Job is to be, or is."""
 
-    __slots__ = ("decision", "execution", "is_doubtful", "is_held", "job", "key", "slack", "tries")
+    __slots__ = ("decision", "execution", "is_doubtful", "is_held", "is_replaced", "job", "key", "slack", "tries")
 
     def __init__(self, execution: Execution, decision: Decision, key: Key, slack: timedelta) -> None:
         self.execution, self.decision, self.slack = execution, decision, slack
@@ -56,4 +56,5 @@ class Making:
         self.job: SeenJob | None = None
         self.tries = 0
         self.is_held = False  # by something else than the number of those before it
+        self.is_replaced = False  # another one takes its place: it is not created any more
         self.is_doubtful = False  # a request was not answered: the Job may be there
