@@ -225,3 +225,44 @@ def test_a_replaced_period_whose_answer_was_lost_is_executed_if_its_job_is_there
         assert len(cluster.names()) == 1
 
     live(story())
+
+
+def test_a_period_whose_answer_was_lost_before_the_spec_became_wrong_is_executed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+
+        def lose(verb: Verb, resource: Resource) -> ApiError | None:
+            if (verb, resource.label) != ("create", "jobs"):
+                return None
+            cluster.after = None
+            cluster.kronjob(timeZone="Mars/Olympus")
+            return UNREACHABLE
+
+        cluster.after = lose
+        await cluster.clock.advance(HOUR + 5 * SECOND)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())
+
+
+def test_a_period_whose_answer_was_lost_before_the_template_was_refused_is_executed() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+
+        def lose(verb: Verb, resource: Resource) -> ApiError | None:
+            if (verb, resource.label) != ("create", "jobs"):
+                return None
+            cluster.before, cluster.after = jobs_fail(refused(422, "Invalid")), None
+            return UNREACHABLE
+
+        cluster.after = lose
+        await cluster.clock.advance(HOUR + 5 * SECOND)
+
+        assert cluster.outcomes() == [("13:00", "executed", "")]
+
+    live(story())

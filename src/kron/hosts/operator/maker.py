@@ -120,8 +120,7 @@ class Maker:
             self._end(making, Ending())  # nobody wants it any more, or somebody else was quicker
             return None
         if seen.kronjob is None:
-            self._settle(making, Outcome.SKIPPED, DEFINITION_CHANGED)
-            return None
+            return await self._give_up(making, seen, Outcome.SKIPPED, DEFINITION_CHANGED)
         if seen.kronjob.policy.suspend:
             making.is_held, making.slack = True, ZERO
             return _WHILE_SUSPENDED  # when that is lifted, its deadline decides
@@ -152,8 +151,7 @@ class Maker:
             case Meaning.FINAL:
                 message = f"spec.jobTemplate: the server refuses its Job: {error.message}"
                 self._fail(making, seen, Trouble(REJECTED, message))
-                self._settle(making, Outcome.MISSED, REJECTED, message)
-                return None
+                return await self._give_up(making, seen, Outcome.MISSED, REJECTED)
         return self._again(making, seen, error)
 
     async def _compare(self, making: Making, seen: SeenKronJob) -> float | None:
