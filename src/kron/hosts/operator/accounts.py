@@ -175,6 +175,14 @@ def _is_over(nominal: Instant, seen: SeenKronJob, defined_at: Instant) -> bool:
     return nominal <= defined_at and (seen.kronjob is None or not owns(seen.kronjob.timing, nominal, defined_at))
 
 
+def is_listed(job: SeenJob, seen: SeenKronJob) -> bool:
+    """Whether the status of a KronJob has the period of its Job: until then the Job is the only record, and stays."""
+    if job.nominal is None or job.identity != seen.identity:
+        return True
+    listed = read_entries(seen.status)
+    return handled_of(listed).has(job.nominal) or is_forgotten(job.chosen or job.nominal, listed)
+
+
 def entry_of(job: SeenJob) -> Entry | None:
     """Return what a Job says of its period; a copy, which has another name, says nothing."""
     if job.nominal is None or not is_own(job.identity, job.nominal, job.namespace, job.name):

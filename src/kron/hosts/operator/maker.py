@@ -9,6 +9,7 @@ from kron.adapters.cluster.resources import JOBS
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.errors import ApiError, ApiRefusedError
+from kron.hosts.operator.accounts import is_listed
 from kron.hosts.operator.answers import NOT_NOW, Meaning, is_gone, meaning, pause
 from kron.hosts.operator.errands import Lane
 from kron.hosts.operator.making import Making, Surroundings
@@ -250,8 +251,9 @@ class Maker:
             return None
         if not self._in.may_write():
             return NOT_NOW
-        if making.job is None:
-            return _SOON  # it is being created: there is nothing to delete yet
+        seen = self._present(making)
+        if making.job is None or (seen is not None and not is_listed(making.job, seen)):
+            return _SOON  # it is being created, or its period is not listed yet
         namespace, name = making.key
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": making.job.uid}}
         try:
@@ -262,7 +264,7 @@ class Maker:
                 return None
             making.tries += 1
             return pause(error, making.tries)
-        if (seen := self._present(making)) is not None and making.job is not None:
+        if seen is not None and making.job is not None:
             self._in.scribe.on_deleted(seen, making.job)
         return None
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from kron.adapters.cluster.resources import JOBS
 from kron.errors import ApiError
+from kron.hosts.operator.accounts import is_listed
 from kron.hosts.operator.answers import NOT_NOW, is_gone, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
@@ -36,9 +37,10 @@ class Tidying:
                 self._errands.add(Lane.TIDY, (job.namespace, job.name), partial(self._remove, seen, job))
 
     async def _remove(self, seen: SeenKronJob, job: SeenJob) -> float | None:
-        if (job.namespace, job.name) not in self._world.jobs:
+        present = self._world.kronjobs.get((seen.namespace, seen.name))
+        if present is None or (job.namespace, job.name) not in self._world.jobs:
             return None
-        if not self._may_write():
+        if not self._may_write() or not is_listed(job, present):
             return NOT_NOW
         body = {"propagationPolicy": "Background", "preconditions": {"uid": job.uid}}
         try:

@@ -1,0 +1,38 @@
+"""Jobs are records: the operator deletes none whose period the status does not list yet."""
+
+from typing import Any
+
+import pytest
+
+from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+from tests.hosts.operator.test_faults import UNREACHABLE
+
+TIDIED: dict[str, Any] = {"schedule": "0 13 * * *", "successfulJobsHistoryLimit": 0}
+REPLACED: dict[str, Any] = {"schedule": "0,1 13 * * *"}
+
+
+@pytest.mark.parametrize("spec", [TIDIED, REPLACED], ids=["old", "replaced"])
+def test_a_job_is_not_deleted_before_its_period_is_listed(spec: dict[str, Any]) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(policy={"deadline": "10m", "concurrency": "replace"}, **spec)
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        cluster.before = lambda _verb, resource: UNREACHABLE if resource.subresource == "status" else None
+        await cluster.clock.advance(HOUR)
+        if spec is TIDIED:
+            cluster.finish_all()
+        await cluster.clock.advance(MINUTE)
+        assert len(cluster.names()) == 1
+        await first.crash()
+        cluster.before = None
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+
+        periods = [period for period, _ in cluster.created()]
+        assert len(periods) == len(set(periods))
+        assert cluster.outcomes()[0] == ("13:00", "executed", "")
+        assert cluster.names() == ([] if spec is TIDIED else cluster.names()[-1:])
+
+    live(story())
