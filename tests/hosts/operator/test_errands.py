@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
+
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.errands import Errand, Errands, Lane
 from tests.hosts.operator.replica import NOON, live
@@ -46,22 +48,24 @@ def test_what_starts_goes_before_statuses_and_these_before_what_is_told() -> Non
     live(story())
 
 
-def test_a_status_that_has_waited_for_long_goes_first() -> None:
-    async def story() -> None:
+@pytest.mark.parametrize(("lane", "seconds"), [(Lane.STATUS, 2), (Lane.TIDY, 5)])
+def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(lane: Lane, seconds: int) -> None:
+    async def story(took: timedelta) -> list[str]:
         office = Office()
 
-        def take_five_seconds() -> None:
-            office.clock.freeze(timedelta(seconds=5))
+        def take_time() -> None:
+            office.clock.freeze(took)
 
-        office.errands.add(Lane.START, 1, office.write("slow start", during=take_five_seconds))
+        office.errands.add(Lane.START, 1, office.write("slow start", during=take_time))
         office.errands.add(Lane.START, 2, office.write("start"))
-        office.errands.add(Lane.STATUS, "a", office.write("status"))
-
+        office.errands.add(lane, "a", office.write("other"))
         await office.settle()
+        return office.done
 
-        assert office.done == ["slow start", "status", "start"]
-
-    live(story())
+    long = timedelta(seconds=seconds)
+    moment = timedelta(milliseconds=1)
+    assert asyncio.run(story(long)) == ["slow start", "start", "other"]
+    assert asyncio.run(story(long + moment)) == ["slow start", "other", "start"]
 
 
 def test_of_two_with_the_same_key_only_the_second_is_done() -> None:

@@ -16,10 +16,6 @@ from kron.instant import SECOND
 Errand = Callable[[], Awaitable[float | None]]
 """One write. It returns after how many seconds it is to be tried again, None: it is done."""
 
-_PATIENCE = 2.0
-"""Seconds after which a status goes first. It has to follow its Job within ten; and what is created in these two, four
-times as fast as statuses are written, waits for eight."""
-
 _MOST_TOLD = 20_000  # events that may wait; of more, the oldest are not told
 _AFTER_A_BUG = 5.0  # seconds
 _SHORTEST_HOLD, _LONGEST_HOLD = 0.125, 5.0  # seconds between two rounds of tries while the server does not answer
@@ -32,6 +28,11 @@ class Lane(IntEnum):
     STATUS = 1
     TIDY = 2  # Jobs that nobody needs any more
     EVENT = 3
+
+
+_PATIENCE = {Lane.STATUS: 2.0, Lane.TIDY: 5.0}
+"""Seconds after which one goes first. Both have ten: a status after its Job, and what is created in these two seconds,
+four times as fast as statuses are written, waits for eight; an old Job after the end of a newer one."""
 
 
 class _Waiting(NamedTuple):
@@ -138,9 +139,10 @@ class Errands:
     def _pick(self) -> tuple[Lane, Hashable, Errand] | None:
         if self._is_held():
             return None
-        statuses = self._lanes[Lane.STATUS]
-        if statuses and self._clock.monotonic() - next(iter(statuses.values())).since > _PATIENCE:
-            return self._take(Lane.STATUS)
+        now = self._clock.monotonic()
+        for lane, seconds in _PATIENCE.items():
+            if (queue := self._lanes[lane]) and now - next(iter(queue.values())).since > seconds:
+                return self._take(lane)
         return next((self._take(lane) for lane in Lane if self._lanes[lane]), None)
 
     def _take(self, lane: Lane) -> tuple[Lane, Hashable, Errand]:
