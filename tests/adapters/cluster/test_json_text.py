@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.adapters.cluster.json_text import DEEPEST, read_json
@@ -28,6 +28,7 @@ def test_what_is_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels:
     assert is_too_deep(found["deep"])
 
 
+@settings(max_examples=15)
 @given(VALUES)
 def test_what_lies_beside_it_is_untouched(value: Any) -> None:
     found = read_json(buried(2 * DEEPEST + 10_000, value=value))
