@@ -1,5 +1,7 @@
 """Job files that are read by a process of their own say what they say here."""
 
+import pickle
+import subprocess
 import sys
 from pathlib import Path
 
@@ -94,3 +96,19 @@ def test_another_name_or_another_zone_makes_it_another_one(tmp_path: Path, befor
 def test_a_process_that_fails_is_one_clear_error(tmp_path: Path, command: list[str]) -> None:
     with pytest.raises(ControlError, match="the process that reads the job files has failed: "):
         read_apart(write(tmp_path), command=command)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
+def test_a_reader_whose_krond_has_died_ends_without_a_word(tmp_path: Path, part: float) -> None:
+    question = pickle.dumps(write(tmp_path))
+    command = [sys.executable, "-m", "kron.hosts.krond.reader"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        assert reader.stderr is not None
+        reader.stdout.close()
+        reader.stdin.write(question[: int(part * len(question))])
+        reader.stdin.close()
+
+        assert reader.stderr.read() == b""

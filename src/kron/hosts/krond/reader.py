@@ -1,6 +1,7 @@
 """python -m kron.hosts.krond.reader: which files to read on stdin, what stands in them on stdout; for krond alone."""
 
 import gc
+import os
 import pickle
 import signal
 import sys
@@ -8,9 +9,12 @@ from contextlib import suppress
 
 from kron.hosts.krond.reading import answer
 
+_GONE = (BrokenPipeError, EOFError, pickle.UnpicklingError)
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts means krond
     gc.disable()  # it does not live long
-    with suppress(BrokenPipeError):  # nobody wants to know any more
+    with suppress(*_GONE):  # krond was killed: nobody wants to know any more
         answer(pickle.load(sys.stdin.buffer), sys.stdout.buffer)
         sys.stdout.flush()
+    os._exit(0)  # what could not be written is not tried again
