@@ -55,6 +55,24 @@ def test_a_kronjob_made_again_is_not_replaced_by_the_answer_to_a_write_of_the_on
     live(story())
 
 
+def test_a_job_that_is_seen_before_the_answer_to_its_creation_is_written_down_once() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob()
+        await Replica(cluster).lead()
+        cluster.takes["jobs"] = SECOND
+        await cluster.clock.advance(HOUR - MINUTE)
+        before = len(cluster.requests)
+
+        await cluster.clock.advance(2 * MINUTE)
+
+        written = [each[:2] for each in cluster.requests[before:] if each[1] != "events"]
+        assert written == [("create", "jobs"), ("patch", "kronjobs/status")]
+        assert cluster.status()["activeJobs"] == len(cluster.status()["handledPeriods"]) == 1
+
+    live(story())
+
+
 def test_a_job_that_is_gone_before_the_answer_to_its_creation_is_over() -> None:
     async def story() -> None:
         cluster = at_noon()

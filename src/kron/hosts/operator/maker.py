@@ -66,6 +66,11 @@ class Maker:
         making = self._made.get(key)
         return None if making is None else making.execution
 
+    def is_creating(self, key: Key) -> bool:
+        """Whether the answer to a Job's creation is still to come: with it, all that is to be noted is noted."""
+        making = self._made.get(key)
+        return making is not None and making.job is None
+
     def terminate(self, execution: Execution) -> None:
         """Delete a Job to make room for another; one that is not there yet is not created any more."""
         making = self._runs.get(execution.run_id)

@@ -157,7 +157,8 @@ class Reign:
             self._on_ended(seen, after)
         self._maker.on_job(key, after)
         if job.owner == seen.uid:
-            self._writer.mark(seen.identity)
+            if not self._maker.is_creating(key):
+                self._writer.mark(seen.identity)
             if ended:
                 self._tidying.tidy(seen)
 
