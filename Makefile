@@ -30,7 +30,7 @@ next: $(READY) ## show the coming week of the example jobs
 	@$(BIN)/kron next --file examples/jobs.kron --for 7d
 
 test: $(READY) lint ## lint, types, layers and all tests but the slow ones and those on a cluster
-	@$(BIN)/python -m pytest -m "not slow and not cluster"
+	@$(BIN)/python -m pytest --dist worksteal -m "not slow and not cluster"
 
 test-slow: $(READY) ## the long sweeps
 	@$(BIN)/python -m pytest -rs -m "slow and not cluster"

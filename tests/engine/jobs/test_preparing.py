@@ -1,6 +1,7 @@
 """What is computed before a declaration changes nothing of it: used if it still holds, and left if it does not."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kron.engine.jobs.preparing import holding
+from kron.errors import JobActiveError
 from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
 from tests.rules.test_coming import LINES
 
@@ -24,7 +26,8 @@ async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, a
     changed = [work(new, deadline="20m"), jobs[1], work(old, name="more")]
     prepared = await world.prepare(*changed) if ahead else {}
     if meanwhile == "trigger":
-        await world.trigger("a")
+        with suppress(JobActiveError):  # a period of it may have begun just before
+            await world.trigger("a")
     elif meanwhile == "suspend":
         await world.suspend("a")
     elif meanwhile == "max_active":
