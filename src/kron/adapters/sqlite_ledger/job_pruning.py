@@ -13,9 +13,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 
 _ROUND = 500  # entries written between two rounds
-_MOST = (
-    2 * _ROUND
-)  # entries, and definitions, that a round removes: they go faster than they come, and who comes next waits for few
+_MOST = 2 * _ROUND  # entries or definitions that a round removes: they go faster than they come, and nobody waits long
 _ROUND_TIME = timedelta(hours=1)  # between two rounds in a ledger in which little happens
 _COLLECT_TIME = timedelta(days=1)  # between two looks at all entries, for definitions that none of them names
 

@@ -68,7 +68,7 @@ def read_files(asked: Question) -> Answer:
 def read_apart(asked: Question, *, command: Sequence[str] = _COMMAND) -> Answer:
     """Have the files read and checked by a process of its own. It blocks: for a thread."""
     try:
-        with collector_paused(), subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             try:
                 return _ask(asked, process)
             finally:
@@ -86,8 +86,9 @@ def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
     told = pickle.Unpickler(process.stdout)
     settings, findings = told.load()
     jobs: list[Work | str] = []
-    while part := told.load():
-        jobs += part
+    with collector_paused():  # all that is made is kept
+        while part := told.load():
+            jobs += part
     return Answer(settings, findings, iter(jobs))
 
 
