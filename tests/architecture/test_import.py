@@ -5,9 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import kron
+from kron.hosts.cli.commands import kron as kron_group
+from kron.hosts.cli.k8s.group import k8s as k8s_group
+from kron.hosts.krond.commands import krond as krond_group
+from tests.commands import command_of
 
 REPORT = """
 import sys
@@ -53,6 +58,30 @@ def test_importing_the_package_alone_loads_none_of_its_parts() -> None:
     loaded = {name for name in modules_loaded_by("import kron") if name.startswith("kron")}
 
     assert loaded == {"kron"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["krond", "status", "--state", "/nowhere"], ["krond", "--version"], ["kron", "next", "0 0 * * *"]],
+    ids=["a question", "the version", "an expression"],
+)
+def test_a_command_loads_neither_the_engine_nor_the_theory_to_answer(words: list[str]) -> None:
+    program, *arguments = words
+    package = "krond" if program == "krond" else "cli"
+    call = f"from kron.hosts.{package}.main import main; import contextlib, io; sys.argv[1:] = {arguments}"
+    quiet = "contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit)"
+
+    loaded = modules_loaded_by(f"{call}\nwith {quiet}: main()")
+
+    assert "click" in loaded
+    assert not loaded & {"asyncio", "sqlite3", "kron.engine.engine", "kron.theory"}
+
+
+@pytest.mark.parametrize("group", [kron_group, krond_group, k8s_group], ids=["kron", "krond", "kron k8s"])
+def test_a_command_has_the_name_under_which_it_is_found(group: click.Group) -> None:
+    names = group.list_commands(click.Context(group))
+
+    assert [command_of(group, name).name for name in names] == names
 
 
 def test_the_oldest_click_that_is_allowed_has_types_without_parameters() -> None:

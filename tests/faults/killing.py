@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from kron.errors import ControlError
-from kron.hosts.krond.control import Client
+from kron.hosts.krond.client import Client
 from tests.faults.chores import CHORES, living, words
 from tests.faults.fake_clock import FakeClock
 from tests.faults.judge import judge

@@ -11,6 +11,7 @@ from kron._version import __version__
 from kron.hosts.cli.commands import kron
 from kron.hosts.krond.commands import krond
 from kron.hosts.operator.commands import operator
+from tests.commands import command_of
 from tests.packaging.roff import bold, escape, example, item, markdown, spans
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +103,8 @@ def _program(group: click.Group, name: str) -> Iterator[str]:
 
 def _leaves(group: click.Group, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
     """Yield every command that does something, with the context in which it is called."""
-    for word, command in group.commands.items():
+    for word in group.list_commands(context):
+        command = command_of(group, word)
         own = click.Context(command, info_name=word, parent=context)
         if isinstance(command, click.Group):
             yield from _leaves(command, own)

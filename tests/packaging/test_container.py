@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.commands import command_of
 from tests.packaging.containerfile import Containerfile
 from tests.packaging.sandbox import NOBODY, Sandbox, why_not
 
@@ -73,7 +74,7 @@ def test_the_image_says_what_krond_understands() -> None:
 
     program, *_ = FILE.words("ENTRYPOINT")
     for subcommand, *rest in (FILE.words("CMD"), FILE.words("HEALTHCHECK")[1:]):
-        krond.commands[subcommand].make_context(subcommand, rest)
+        command_of(krond, subcommand).make_context(subcommand, rest)
 
     assert program == FILE.words("HEALTHCHECK")[0] == "krond"
 

@@ -1,17 +1,13 @@
-"""SystemClock: the host's clock, the only place in Kron that asks what time it is and that waits for it."""
+"""SystemClock: the host's clock, and waiting for it."""
 
 import asyncio
 import time
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
+from kron.adapters.system_now import system_now
 from kron.engine.wake import Wake, finish
 from kron.instant import SECOND, Instant
-
-
-def system_now() -> Instant:
-    """Return the present, in UTC."""
-    return datetime.now(UTC)
 
 
 class SystemClock:
@@ -21,7 +17,7 @@ class SystemClock:
 
     def now(self) -> Instant:
         """Return the present by the wall clock."""
-        return datetime.now(UTC)
+        return system_now()
 
     def monotonic(self) -> float:
         """Return seconds by a clock that nobody sets."""

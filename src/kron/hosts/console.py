@@ -5,8 +5,9 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import click
@@ -27,8 +28,26 @@ _INTERRUPTED = 128 + signal.SIGINT
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
-class Commands(click.Group):
-    """A group of commands that turns Kron's errors into one clear message and the right exit code."""
+class LazyGroup(click.Group):
+    """A group of commands of which each is imported when it is called, so that it does not wait for all the others."""
+
+    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        """`places` says where each lies, as `package.module:name`, in the order in which they are shown."""
+        super().__init__(*args, **kwargs)
+        self._places = places or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self._places, *(name for name in super().list_commands(ctx) if name not in self._places)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self._places and cmd_name not in self.commands:
+            module, _, name = self._places[cmd_name].partition(":")
+            self.add_command(getattr(import_module(module), name))
+        return super().get_command(ctx, cmd_name)
+
+
+class Commands(LazyGroup):
+    """The commands of a program; an error of Kron is one clear message and the right exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

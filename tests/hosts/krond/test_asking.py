@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.engine.jobs.store import JobBatch
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.job_files import load_jobs

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from kron.errors import ControlError, JobActiveError
-from kron.hosts.krond.control import Client, Control
+from kron.hosts.krond.client import Client
+from kron.hosts.krond.control import Control
 from kron.hosts.listener.address import address_of
 
 

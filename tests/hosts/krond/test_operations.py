@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.errors import ControlError
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.daemon import Daemon, Watching

@@ -3,24 +3,28 @@
 import click
 
 from kron._version import __version__
-from kron.hosts.cli.describe import describe
-from kron.hosts.cli.explain import explain
-from kron.hosts.cli.feed import feed
-from kron.hosts.cli.forecast import forecast
-from kron.hosts.cli.import_ import import_
-from kron.hosts.cli.k8s.group import k8s
-from kron.hosts.cli.lint import lint
-from kron.hosts.cli.next import next_
-from kron.hosts.cli.plan import plan
-from kron.hosts.cli.run import run
-from kron.hosts.cli.simulate import simulate
-from kron.hosts.cli.tune import tune
-from kron.hosts.cli.verify import verify
 from kron.hosts.completion import completion_of
 from kron.hosts.console import Commands, heed_terminal
 
+_HERE = "kron.hosts.cli"
+_PLACES = {
+    "next": f"{_HERE}.next:next_",
+    "explain": f"{_HERE}.explain:explain",
+    "describe": f"{_HERE}.describe:describe",
+    "lint": f"{_HERE}.lint:lint",
+    "forecast": f"{_HERE}.forecast:forecast",
+    "plan": f"{_HERE}.plan:plan",
+    "tune": f"{_HERE}.tune:tune",
+    "feed": f"{_HERE}.feed:feed",
+    "import": f"{_HERE}.import_:import_",
+    "run": f"{_HERE}.run:run",
+    "simulate": f"{_HERE}.simulate:simulate",
+    "verify": f"{_HERE}.verify:verify",
+    "k8s": f"{_HERE}.k8s.group:k8s",
+}
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(cls=Commands, places=_PLACES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="kron")
 @click.pass_context
 def kron(context: click.Context) -> None:
@@ -37,20 +41,4 @@ def kron(context: click.Context) -> None:
     heed_terminal(context)
 
 
-for _command in (
-    next_,
-    explain,
-    describe,
-    lint,
-    forecast,
-    plan,
-    tune,
-    feed,
-    import_,
-    run,
-    simulate,
-    verify,
-    k8s,
-    completion_of("kron"),
-):
-    kron.add_command(_command)
+kron.add_command(completion_of("kron"))

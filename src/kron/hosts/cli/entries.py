@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.adapters.system_timezone import system_timezone
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing

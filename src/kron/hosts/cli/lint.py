@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.errors import KronError
 from kron.hosts.cli.files import open_files
 from kron.hosts.cli.options import DIALECT, read_job

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.cron.zone import Zone
 from kron.decision.definition import check_identity
 from kron.errors import KronError

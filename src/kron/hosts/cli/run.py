@@ -14,7 +14,7 @@ import click
 
 from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.adapters.logging_sink import LoggingSink
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.adapters.system_timezone import system_timezone
 from kron.engine.ports import Sink
 from kron.hosts.cli.options import read_span

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.engine.ports import Sink
 from kron.hosts.monitor import Monitor
 from kron.hosts.named_dues import NamedDues

@@ -11,7 +11,7 @@ import click
 from kron.cron.wall_text import local_text
 from kron.cron.zone import load_zone
 from kron.hosts.console import counted, print_table
-from kron.hosts.krond.control import Client
+from kron.hosts.krond.client import Client
 from kron.hosts.krond.state import State, default_state
 from kron.instant import parse_instant
 from kron.rules.finding import Finding

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.engine.collector import collector_paused
 from kron.hosts.console import end_with_findings
 from kron.hosts.krond.host_checks import check_host

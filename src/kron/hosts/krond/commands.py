@@ -5,14 +5,28 @@ import click
 from kron._version import __version__
 from kron.hosts.completion import completion_of
 from kron.hosts.console import Commands, heed_terminal
-from kron.hosts.krond.asking import jobs, next_, reload, resume, status, stop, suspend, trigger
-from kron.hosts.krond.check import check
-from kron.hosts.krond.looking import history, ledger, logs
-from kron.hosts.krond.run import run
-from kron.hosts.krond.why import explain, why
+
+_HERE = "kron.hosts.krond"
+_PLACES = {
+    "run": f"{_HERE}.run:run",
+    "check": f"{_HERE}.check:check",
+    "status": f"{_HERE}.asking:status",
+    "jobs": f"{_HERE}.asking:jobs",
+    "next": f"{_HERE}.asking:next_",
+    "history": f"{_HERE}.looking:history",
+    "logs": f"{_HERE}.looking:logs",
+    "why": f"{_HERE}.why:why",
+    "explain": f"{_HERE}.why:explain",
+    "suspend": f"{_HERE}.asking:suspend",
+    "resume": f"{_HERE}.asking:resume",
+    "trigger": f"{_HERE}.asking:trigger",
+    "reload": f"{_HERE}.asking:reload",
+    "stop": f"{_HERE}.asking:stop",
+    "ledger": f"{_HERE}.looking:ledger",
+}
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, places=_PLACES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="krond")
 @click.pass_context
 def krond(context: click.Context) -> None:
@@ -23,8 +37,4 @@ def krond(context: click.Context) -> None:
     heed_terminal(context)
 
 
-_ASKING = (status, jobs, next_, history, logs, why, explain)
-_TELLING = (suspend, resume, trigger, reload, stop)
-for _command in (run, check, *_ASKING, *_TELLING, ledger):
-    krond.add_command(_command)
 krond.add_command(completion_of("krond"))

@@ -4,17 +4,16 @@ import asyncio
 import json
 import os
 import socket
-import struct
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from kron.errors import ControlError, InvalidInstantError, KronError, UnknownJobError
+from kron.hosts.krond.client import peer_of
 from kron.hosts.listener.address import address_of
 
 _LONGEST = 1024 * 1024  # bytes of a request
-_CREDENTIALS = struct.Struct("3i")
 EXIT_CODES: Mapping[type[KronError], int] = {UnknownJobError: 2, InvalidInstantError: 2}
 
 Handler = Callable[[Mapping[str, Any]], Awaitable[object]]
@@ -69,7 +68,7 @@ class Control:
                 await writer.wait_closed()
 
     def _may_ask(self, writer: asyncio.StreamWriter) -> bool:
-        uid = _peer(writer.get_extra_info("socket"))
+        uid = peer_of(writer.get_extra_info("socket"))
         if uid in (0, os.geteuid()):
             return True
         self._refused(uid)
@@ -87,51 +86,3 @@ class Control:
             return {"ok": False, "error": error.message, "exit": error.exit_code}
         except KronError as error:
             return {"ok": False, "error": error.message, "exit": EXIT_CODES.get(type(error), 1)}
-
-
-class Client:
-    """Asks a running krond."""
-
-    def __init__(self, path: Path) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        try:
-            with address_of(path) as address:
-                self._socket.connect(address)
-        except OSError as error:
-            self._socket.close()
-            raise ControlError(reason=f"no krond runs on {path.parent}") from error
-        if (uid := _peer(self._socket)) not in (0, path.parent.stat().st_uid):
-            self._socket.close()
-            raise ControlError(reason=f"uid {uid} answers on {path}, to whom {path.parent} does not belong")
-        self._lines = self._socket.makefile("rb")
-
-    def ask(self, command: str, **arguments: object) -> Any:
-        """Return the answer; an answer that says no is a ControlError with the exit code to end with."""
-        try:
-            self._socket.sendall(json.dumps({"command": command, **arguments}).encode() + b"\n")
-            line = self._lines.readline()
-        except OSError:
-            line = b""
-        if not line:
-            raise ControlError(reason="krond is gone, or refuses this user")
-        answer = json.loads(line)
-        if not answer["ok"]:
-            raise ControlError(reason=answer["error"], exit_code=answer["exit"])
-        return answer["result"]
-
-    def wait_until_gone(self) -> None:
-        """Return when krond has closed the connection."""
-        with suppress(OSError):
-            while self._lines.readline():
-                pass
-
-    def close(self) -> None:
-        """Hang up."""
-        self._lines.close()
-        self._socket.close()
-
-
-def _peer(connection: socket.socket) -> int:
-    """Return the user id of whoever is at the other end."""
-    _, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return int(uid)

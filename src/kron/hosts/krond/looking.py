@@ -13,7 +13,7 @@ from kron.adapters.process_runner.output_log import OutputLog
 from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.cron.wall_text import local_text
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.errors import InvalidDefinitionError, UnknownJobError

@@ -12,7 +12,7 @@ import click
 
 from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.adapters.sqlite_ledger.job_history import JobHistory
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.adapters.text_sink import TextSink
 from kron.engine.emitter import Emitter
 from kron.engine.ports import Sink

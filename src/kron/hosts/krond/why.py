@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kron.adapters.sqlite_ledger.job_history import JobHistory
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.cron.wall_text import both_texts
 from kron.errors import ControlError, printable
 from kron.hosts.explanation import (

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.hosts.cli.counting import count_load
 from kron.hosts.cli.forecast import print_forecast
 from kron.hosts.cli.k8s.cluster import Cluster, Reach, ask, reaching

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.decision.decide import decide
 from kron.hosts.cli.k8s.cluster import NAME_OR_FILE, Name, Reach, ask, reaching
 from kron.hosts.cli.k8s.documents import CLUSTER, OPTIONAL_FILES, Document, read_kronjobs, understood

@@ -2,20 +2,22 @@
 
 import click
 
-from kron.hosts.cli.k8s.convert import convert
-from kron.hosts.cli.k8s.forecast import forecast
-from kron.hosts.cli.k8s.foreseeing import explain, next_
-from kron.hosts.cli.k8s.validate import validate
-from kron.hosts.cli.k8s.why import why
+from kron.hosts.console import LazyGroup
+
+_HERE = "kron.hosts.cli.k8s"
+_PLACES = {
+    "validate": f"{_HERE}.validate:validate",
+    "next": f"{_HERE}.foreseeing:next_",
+    "explain": f"{_HERE}.foreseeing:explain",
+    "why": f"{_HERE}.why:why",
+    "forecast": f"{_HERE}.forecast:forecast",
+    "convert": f"{_HERE}.convert:convert",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, places=_PLACES)
 def k8s() -> None:
     """KronJobs of Kubernetes: of a cluster, asked with your own rights, or of their manifests, without one.
 
     Nothing here changes anything in a cluster.
     """
-
-
-for _command in (validate, next_, explain, why, forecast, convert):
-    k8s.add_command(_command)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.hosts.cli.k8s.cluster import NAME_OR_FILE, Cluster, Name, Reach, ask, reaching
 from kron.hosts.cli.k8s.documents import (
     CLUSTER,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from kron.adapters.system_clock import system_now
+from kron.adapters.system_now import system_now
 from kron.cron.wall_text import both_texts
 from kron.cron.zone import UTC_ZONE
 from kron.decision.seed import period_id

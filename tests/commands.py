@@ -1,0 +1,10 @@
+"""command_of(group, name): a command of a group, which may not have been imported yet."""
+
+import click
+
+
+def command_of(group: click.Group, name: str) -> click.Command:
+    """Return a command that is there."""
+    found = group.get_command(click.Context(group), name)
+    assert found is not None, name
+    return found
