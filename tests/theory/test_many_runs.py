@@ -67,7 +67,7 @@ def together(positions: list[Position], contract: str, *, adds: bool) -> Report:
 
 @pytest.mark.parametrize("adds", [True, False], ids=["with added pulses", "without"])
 @pytest.mark.parametrize("contract", ["declarative", "polling", "kron"])
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(positions=busy_traces())
 def test_runs_read_together_are_judged_as_runs_read_one_by_one(
     positions: list[Position], contract: str, *, adds: bool
@@ -79,7 +79,7 @@ def test_runs_read_together_are_judged_as_runs_read_one_by_one(
 
 
 @pytest.mark.parametrize("contract", ["declarative", "polling"])
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(positions=lively_traces())
 def test_so_are_runs_that_are_due(positions: list[Position], contract: str) -> None:
     assert together(positions, contract, adds=True) == one_by_one(positions, contract, adds=True)

@@ -143,7 +143,7 @@ def chosen_at(whom: Whom, place: int, positions: list[Position]) -> int | None:
     return chosen if isinstance(chosen, int) else None
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(traces())
 def test_every_property_of_a_period_is_judged_as_its_formula_means(positions: list[Position]) -> None:
     report = judge_positions(positions)
@@ -159,7 +159,7 @@ def first_violation(each: Property, words: list[Word]) -> int | None:
     return min((place for place in places if place is not None), default=None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(traces(["Decision", "RunStart", "Suspended", "Resumed", "Init", "Crash"]))
 def test_a_replay_is_seen_however_many_armings_there_were(positions: list[Position]) -> None:
     report = judge_positions(positions)

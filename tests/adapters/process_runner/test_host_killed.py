@@ -215,6 +215,7 @@ def test_letting_go_leaves_what_runs_running(tmp_path: Path) -> None:
 # --- many -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_thousand_at_once_need_few_descriptors(tmp_path: Path) -> None:
     count = 2000
     starts = [sleeper(f"r{number}", "echo $KRON_RUN_ID;") for number in range(count)]

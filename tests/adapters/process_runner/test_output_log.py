@@ -62,7 +62,7 @@ def test_output_is_whole_at_any_moment_around_the_end(tmp_path: Path) -> None:
 
     async def body() -> None:
         async with living(tmp_path) as world:
-            for _ in range(30):
+            for _ in range(10):
                 run_id = world.start("echo", "hello")
                 await world.ended(run_id)
                 said = {world.output(run_id).text()}

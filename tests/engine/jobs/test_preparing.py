@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kron.engine.jobs.preparing import holding
@@ -41,6 +41,7 @@ async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, a
     return world.told, ledger.jobs, ledger.closed, ledger.runs, ledger.ends, ledger.definitions
 
 
+@settings(max_examples=25)
 @given(
     st.sampled_from([*LINES, "@reboot"]),
     st.sampled_from([*LINES, "@reboot"]),

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kron.instant import Instant
@@ -56,6 +56,7 @@ def handled(store: MemoryJobLedger) -> list[Instant]:
     return found
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(LINES), ACTS)
 @example("* * * * * @win(after,30m)", [("wait", 90), ("crash", 200)])
 @example("0 * * * * @win(after,90m) @dist(skewLate)", [("wait", 100), ("salt", 1), ("crash", 1), ("wait", 200)])
