@@ -80,6 +80,19 @@ def test_what_is_known_is_only_named(tmp_path: Path) -> None:
     assert changed.identity == backup.identity
 
 
+def test_what_is_written_in_another_way_and_means_the_same_is_only_named(tmp_path: Path) -> None:
+    asked = write(tmp_path)
+    backup, boot = works(asked)
+    known = {each.identity: said_by(each) for each in (backup, boot)}
+
+    write(
+        tmp_path,
+        RIGHT.replace('"after,1h"', '{duration = "60m", mode = "after"}').replace('"/bin/true"\n', '["/bin/true"]\n'),
+    )
+
+    assert list(read_apart(asked._replace(known=known)).jobs) == [backup.identity, boot.identity]
+
+
 @pytest.mark.parametrize(("before", "after"), [("[jobs.backup]", "[jobs.save]"), ('"Europe/Paris"', '"Europe/Berlin"')])
 def test_another_name_or_another_zone_makes_it_another_one(tmp_path: Path, before: str, after: str) -> None:
     asked = write(tmp_path)

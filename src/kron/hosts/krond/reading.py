@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import IO, NamedTuple, TypeAlias
+from typing import IO, NamedTuple
 
 from kron.engine.collector import collector_paused
 from kron.errors import ControlError
@@ -25,8 +25,14 @@ from kron.rules.work import Work
 _COMMAND = (sys.executable, "-P", "-m", "kron.hosts.krond.reader")  # it finds what this process has found
 _PART = 500  # jobs that are sent at a time
 
-Said: TypeAlias = tuple[str, str, str]
-"""The name, the zone and the key of the definition: two works of an identity with the same say the same."""
+
+class Said(NamedTuple):
+    """What tells that a job says what it said: it is written as it was, or else it means the same."""
+
+    origin: bytes
+    name: str
+    zone: str
+    key: str  # of the definition
 
 
 class Question(NamedTuple):
@@ -53,16 +59,22 @@ class Answer(NamedTuple):
 def said_by(work: Work) -> Said:
     """Return what tells whether a work of the same identity says the same."""
     assert isinstance(work.payload, HostJob)
-    return work.name, work.payload.timezone, work.key
+    return Said(work.payload.origin, work.name, work.payload.timezone, work.key)
 
 
 def read_files(asked: Question) -> Answer:
     """Read and check the files."""
     loaded = load_jobs(asked.configs, form=asked.form)
     findings = in_order([*loaded.findings, *check_host(loaded.job_set)])
-    works = map(work_of, loaded.job_set.jobs)
-    jobs = (work.identity if asked.known.get(work.identity) == said_by(work) else work for work in works)
+    jobs = (_told(job, asked.known.get(job.identity)) for job in loaded.job_set.jobs)
     return Answer(loaded.job_set.settings, findings, jobs)
+
+
+def _told(job: HostJob, before: Said | None) -> Work | str:
+    if before is not None and before.origin == job.origin:
+        return job.identity  # and its definition need not be written down
+    work = work_of(job)
+    return job.identity if before is not None and before[1:] == said_by(work)[1:] else work
 
 
 def read_apart(asked: Question, *, command: Sequence[str] = _COMMAND) -> Answer:

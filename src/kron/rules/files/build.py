@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 from kron.cron.schedule import Schedule
@@ -25,6 +26,7 @@ from kron.rules.policy import Concurrency, Policy
 
 REBOOT = "@reboot"
 LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables
+_DIGEST = 16  # bytes
 _UNTIMED = ("window", "distribution", "strategy", "salt", "only", "avoid", "gap", "repeated")
 _COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdout", "stderr", "output_limit")
 _HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
@@ -34,6 +36,7 @@ _PART_NAMES = {"expression": "schedule", "strategy": "seed"}
 _ENTRIES = tuple(name for name, key in KEYS.items() if key.entries)
 _NO_CLAUSES, _NO_WINDOW, _UNIFORM, _FREE = Clauses(), Window(), Distribution(), Constraints()
 _NO_HOOKS = Hooks()
+_LOSSLESS = ("utf-8", "surrogatepass")
 
 Merged = dict[str, Said]
 
@@ -61,10 +64,12 @@ class Builder:
         self._timezone = timezone
         self._memory = memory
         self._defaults: Merged = {}
+        self._origin = blake2b(repr((path, surroundings, timezone)).encode(*_LOSSLESS), digest_size=_DIGEST)
         self.wanted: list[Wanted] = []  # by those that did not become jobs
 
     def set_defaults(self, draft: Draft) -> None:
         """Take what holds for all jobs of the file that do not say otherwise."""
+        self._origin.update(repr(draft.entries).encode(*_LOSSLESS))
         self._defaults = read_draft(draft, IN_DEFAULTS, self._report, self._memory.parts)
         if salt := self._defaults.pop("salt", None):
             with self._telling(draft, "salt", {"salt": salt}):
@@ -107,7 +112,13 @@ class Builder:
             self._offsets(draft, merged),
             draft.prefix,
             varies(get("identity", "")) or varies(get("salt", "")),
+            self._origin_of(draft),
         )
+
+    def _origin_of(self, draft: Draft) -> bytes:
+        origin = self._origin.copy()
+        origin.update(repr((draft.name, draft.entries)).encode(*_LOSSLESS))
+        return origin.digest()
 
     def _offsets(self, draft: Draft, merged: Merged) -> Mapping[str, int]:
         """Return where the parts stand, from the line of the job on: many jobs look alike."""

@@ -74,6 +74,8 @@ class HostJob:
     """Where its parts are said, those of the defaults, too: lines from its own one on."""
     prefix: str = field(default="", compare=False)  # of the names of its keys, such as `jobs.backup.`
     per_host: bool = field(default=False, compare=False)  # whether another host has another seed
+    origin: bytes = field(default=b"", compare=False, repr=False)
+    """Of all that it was made from, a digest: as long as it is the same, so is the job."""
 
     def line_of(self, part: str) -> int:
         """Return the line that says a part, such as `suspend` or `window`; the job's own if none does."""

@@ -10,6 +10,7 @@ from kron.errors import shown
 from kron.rules.files.draft import Draft, Report
 from kron.rules.files.spelling import spell_key
 from kron.rules.files.toml_index import DEEPEST, Path, TooDeepError, index_keys
+from kron.rules.files.toml_plain import read_plain
 from kron.rules.files.values import wrong
 
 TABLES = ("krond", "defaults", "jobs")
@@ -56,6 +57,8 @@ def _draft(table: object, name: str, path: Path, index: Mapping[Path, int], repo
 
 
 def _parse(text: str, report: Report) -> tuple[dict[str, object], dict[Path, int]] | None:
+    if (plain := read_plain(text)) is not None:
+        return plain
     try:
         index = index_keys(text)  # first, because it refuses what tomllib would be lost in
         return tomllib.loads(text), index
