@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kron.errors import ControlError
-from kron.hosts.krond.reading import Question, read_apart, read_files, said_by
+from kron.hosts.krond.reading import Question, marks_of, read_apart, read_files
 from kron.rules.files.host_job import HostJob
 from kron.rules.work import Work
 
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_the_same_and_then_there_are_no_jobs(tmp_path: Path) ->
 def test_what_is_known_is_only_named(tmp_path: Path) -> None:
     asked = write(tmp_path)
     backup, boot = works(asked)
-    known = {each.identity: said_by(each) for each in (backup, boot)}
+    known = marks_of([backup, boot])
 
     write(tmp_path, "# moved\n" + RIGHT.replace("1h", "2h"))
 
@@ -83,7 +83,7 @@ def test_what_is_known_is_only_named(tmp_path: Path) -> None:
 def test_what_is_written_in_another_way_and_means_the_same_is_only_named(tmp_path: Path) -> None:
     asked = write(tmp_path)
     backup, boot = works(asked)
-    known = {each.identity: said_by(each) for each in (backup, boot)}
+    known = marks_of([backup, boot])
 
     write(
         tmp_path,
@@ -96,7 +96,7 @@ def test_what_is_written_in_another_way_and_means_the_same_is_only_named(tmp_pat
 @pytest.mark.parametrize(("before", "after"), [("[jobs.backup]", "[jobs.save]"), ('"Europe/Paris"', '"Europe/Berlin"')])
 def test_another_name_or_another_zone_makes_it_another_one(tmp_path: Path, before: str, after: str) -> None:
     asked = write(tmp_path)
-    known = {each.identity: said_by(each) for each in works(asked)}
+    known = marks_of(works(asked))
 
     write(tmp_path, RIGHT.replace(before, after))
 

@@ -22,7 +22,7 @@ from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.hosts.krond.hooks.notifier import Notifier
-from kron.hosts.krond.memory import give_back, keep
+from kron.hosts.krond.memory import give_back, keep, kept
 from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.recording import JobRecorder
@@ -130,7 +130,9 @@ class Daemon:
             return {}
         now = self.clock.now()
         asked = await asyncio.to_thread(in_question, self.book, works, now)
-        prepared = await asyncio.to_thread(prepare, self.book, works, now, await self.ledger.handled(asked))
+        handled = await self.ledger.handled(asked)
+        with kept():
+            prepared = await asyncio.to_thread(prepare, self.book, works, now, handled)
         works = [each.job.work for each in prepared.values()]
         for start in range(0, len(works), _TEXTS):
             texts = {work.key: work.definition for work in works[start : start + _TEXTS]}
@@ -144,9 +146,11 @@ class Daemon:
             valid.update(holding(self.book, prepared, now))
             return self.ledger.handled(in_question(self.book, works, now, valid))
 
-        return await self.engine.change_after(
-            ask, lambda handled, now: Declaration(self.book, works, now, handled, valid)
-        )
+        def declaration(handled: Mapping[str, Collection[Instant]], now: Instant) -> Declaration:
+            with kept():
+                return Declaration(self.book, works, now, handled, valid)
+
+        return await self.engine.change_after(ask, declaration)
 
     def adopt(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""

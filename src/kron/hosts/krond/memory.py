@@ -1,8 +1,19 @@
-"""keep(), give_back(): what was made for thousands of jobs is left alone, what it was made from goes."""
+"""kept(), keep(), give_back(): what was made for thousands of jobs is left alone, what it was made from goes."""
 
 import ctypes
 import gc
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from kron.engine.collector import collector_paused
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Let the collector never visit what is made inside: for what is nearly all kept, and does not take long."""
+    with collector_paused():
+        yield
+        keep()
 
 
 def keep() -> None:

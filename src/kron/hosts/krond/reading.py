@@ -7,16 +7,18 @@ moment, a daemon would keep for good, and meanwhile its starts would wait for th
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from hashlib import blake2b
 from itertools import islice
 from typing import IO, NamedTuple
 
-from kron.engine.collector import collector_paused
 from kron.errors import ControlError
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import in_order, load_jobs
-from kron.rules.files.host_job import HostJob
+from kron.hosts.krond.memory import kept
+from kron.rules.files.host_job import ORIGIN, HostJob
 from kron.rules.files.settings import Settings
 from kron.rules.files.source import Format
 from kron.rules.finding import Finding
@@ -26,21 +28,12 @@ _COMMAND = (sys.executable, "-P", "-m", "kron.hosts.krond.reader")  # it finds w
 _PART = 500  # jobs that are sent at a time
 
 
-class Said(NamedTuple):
-    """What tells that a job says what it said: it is written as it was, or else it means the same."""
-
-    origin: bytes
-    name: str
-    zone: str
-    key: str  # of the definition
-
-
 class Question(NamedTuple):
     """Which files to read."""
 
     configs: Sequence[str]
     form: Format | None
-    known: Mapping[str, Said] = {}  # what need not be told again, by identity
+    known: bytes = b""  # marks of works that need not be told again
 
 
 class Answer(NamedTuple):
@@ -56,25 +49,34 @@ class Answer(NamedTuple):
         return all(finding.level != "error" for finding in self.findings)
 
 
-def said_by(work: Work) -> Said:
-    """Return what tells whether a work of the same identity says the same."""
+def marks_of(works: Iterable[Work]) -> bytes:
+    """Return by what works are known again: each by how it is written and, if that should change, by what it means."""
+    return b"".join(mark for work in works for mark in (_job_of(work).origin, _meaning_of(work)))
+
+
+def _meaning_of(work: Work) -> bytes:
+    said = (work.identity, work.name, _job_of(work).timezone, work.key)
+    return blake2b(repr(said).encode(), digest_size=ORIGIN).digest()
+
+
+def _job_of(work: Work) -> HostJob:
     assert isinstance(work.payload, HostJob)
-    return Said(work.payload.origin, work.name, work.payload.timezone, work.key)
+    return work.payload
 
 
 def read_files(asked: Question) -> Answer:
     """Read and check the files."""
     loaded = load_jobs(asked.configs, form=asked.form)
     findings = in_order([*loaded.findings, *check_host(loaded.job_set)])
-    jobs = (_told(job, asked.known.get(job.identity)) for job in loaded.job_set.jobs)
-    return Answer(loaded.job_set.settings, findings, jobs)
+    known = {asked.known[place : place + ORIGIN] for place in range(0, len(asked.known), ORIGIN)}
+    return Answer(loaded.job_set.settings, findings, (_told(job, known) for job in loaded.job_set.jobs))
 
 
-def _told(job: HostJob, before: Said | None) -> Work | str:
-    if before is not None and before.origin == job.origin:
+def _told(job: HostJob, known: AbstractSet[bytes]) -> Work | str:
+    if job.origin in known:
         return job.identity  # and its definition need not be written down
     work = work_of(job)
-    return job.identity if before is not None and before[1:] == said_by(work)[1:] else work
+    return job.identity if _meaning_of(work) in known else work
 
 
 def read_apart(asked: Question, *, command: Sequence[str] = _COMMAND) -> Answer:
@@ -98,7 +100,7 @@ def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
     told = pickle.Unpickler(process.stdout)
     settings, findings = told.load()
     jobs: list[Work | str] = []
-    with collector_paused():  # all that is made is kept
+    with kept():
         while part := told.load():
             jobs += part
     return Answer(settings, findings, iter(jobs))

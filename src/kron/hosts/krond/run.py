@@ -24,7 +24,7 @@ from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
 from kron.hosts.krond.main import HELD
 from kron.hosts.krond.operations import Operations
-from kron.hosts.krond.reading import Answer, Question, read_apart, read_files, said_by
+from kron.hosts.krond.reading import Answer, Question, marks_of, read_apart, read_files
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
@@ -179,8 +179,7 @@ def _last(state: State) -> dict[str, tuple[str, str | None]]:
 async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str, object]:
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
     try:
-        known = {identity: said_by(job.work) for identity, job in daemon.book.jobs.items()}
-        found = await asyncio.to_thread(read_apart, Question(options.configs, options.form, known))
+        found = await asyncio.to_thread(_read, options, [job.work for job in daemon.book.jobs.values()])
         findings = found.findings + _fixed(first, found.settings)
         if any(finding.level == "error" for finding in findings):
             return _refuse(daemon, findings)
@@ -201,6 +200,10 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
     daemon.emitter.tell("Reloaded", **counts)
     return answer
+
+
+def _read(options: Options, known: Iterable[Work]) -> Answer:
+    return read_apart(Question(options.configs, options.form, marks_of(known)))
 
 
 def _known_and_new(daemon: Daemon, jobs: Iterable[Work | str]) -> list[Work]:

@@ -18,7 +18,7 @@ from kron.instant import ZERO
 from kron.rules.command import Command
 from kron.rules.files.braces import expand, varies
 from kron.rules.files.draft import Draft, Report, Said, read_draft
-from kron.rules.files.host_job import LATE_AFTER, RETRY_DELAY, Call, Hook, Hooks, HostJob, Program, Wanted
+from kron.rules.files.host_job import LATE_AFTER, ORIGIN, RETRY_DELAY, Call, Hook, Hooks, HostJob, Program, Wanted
 from kron.rules.files.keys import IN_DEFAULTS, KEYS, Parts
 from kron.rules.files.source import Surroundings
 from kron.rules.files.values import argv_of, is_url
@@ -26,7 +26,6 @@ from kron.rules.policy import Concurrency, Policy
 
 REBOOT = "@reboot"
 LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables
-_DIGEST = 16  # bytes
 _UNTIMED = ("window", "distribution", "strategy", "salt", "only", "avoid", "gap", "repeated")
 _COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdout", "stderr", "output_limit")
 _HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
@@ -64,7 +63,7 @@ class Builder:
         self._timezone = timezone
         self._memory = memory
         self._defaults: Merged = {}
-        self._origin = blake2b(repr((path, surroundings, timezone)).encode(*_LOSSLESS), digest_size=_DIGEST)
+        self._origin = blake2b(repr((path, surroundings, timezone)).encode(*_LOSSLESS), digest_size=ORIGIN)
         self.wanted: list[Wanted] = []  # by those that did not become jobs
 
     def set_defaults(self, draft: Draft) -> None:

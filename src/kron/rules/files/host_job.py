@@ -12,6 +12,7 @@ from kron.rules.policy import Policy
 
 LATE_AFTER = timedelta(seconds=60)
 RETRY_DELAY = timedelta(seconds=30)
+ORIGIN = 16  # bytes of a digest
 
 
 @dataclass(frozen=True, slots=True)
