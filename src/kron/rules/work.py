@@ -1,12 +1,13 @@
 """Work: a job as the engine sees it: when, under which policy, how often again, and what the runner gets."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 
 from kron.decision.timing import Timing
 from kron.instant import ZERO
+from kron.rules.packed import pack, unpack
 from kron.rules.policy import Policy
 
 _KEY = 16  # hex digits that tell definitions apart
@@ -20,15 +21,22 @@ class Work:
     name: str
     timing: Timing | None  # None: once for each boot of the machine
     policy: Policy
-    definition: str
+    text: InitVar[str]  # its definition
     payload: object = field(default=None, compare=False)  # what the runner needs to know
     retries: int = 0  # further attempts after a failed one
     retry_delay: timedelta = ZERO
     timeout: timedelta | None = None
     key: str = field(init=False, compare=False)  # of the definition
+    packed: bytes = field(init=False, repr=False)  # the definition: the texts would be a tenth of a daemon's memory
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "key", definition_key(self.definition))
+    def __post_init__(self, text: str) -> None:
+        object.__setattr__(self, "key", definition_key(text))
+        object.__setattr__(self, "packed", pack(text))
+
+    @property
+    def definition(self) -> str:
+        """All that it says, as a JSON text."""
+        return unpack(self.packed)
 
 
 def definition_key(definition: str) -> str:

@@ -61,16 +61,19 @@ class JobBook:
         job = self.jobs.get(record.identity)
         if job is not None:
             return job.work
-        text = self.stored.definitions[record.definition]
+        text = self._text(record)
         return Work(record.identity, record.name, *timing_and_policy(record.identity, text), text)
+
+    def _text(self, record: JobRecord) -> str:
+        job = self.jobs.get(record.identity)
+        return self.stored.definitions[record.definition] if job is None else job.work.definition
 
     def adopt(self, jobs: dict[str, Job], records: Iterable[JobRecord], now: Instant) -> None:
         """Declare these jobs and no others; what runs of others goes on."""
-        gone = {record.identity: record for record in records if not record.declared}
-        texts = {record.definition: self.work(record).definition for record in gone.values()}  # it may come back
-        self.stored = self.stored._replace(
-            jobs={**self.stored.jobs, **gone}, definitions={**self.stored.definitions, **texts}
-        )
+        left = {record.identity: record for record in records if not record.declared}
+        gone = {identity: each for identity, each in {**self.stored.jobs, **left}.items() if identity not in jobs}
+        texts = {each.definition: self._text(each) for each in gone.values()}  # they may come back
+        self.stored = self.stored._replace(jobs=gone, definitions=texts)  # of the others, the jobs know
         self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
         for job in jobs.values():
             at, job.at = job.at, None
