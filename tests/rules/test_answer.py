@@ -80,6 +80,20 @@ def test_what_could_not_be_started_did_not_run() -> None:
     assert sentence(answer).endswith("but nothing could be started: No such file.")
 
 
+@pytest.mark.parametrize("result", [Result.REPLACED, Result.STOPPED])
+def test_what_was_asked_for_and_never_began_did_not_run(result: Result) -> None:
+    told = run(TRIGGERED, End(TRIGGERED.run_id, TRIGGERED.started, result, detail="it had not begun"))
+
+    assert Answer(asked(TRIGGERED.started)._replace(begun=[told])).run is None
+
+
+@pytest.mark.parametrize("result", [Result.REPLACED, Result.STOPPED])
+def test_what_the_host_ended_ran(result: Result) -> None:
+    told = run(TRIGGERED, End(TRIGGERED.run_id, TRIGGERED.started, result, signal="SIGTERM"))
+
+    assert Answer(asked(TRIGGERED.started)._replace(begun=[told])).run is not None
+
+
 def test_a_run_that_somebody_asked_for_ran_and_is_no_period() -> None:
     answer = Answer(asked(NOON + 30 * MINUTE)._replace(begun=[run(TRIGGERED)]))
 

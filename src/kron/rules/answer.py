@@ -11,12 +11,11 @@ from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
 from kron.instant import MICROSECOND, SECOND, Instant, format_instant, parse_instant
 from kron.rules.coming import effective
-from kron.rules.history_row import HistoryRow, fold, of_period, open_row
+from kron.rules.history_row import HistoryRow, fold, has_begun, of_period, open_row
 from kron.rules.inquiry import Inquiry, Told
 from kron.rules.inside import reach, timing_of, touches
-from kron.rules.job_record import JobRecord, Result
+from kron.rules.job_record import JobRecord
 from kron.rules.policy import Policy
-from kron.rules.verdict import Outcome
 from kron.rules.work import timing_and_policy
 
 PLANNED, SUSPENDED, NOT_OWNED, FORGOTTEN = "planned", "suspended", "not owned", "forgotten"
@@ -73,7 +72,7 @@ class Answer:
         """What ran: it was started within the minute of the instant, or its chosen second is the instant."""
         exact = [each.row for each in self.episodes if each.row["chosen_time"] is not None and each.due == self.second]
         rows = [*(told.row for told in self.inquiry.begun), *exact]
-        return next((row for row in rows if _has_run(row)), None)
+        return next((row for row in rows if has_begun(row)), None)
 
     @cached_property
     def neighbours(self) -> tuple[Episode | None, Episode | None]:
@@ -158,10 +157,6 @@ def _second(at: Instant) -> str:
 
 def _holds(record: JobRecord, due: Instant) -> bool:
     return record.suspended and (record.suspended_until is None or due < record.suspended_until)
-
-
-def _has_run(row: HistoryRow) -> bool:
-    return row["outcome"] == Outcome.EXECUTED.value and row["result"] != Result.NOT_STARTED.value
 
 
 def _episode(nominal: Instant, row: HistoryRow, definition: str) -> Episode:

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
 from kron.instant import SECOND, Instant, format_instant, parse_instant
-from kron.rules.job_record import Attempt, End, Kind, PeriodRecord
+from kron.rules.job_record import Attempt, End, Kind, PeriodRecord, Result
 from kron.rules.verdict import Outcome, Reason, lateness
 
 HistoryRow = dict[str, object]
 
 RANGE = "range"
 _RUNNING, _COMPLETED = "running", "completed"
+_ENDED_BY_HOST = (Result.REPLACED.value, Result.STOPPED.value)
 _SENTENCES: Mapping[str, str] = {
     Reason.ACTIVE.value: "an execution of the job was active, and its policy forbids a second one",
     Reason.SUPERSEDED.value: "a later period of the job took its place",
@@ -114,6 +115,13 @@ def fold(attempts: Sequence[HistoryRow]) -> HistoryRow:
         "duration": None if end is None else _seconds(start, end),
         "lateness": first["lateness"],
     }
+
+
+def has_begun(row: HistoryRow) -> bool:
+    """Whether a run has ever been there: one that is ended by the host leaves an exit code or a signal."""
+    if row["result"] in _ENDED_BY_HOST:
+        return row["exit_code"] is not None or row["signal"] is not None
+    return row["outcome"] == Outcome.EXECUTED.value and row["result"] != Result.NOT_STARTED.value
 
 
 def with_milliseconds(instant: Instant) -> str:

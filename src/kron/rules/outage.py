@@ -45,6 +45,7 @@ class Closing(NamedTuple):
     outcome: Outcome
     reason: str
     reached: Instant  # no effective time of them is later
+    detail: str = ""  # where the reason alone would say something else
 
 
 class Outage(NamedTuple):

@@ -1,10 +1,22 @@
 """What waits for its turn, and what comes back: nobody waits for something that never comes."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+
 import pytest
 
 from kron.engine.jobs.execution import Ending
+from kron.errors import LedgerWriteError
 from kron.rules.job_record import Result
-from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+
+
+async def _drained(world: World) -> None:
+    """Stop the host, and wait until what runs has ended."""
+    stopping = asyncio.ensure_future(world.stop())
+    await world.clock.advance(HOUR)
+    await stopping
+
 
 REPLACED = (Result.REPLACED, "it had not begun when something else took its place")
 
@@ -27,12 +39,12 @@ def test_a_run_that_was_asked_for_and_makes_room_before_it_begins_leaves_a_row()
         world.runner.lasts = HOUR
         await world.begin(work(concurrency="replace"))
         asked.extend([await world.trigger("a"), await world.trigger("a"), await world.trigger("a")])
-        await world.clock.advance(MINUTE)
+        await world.clock.advance(SECOND)
 
     world = lived(story)
-    assert list(world.ledger.runs) == asked
-    assert [(world.ledger.ends[name].result, world.ledger.ends[name].detail) for name in asked[:2]] == [REPLACED] * 2
-    assert [line.partition(" ")[2] for line in world.told] == ["a replaced", "a replaced", "a trigger"]
+    assert list(world.ledger.runs) == asked[:2]
+    assert (world.ledger.ends[asked[1]].result, world.ledger.ends[asked[1]].detail) == REPLACED
+    assert [line.partition(" ")[2] for line in world.told] == ["a trigger", "a replaced"]
 
 
 def test_a_run_that_was_asked_for_leaves_a_row_when_a_period_takes_its_place() -> None:
@@ -98,3 +110,158 @@ def test_a_period_that_waits_for_room_does_not_begin_while_its_job_is_held(*, by
         await world.clock.advance(MINUTE)
 
     assert lived(story, most_active=1).told == ["12:00:00 a 02 12:00 executed", "12:19:00 b 02 12:00 executed"]
+
+
+def test_a_run_that_was_asked_for_is_recorded_before_its_name_is_told() -> None:
+    known: list[bool] = []
+
+    async def story(world: World) -> None:
+        await world.begin(work("0 0 1 1 *"))
+        known.append(await world.trigger("a") in world.ledger.runs)
+
+    lived(story)
+    assert known == [True]
+
+
+def test_a_run_that_cannot_be_recorded_is_refused_to_who_asks_for_it() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 0 1 1 *"))
+        world.ledger.failures = 1
+        with pytest.raises(LedgerWriteError):
+            await world.trigger("a")
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == []
+
+
+@pytest.mark.parametrize("line", ["0 0 1 1 *", "@reboot"])
+def test_a_run_that_was_asked_for_and_waits_leaves_a_row_when_the_host_stops(line: str) -> None:
+    asked: list[str] = []
+
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("0 0 1 1 *", "b"))
+        await world.trigger("b")
+        await world.declare(work("0 0 1 1 *", "b"), work(line))
+        asked.append(await world.trigger("a"))
+        await _drained(world)
+
+    world = lived(story, most_active=1)
+    end = world.ledger.ends[asked[0]]
+    assert (end.result, end.detail) == (Result.STOPPED, "it had not begun when the host was asked to stop")
+    assert "11:59:00 a stopped" in world.told
+
+
+def test_a_period_that_waits_is_left_to_the_next_life_when_the_host_stops() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", deadline="3h"))
+        await world.trigger("b")
+        await world.clock.advance(2 * MINUTE)
+        await _drained(world)
+        await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", deadline="3h"))
+
+    assert lived(story, most_active=1).told == ["11:59:00 b trigger", "13:01:00 a 02 12:00 executed"]
+
+
+@pytest.mark.parametrize("end", [_drained, World.crash], ids=["stopped", "crashed"])
+def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(end: Callable[[World], Awaitable[None]]) -> None:
+    works = (work("@reboot", "a"), work("@reboot", "b"))
+
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(*works)
+        await end(world)
+        await world.begin(*works)
+        await world.clock.advance(2 * HOUR)
+
+    told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
+    assert (told.count("a boot"), told.count("b boot")) == (1, 1)
+
+
+def test_a_job_of_the_boot_that_waits_does_not_begin_while_somebody_holds_it() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("@reboot", "a"), work("@reboot", "b"))
+        await world.suspend("b")
+        await world.clock.advance(3 * HOUR)
+
+    assert lived(story, most_active=1).told == ["11:59:00 a boot"]
+
+
+def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("@reboot", "b"), work("@reboot", "a", concurrency="replace"))
+        await world.trigger("a")
+        await world.clock.advance(3 * HOUR)
+
+    told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
+    assert told == ["b boot", "a replaced", "a trigger"]
+
+
+def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 3 * HOUR
+        await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", concurrency="replace"))
+        await world.trigger("b")
+        await world.clock.advance(2 * MINUTE)
+        await world.trigger("a")
+        await world.clock.advance(4 * HOUR)
+
+    world = lived(story, most_active=1)
+    assert [line.partition(" ")[2] for line in world.told] == [
+        "b trigger",
+        "a 02 12:00 skipped: superseded",
+        "a trigger",
+    ]
+    assert [each.detail for each in world.ledger.closed] == [
+        "a run that somebody asked for took its place before it began"
+    ]
+
+
+# --- jobs that are gone and come back ---------------------------------------------------------------------------------
+
+
+def test_what_runs_of_a_job_that_was_removed_is_active_when_it_comes_back() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 90 * MINUTE
+        await world.begin(work())
+        await world.clock.advance(2 * MINUTE)
+        await world.declare()
+        await world.declare(work())
+        await world.clock.advance(2 * HOUR)
+
+    told = [line.partition(" ")[2] for line in lived(story).told]
+    assert told == ["a 02 12:00 executed", "a 02 13:00 skipped: active", "a 02 14:00 executed"]
+
+
+def test_what_runs_of_a_job_that_comes_back_is_replaced_by_its_next_period() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = 90 * MINUTE
+        await world.begin(work(concurrency="replace"))
+        await world.clock.advance(2 * MINUTE)
+        await world.declare()
+        other = work(concurrency="replace", command="another")
+        await world.declare(other, prepared=await world.prepare(other))
+        await world.clock.advance(HOUR)
+
+    told = [line.partition(" ")[2] for line in lived(story).told]
+    assert told == ["a 02 12:00 executed", "a 02 12:00 replaced", "a 02 13:00 executed"]
+
+
+@pytest.mark.parametrize("is_prepared", [True, False], ids=["prepared", "at once"])
+def test_a_job_that_somebody_holds_is_held_when_it_comes_back(*, is_prepared: bool) -> None:
+    held: list[tuple[str, bool]] = []
+
+    async def story(world: World) -> None:
+        world.on_held.append(lambda identity, *, suspended: held.append((identity, suspended)))
+        await world.begin(work())
+        await world.suspend("a", until=NOON + 90 * MINUTE)
+        await world.declare()
+        await world.declare(work(), prepared=await world.prepare(work()) if is_prepared else {})
+        await world.clock.advance(3 * HOUR)
+
+    told = [line.partition(" ")[2] for line in lived(story).told]
+    assert told == ["a 02 13:00 missed: deadline x2", "a 02 14:00 executed"]
+    assert held == [("a", True), ("a", False), ("a", True), ("a", False)]

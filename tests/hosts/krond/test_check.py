@@ -169,6 +169,7 @@ def test_somebody_who_does_not_exist_is_told_beside_whatever_else_is_wrong(tmp_p
         'command = "true"\nenv = {PATH = "/nowhere"}',
         'command = "true"\nshell = "/bin/no-such-shell"',
         'command = "/etc"',
+        f'command = "/{"a" * 300}"',
     ],
 )
 def test_a_program_that_is_not_found_is_a_warning(tmp_path: Path, keys: str) -> None:

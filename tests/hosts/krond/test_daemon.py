@@ -273,7 +273,9 @@ def test_settings_that_change_hold_from_the_reload_on(krond: Krond) -> None:
 
     krond.ask("trigger", "hello")
     krond.ask("stop", "--now")
-    assert [row["name"] for row in krond.json("history")] == ["long"]
+    _, waited = krond.json("history")
+    assert (waited["name"], waited["result"]) == ("hello", "stopped")
+    assert waited["detail"] == "it had not begun when the host was asked to stop"
 
 
 def test_a_job_cannot_be_held_until_a_time_that_has_passed(krond: Krond) -> None:

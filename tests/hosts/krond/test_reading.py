@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kron.errors import ControlError
-from kron.hosts.krond.reading import Question, marks_of, read_apart, read_files
+from kron.hosts.krond.reading import Known, Question, marks_of, read_apart, read_files
 from kron.rules.files.host_job import HostJob
 from kron.rules.work import Work
 
@@ -75,7 +75,8 @@ def test_what_is_known_is_only_named(tmp_path: Path) -> None:
     write(tmp_path, "# moved\n" + RIGHT.replace("1h", "2h"))
 
     changed, same = read_apart(asked._replace(known=known)).jobs
-    assert same == boot.identity
+    assert isinstance(same, Known)
+    assert same.identity == boot.identity
     assert isinstance(changed, Work)
     assert changed.identity == backup.identity
 
@@ -90,7 +91,24 @@ def test_what_is_written_in_another_way_and_means_the_same_is_only_named(tmp_pat
         RIGHT.replace('"after,1h"', '{duration = "60m", mode = "after"}').replace('"/bin/true"\n', '["/bin/true"]\n'),
     )
 
-    assert list(read_apart(asked._replace(known=known)).jobs) == [backup.identity, boot.identity]
+    found = read_apart(asked._replace(known=known)).jobs
+    assert [(type(each), each.identity) for each in found] == [(Known, backup.identity), (Known, boot.identity)]
+
+
+def test_of_what_is_known_it_is_told_where_it_stands(tmp_path: Path) -> None:
+    asked = write(tmp_path)
+    backup, boot = works(asked)
+
+    write(tmp_path, "# moved\n" + RIGHT.replace("only = ", "# and inside\nonly = "))
+
+    same, moved = read_apart(asked._replace(known=marks_of([backup, boot]))).jobs
+    assert isinstance(same, Known)
+    assert isinstance(moved, Known)
+    job, other = backup.payload, boot.payload
+    assert isinstance(job, HostJob)
+    assert isinstance(other, HostJob)
+    assert (same.of(job).line, same.of(job).line_of("only")) == (job.line + 1, job.line_of("only") + 2)
+    assert (moved.of(other), moved.of(other).line) == (other, other.line + 2)
 
 
 @pytest.mark.parametrize(("before", "after"), [("[jobs.backup]", "[jobs.save]"), ('"Europe/Paris"', '"Europe/Berlin"')])

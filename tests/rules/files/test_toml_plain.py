@@ -100,3 +100,8 @@ def test_what_it_does_not_understand_is_left_to_others(text: str) -> None:
 
 def test_what_is_nested_too_deep_is_left_to_others() -> None:
     assert read_plain("a = " + "[" * 100 + "]" * 100) is None
+
+
+@pytest.mark.parametrize("head", ["jobs.x.env." + "a." * 400 + "a", "a." * 20_000 + "a"])
+def test_what_is_too_deep_is_left_to_those_who_say_so(head: str) -> None:
+    assert read_plain(f"[{head}]\n") is None

@@ -6,15 +6,16 @@ from heapq import heappop, heappush
 from itertools import count
 
 from kron.engine.agenda import Agenda
+from kron.engine.jobs.asked import DISPLACED, TOO_LATE, unbegun
 from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment
-from kron.engine.jobs.step import NEVER_BEGAN, JobStep
+from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
-from kron.rules.job_record import Attempt, JobRecord, Process, Result
+from kron.rules.job_record import JobRecord, Kind, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work, timing_and_policy
 
@@ -188,7 +189,13 @@ class JobBook:
         self.host.runner.abandon()
 
     def tell_draining(self) -> None:
-        """Nothing is told of it here: the host does."""
+        """Note that runs that somebody asked for, and that wait, do not begin any more. Periods are left to come."""
+        now = self.host.clock.now()
+        for job in self.queued.values():
+            asked = [each for each in job.asked() if each.kind is Kind.TRIGGER]
+            job.queue = tuple(each for each in job.queue if each not in asked)
+            self._ended += [(unbegun(job, each, self.host, now, Result.STOPPED), TOO_LATE, now) for each in asked]
+        self.wake.set()
 
     def tell_drained(self) -> None:
         """Nothing is told of it here: the host does."""
@@ -260,17 +267,7 @@ class JobBook:
 
     def displace(self, job: Job, asked: Iterable[Accepted], now: Instant) -> None:
         """Note that something was asked for and never begins."""
-        self._ended += [(self.unbegun(job, each, now), NEVER_BEGAN, now) for each in asked]
-
-    def unbegun(self, job: Job, accepted: Accepted, now: Instant) -> Execution:
-        """Return an execution that was asked for, and never begins."""
-        attempt = Attempt(
-            accepted.run_id, job.record.identity, accepted.kind, None, None, 1, now, job.record.definition,
-            self.host.boot,
-        )  # fmt: skip
-        execution = Execution(attempt, job.work, self.host.clock.monotonic())
-        execution.ends_as, execution.has_begun = Result.REPLACED, False
-        return execution
+        self._ended += [(unbegun(job, each, self.host, now), DISPLACED, now) for each in asked]
 
     def on_process(self, run_id: str, pid: int, ticks: int) -> None:
         """Note as which process a run is there."""

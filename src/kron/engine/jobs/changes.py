@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from kron.engine.jobs.asked import asked_for
 from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job import Accepted
@@ -39,28 +40,43 @@ class Suspension:
 
 
 class Trigger:
-    """A run outside the periods, because somebody asked for it. It is an execution like any other."""
+    """A run outside the periods, because somebody asked for it. It is an execution like any other.
 
-    batch = JobBatch()  # it is recorded when it begins
+    If it can, it begins at once: who is told its name knows that it is recorded. Else it waits for its turn, and is
+    recorded when it begins, or when it is known that it never will.
+    """
 
     def __init__(self, book: JobBook, identity: str, now: Instant) -> None:
         self._book, self._now = book, now
         self._job = job = book.jobs[identity]
         if job.is_active and job.work.policy.concurrency is Concurrency.FORBID:
             raise JobActiveError(identity=identity)
+        self._accepted = Accepted(Kind.TRIGGER, book.name())
+        self._replaces = job.is_active and job.work.policy.concurrency is Concurrency.REPLACE
+        must_wait = self._replaces or bool(job.queue) or not book.is_armed or book.room() == 0
+        self._execution = None if must_wait else asked_for(job, self._accepted, book.host, now)
+        self.batch = JobBatch() if self._execution is None else JobBatch(begun=[self._execution.attempt])
 
     def adopt(self) -> str:
-        """Let it wait for its turn, and return its name."""
+        """Let it begin, or wait for its turn, and return its name."""
+        if self._execution is None:
+            self._wait()
+        else:
+            self._job.active[self._execution.run_id] = self._execution
+            self._book.start([self._execution])
+            self._book.host.chronicle.on_begun(self._execution, None)
+        return self._accepted.run_id
+
+    def _wait(self) -> None:
         book, job = self._book, self._job
-        accepted = Accepted(Kind.TRIGGER, book.name())
-        replaces = job.is_active and job.work.policy.concurrency is Concurrency.REPLACE
-        replaced = accept(job, accepted, replaces=replaces)
+        replaced = accept(job, self._accepted, replaces=self._replaces)
         book.terminate(replaced.runs, Result.REPLACED)
         book.given_up += replaced.given_up
         book.displace(job, replaced.displaced, self._now)
+        if any(each.kind is Kind.BOOT for each in replaced.displaced):
+            job.record = job.record._replace(boot=book.host.boot)  # it does not come again
         book.queued[job.record.identity] = job
         book.look_at(job, self._now)
-        return accepted.run_id
 
 
 class Return:

@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.book import JobBook
+from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job import Job
 from kron.engine.jobs.preparing import Prepared, closings_of
+from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
 from kron.instant import SECOND, Instant
 from kron.rules.handled import NONE, Handled
@@ -78,6 +80,8 @@ class Declaration:
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
         self._records: list[JobRecord] = []
         self._before: list[JobRecord] = []  # of those that change or go
+        self._held: list[str] = []  # identities of those that somebody holds, before and after
+        self._active = self._runs_of_others() if self._is_whole else {}
         self._declared = Declared(now, [], [], [], [])
         for work in works:
             self._jobs[work.identity] = self._declare(work)
@@ -87,10 +91,19 @@ class Declaration:
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
 
+    def _runs_of_others(self) -> dict[str, dict[str, Execution]]:
+        """Return what runs of jobs that are not declared, by identity."""
+        found: dict[str, dict[str, Execution]] = {}
+        for run_id, execution in self._book.running.items():
+            if execution.attempt.identity not in self._book.jobs:
+                found.setdefault(execution.attempt.identity, {})[run_id] = execution
+        return found
+
     def adopt(self) -> Declared:
         """Let it be so, and return what became of the jobs."""
         book, chronicle = self._book, self._book.host.chronicle
         held = [record.identity for record in self._before if record.suspended]
+        self._held += held
         for identity in held:
             chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
         for record in self._before:
@@ -104,7 +117,7 @@ class Declaration:
             book.amend(self._jobs, self._declared.removed)
         for each in self._closed:
             chronicle.on_closed(*each)
-        for identity in held:
+        for identity in self._held:
             if identity in self._jobs:
                 chronicle.on_suspended(identity, suspended=True)
         return self._declared
@@ -114,8 +127,7 @@ class Declaration:
         record, job = book.record(identity), book.jobs.get(identity)
         if record is None or not record.declared:
             self._declared.added.append(identity)
-            boot = book.host.boot if book.is_armed else ""  # a new file is no boot of the machine
-            return self._remember(self._job(work, JobRecord(identity, work.name, work.key, now, now, boot=boot)))
+            return self._remember(self._added(work, record))
         if record.definition == work.key:
             self._declared.unchanged.append(identity)
             return self._job(work, record) if job is None else job
@@ -131,6 +143,20 @@ class Declaration:
         new = self._job(work, renewed._replace(declared_at=now, served=now))
         new.carry_on(job)
         return self._remember(new)
+
+    def _added(self, work: Work, before: JobRecord | None) -> Job:
+        """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
+        book, now = self._book, self._declared.at
+        boot = book.host.boot if book.is_armed else ""  # a new file is no boot of the machine
+        record = JobRecord(work.identity, work.name, work.key, now, now, boot=boot)
+        if before is not None and before.suspended:
+            record = record._replace(suspended=True, suspended_until=before.suspended_until)
+            self._held.append(work.identity)
+        job = self._job(work, record)
+        job.active = self._active.pop(work.identity, {})
+        if record.suspended:
+            job.at = None  # it was looked ahead as if nobody held it
+        return job
 
     def _job(self, work: Work, record: JobRecord) -> Job:
         """Return a job with a record."""
@@ -154,12 +180,7 @@ class Declaration:
             closings = closings_of(self._book, before, record, after, now, handled)
         else:
             closings = prepared.closings
-        for first, last, number, outcome, reason, reached in closings:
-            closed = PeriodRecord(
-                record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached,
-                outcome, reason, "", record.definition, now,
-            )  # fmt: skip
-            self._closed.append((before, closed, last))
+        self._closed += [(before, closed_by(record, closing, now), closing.last) for closing in closings]
 
     def _remember(self, job: Job) -> Job:
         self._records.append(job.record)

@@ -101,7 +101,7 @@ class Job:
 
     def put_off(self) -> None:
         """Let periods that wait for their turn be judged anew when the job goes on; it is held before they begin."""
-        self.queue = self.asked()
+        self.queue = tuple(each for each in self.asked() if each.kind is Kind.TRIGGER)
         self.reach(self.record.served)
 
     def next_look(self) -> Instant | None:

@@ -12,6 +12,8 @@ from kron.rules.outage import Closing, Gap, close, outage
 from kron.rules.policy import Concurrency
 from kron.rules.verdict import Close, Outcome, Reason, Run, judge
 
+_ASKED = "a run that somebody asked for took its place before it began"
+
 
 class Moment(NamedTuple):
     """When, and in what surroundings, a job is looked at."""
@@ -38,8 +40,7 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
     if job.is_suspended:
         return replaced
     if job.coming is None:
-        if job.record.boot != moment.boot:
-            job.record = job.record._replace(boot=moment.boot)
+        if job.record.boot != moment.boot and not any(each.kind is Kind.BOOT for each in job.asked()):
             accept(job, Accepted(Kind.BOOT, moment.name()), replaces=False)
         return replaced
     now, armed = moment.now, max(moment.armed, job.armed)
@@ -64,7 +65,7 @@ def accept(job: Job, accepted: Accepted, *, replaces: bool) -> Replaced:
         return Replaced()
     making_room = Replaced(tuple(job.active), job.failed(), job.asked())
     job.retries = ()
-    closed = tuple(item for each in job.queue if (item := _give_up(each)) is not None)
+    closed = tuple(item for each in job.queue if (item := _give_up(each, accepted.kind)) is not None)
     job.queue = (*closed, accepted._replace(replaces=frozenset(job.active)))
     return making_room
 
@@ -87,10 +88,11 @@ def _judge_gap(job: Job, gap: Gap, moment: Moment) -> list[Replaced]:
     return replaced
 
 
-def _give_up(judged: Judged) -> Judged | None:
+def _give_up(judged: Judged, by: Kind) -> Judged | None:
     """Return what becomes of something that waits when a newer execution replaces it."""
     if isinstance(judged, Closing):
         return judged
     if judged.decision is None:
         return None  # somebody asked for it, and now for something else
-    return close(judged.decision, Outcome.SKIPPED, Reason.SUPERSEDED.value)
+    closed = close(judged.decision, Outcome.SKIPPED, Reason.SUPERSEDED.value)
+    return closed._replace(detail=_ASKED) if by is Kind.TRIGGER else closed

@@ -3,20 +3,19 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from kron.decision.decision import Decision
+from kron.engine.jobs.asked import DISPLACED, unbegun
 from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment, Replaced, judge_job
 from kron.engine.jobs.store import JobBatch, Retry
 from kron.instant import Instant
 from kron.rules.coming import effective
-from kron.rules.job_record import AGAIN, Attempt, End, PeriodRecord, Process, Result
+from kron.rules.job_record import AGAIN, Attempt, End, JobRecord, Kind, PeriodRecord, Process, Result
 from kron.rules.outage import Closing
 from kron.rules.work import Work
 
 if TYPE_CHECKING:
     from kron.engine.jobs.book import JobBook
-
-NEVER_BEGAN = Ending(not_started="it had not begun when something else took its place")
 
 Seen: TypeAlias = tuple[Execution, Ending, Instant]
 
@@ -88,7 +87,7 @@ class JobStep:
         self._replaced += replaced.runs
         self._given_up += replaced.given_up
         for each in replaced.displaced:
-            self._end(self._book.unbegun(job, each, self._now), NEVER_BEGAN, self._now, None)
+            self._end(unbegun(job, each, self._book.host, self._now), DISPLACED, self._now, None)
 
     def begin(self, room: int) -> None:
         """Record what is judged: what is over, and what begins as far as there is room."""
@@ -128,6 +127,8 @@ class JobStep:
         nominal, chosen = (None, None) if decision is None else (decision.nominal_time, decision.chosen_time)
         if decision is not None:
             self._serve(job, effective(decision))
+        elif accepted.kind is Kind.BOOT:  # until then, a crash leaves it to the next life
+            job.record = record = record._replace(boot=self._book.host.boot)
         return Attempt(
             accepted.run_id, record.identity, accepted.kind, nominal, chosen, 1, self._now, record.definition,
             self._book.host.boot,
@@ -139,13 +140,8 @@ class JobStep:
         self._begun.append((execution, decision))
 
     def _close(self, job: Job, closing: Closing) -> None:
-        first, last, number, outcome, reason, reached = closing
-        self._serve(job, reached)
-        record = PeriodRecord(
-            job.record.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached,
-            outcome, reason, "", job.record.definition, self._now,
-        )  # fmt: skip
-        self._closed.append((job.work, record, last))
+        self._serve(job, closing.reached)
+        self._closed.append((job.work, closed_by(job.record, closing, self._now), closing.last))
 
     def _serve(self, job: Job, until: Instant) -> None:
         if until > job.record.served:
@@ -215,6 +211,15 @@ class JobStep:
 
     def finish(self, *, written: bool | None) -> None:
         """Nothing more is told."""
+
+
+def closed_by(job: JobRecord, closing: Closing, now: Instant) -> PeriodRecord:
+    """Return what is remembered of periods of a job that are over without an execution."""
+    first, last, number, outcome, reason, reached, detail = closing
+    return PeriodRecord(
+        job.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached, outcome, reason, detail,
+        job.definition, now,
+    )  # fmt: skip
 
 
 def _result(execution: Execution, ending: Ending) -> Result:

@@ -25,6 +25,7 @@ from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.memory import give_back, keep, kept
 from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
+from kron.hosts.krond.reading import Known
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
 from kron.hosts.krond.telling import Telling
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     from kron.adapters.metrics_sink import JobMetrics
 
 _TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
+
+
+def _placed(work: Work, told: Work | Known) -> tuple[str, HostJob]:
+    """Return the identity of a job, and the job where it stands now."""
+    assert isinstance(work.payload, HostJob)
+    return work.identity, told.of(work.payload) if isinstance(told, Known) else work.payload
 
 
 @dataclass(slots=True)
@@ -93,12 +100,12 @@ class Daemon:
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
 
-    async def begin(self, works: Sequence[Work]) -> Declared:
+    async def begin(self, told: Sequence[Work | Known]) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them."""
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
-        declared = await self.declare(works)
+        declared = await self.declare(told)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
@@ -107,12 +114,13 @@ class Daemon:
         self.tidying.start()
         self.surface.ready = True
         notify("READY=1")
-        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(works), state=str(self.state.path))
+        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
         return declared
 
-    async def declare(self, works: Sequence[Work]) -> Declared:
-        """Let these be the jobs; nothing that runs is disturbed."""
-        jobs = {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}
+    async def declare(self, told: Sequence[Work | Known]) -> Declared:
+        """Let these be the jobs; nothing that runs is disturbed. One that is known is as it was, wherever it stands."""
+        works = [self.book.jobs[each.identity].work if isinstance(each, Known) else each for each in told]
+        jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
         await self.notifier.learn(jobs.values(), self.state.ledger)
         declared = await self._declare(works, await self._prepare(works))
         self.processes.expect(jobs.values())

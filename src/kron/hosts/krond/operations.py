@@ -21,7 +21,6 @@ from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.request import number_of, text_of, texts_of
 from kron.hosts.moments import read_moment
 from kron.instant import Instant, format_instant
-from kron.rules.files.host_job import HostJob
 from kron.rules.files.values import read_days
 
 _NEXT = 10
@@ -92,8 +91,7 @@ class Operations:
         return [self._job(job, last.get(identity)) for identity, job in self._daemon.book.jobs.items()]
 
     def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
-        found = job.work.payload
-        assert isinstance(found, HostJob)
+        found = self._daemon.surface.jobs[job.record.identity]
         coming = coming_of(job, self._daemon.clock.now())
         first = None if coming is None else coming.first()
         chosen = None if first is None else first.chosen_time

@@ -7,8 +7,9 @@ moment, a daemon would keep for good, and meanwhile its starts would wait for th
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from typing import IO, NamedTuple
@@ -36,12 +37,27 @@ class Question(NamedTuple):
     known: bytes = b""  # marks of works that need not be told again
 
 
+class Known(NamedTuple):
+    """A job that need not be told again, and where it stands now."""
+
+    identity: str
+    file: str
+    line: int
+    offsets: Mapping[str, int]
+
+    def of(self, job: HostJob) -> HostJob:
+        """Return the job as it is known, in its place."""
+        if (job.file, job.line, job.offsets) == self[1:]:
+            return job
+        return replace(job, file=self.file, line=self.line, offsets=self.offsets)
+
+
 class Answer(NamedTuple):
-    """What was found; the jobs, if nothing is wrong: those that are known by their identities alone."""
+    """What was found; the jobs, if nothing is wrong: of those that are known, only where they stand."""
 
     settings: Settings
     findings: list[Finding]
-    jobs: Iterator[Work | str]
+    jobs: Iterator[Work | Known]
 
     @property
     def ok(self) -> bool:
@@ -72,11 +88,12 @@ def read_files(asked: Question) -> Answer:
     return Answer(loaded.job_set.settings, findings, (_told(job, known) for job in loaded.job_set.jobs))
 
 
-def _told(job: HostJob, known: AbstractSet[bytes]) -> Work | str:
+def _told(job: HostJob, known: AbstractSet[bytes]) -> Work | Known:
+    same = Known(job.identity, job.file, job.line, job.offsets)
     if job.origin in known:
-        return job.identity  # and its definition need not be written down
+        return same  # and its definition need not be written down
     work = work_of(job)
-    return job.identity if _meaning_of(work) in known else work
+    return same if _meaning_of(work) in known else work
 
 
 def read_apart(asked: Question, *, command: Sequence[str] = _COMMAND) -> Answer:
@@ -99,7 +116,7 @@ def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
     process.stdin.flush()
     told = pickle.Unpickler(process.stdout)
     settings, findings = told.load()
-    jobs: list[Work | str] = []
+    jobs: list[Work | Known] = []
     with kept():
         while part := told.load():
             jobs += part

@@ -161,7 +161,7 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
         if listening is not None:
             await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
         async with reloading:
-            await daemon.begin(await asyncio.to_thread(_known_and_new, daemon, found.jobs))
+            await daemon.begin(await asyncio.to_thread(list, found.jobs))
         del found
         await daemon.wait()
     finally:
@@ -184,7 +184,7 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
         if any(finding.level == "error" for finding in findings):
             return _refuse(daemon, findings)
         await daemon.processes.refresh()
-        declared = await daemon.declare(_known_and_new(daemon, found.jobs))
+        declared = await daemon.declare(list(found.jobs))
     except KronError as error:  # they cannot be read now, or not be remembered
         return _refuse(daemon, [Finding("error", "krond", error.message, "")])
     daemon.adopt(found.settings)
@@ -204,11 +204,6 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
 
 def _read(options: Options, known: Iterable[Work]) -> Answer:
     return read_apart(Question(options.configs, options.form, marks_of(known)))
-
-
-def _known_and_new(daemon: Daemon, jobs: Iterable[Work | str]) -> list[Work]:
-    """Return the works; one that says what it said before is the same, and costs nothing."""
-    return [daemon.book.jobs[each].work if isinstance(each, str) else each for each in jobs]
 
 
 def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:

@@ -9,13 +9,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kron.rules.files.toml_index import Path, TooDeepError, index_keys
+from kron.rules.files.toml_index import DEEPEST, Path, TooDeepError, index_keys
 
 _TEXT = r'"[^"\\\x00-\x08\x0a-\x1f\x7f]*+"'  # without escapes
 _BARE = r"[A-Za-z0-9_-]++"
 _PART = re.compile(rf"{_TEXT}|{_BARE}")
 _LINE = re.compile(
-    rf"[ \t]*+(?:\[[ \t]*+(?P<head>(?:{_TEXT}|{_BARE})(?:\.(?:{_TEXT}|{_BARE}))*+)[ \t]*+\]"
+    rf"[ \t]*+(?:\[[ \t]*+(?P<head>(?:{_TEXT}|{_BARE})(?:\.(?:{_TEXT}|{_BARE})){{0,{DEEPEST - 1}}}+)[ \t]*+\]"
     rf"|(?P<key>{_BARE})[ \t]*+=[ \t]*+"
     rf"(?:(?P<text>{_TEXT})|(?P<list>\[[ \t]*+{_TEXT}(?:[ \t]*+,[ \t]*+{_TEXT})*+[ \t]*+\])"
     r"|(?P<word>true|false)|(?P<number>0|[1-9][0-9]{0,14}))"

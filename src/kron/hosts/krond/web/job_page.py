@@ -13,7 +13,7 @@ from kron.errors import KronError
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands, explanation, strip
 from kron.hosts.krond.web.html import Child, facts, table, tag
-from kron.hosts.krond.web.sight import Sight, host_job
+from kron.hosts.krond.web.sight import Sight
 from kron.hosts.krond.web.words import (
     clock,
     due_of,
@@ -45,7 +45,7 @@ def job_page(sight: Sight, identity: str) -> bytes:
         tag("p", tag("code", identity), class_="identity"),
         gone,
         None if job is None else _now(job, zone),
-        None if job is None else section("definition", "Definition", facts(_definition(job, zone))),
+        None if job is None else section("definition", "Definition", facts(_definition(sight, job, zone))),
         None if job is None else section("next", "What comes", _next(sight, job, now, zone)),
         section("history", "What became of it", _history(sight.rows(identity, _HISTORY), zone)),
         section("why", "Why did it, or did it not, run?", why_form(identity, is_fixed=True), live=False),
@@ -87,8 +87,8 @@ def _now(job: Job, zone: Zone) -> Child:
     return tag("div", tag("div", states, role="status"), tag("p", links, class_="acts"), id="now", data_live=True)
 
 
-def _definition(job: Job, zone: Zone) -> list[tuple[str, Child]]:
-    found, timing = host_job(job), job.work.timing
+def _definition(sight: Sight, job: Job, zone: Zone) -> list[tuple[str, Child]]:
+    found, timing = sight.host_job(job), job.work.timing
     rows: list[tuple[str, Child]] = [("Description", found.description), ("Schedule", tag("code", found.schedule))]
     if timing is None:
         rows.append(("In words", "once after each start of the machine"))

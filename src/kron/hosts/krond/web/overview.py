@@ -11,7 +11,7 @@ from kron.hosts.console import counted
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands
 from kron.hosts.krond.web.html import Child, Markup, table, tag
-from kron.hosts.krond.web.sight import HOUR, NextHour, Sight, host_job
+from kron.hosts.krond.web.sight import HOUR, NextHour, Sight
 from kron.hosts.krond.web.words import (
     ago,
     clock,
@@ -152,7 +152,7 @@ def _jobs(sight: Sight, search: str, page: int, now: Instant) -> Child:
 
 
 def _job(sight: Sight, job: Job, now: Instant) -> tuple[Child, ...]:
-    found = host_job(job)
+    found = sight.host_job(job)
     busy = tag("span", f"{len(job.active)} running", class_="badge busy") if job.active else None
     return (
         job_link(found.name, found.identity),

@@ -137,6 +137,12 @@ class Sight:
         """Return what is recorded of a run."""
         return self.history.run(run_id)
 
+    def host_job(self, job: Job) -> HostJob:
+        """Return a job as its file has it; one that is just being removed, as it had it."""
+        found = self.surface.jobs.get(job.record.identity, job.work.payload)
+        assert isinstance(found, HostJob)
+        return found
+
     def output(self, row: HistoryRow) -> Output:
         """Return what a run that is recorded wrote."""
         return OutputLog(self._daemon.state.output, str(row["run_id"])).read()
@@ -145,10 +151,3 @@ class Sight:
         """Return what there is to tell about a job around a moment in its zone."""
         now = self.now()
         return self.history.inquire(identity, moment(self.zone(identity), now), now)
-
-
-def host_job(job: Job) -> HostJob:
-    """Return a job as its file has it."""
-    found = job.work.payload
-    assert isinstance(found, HostJob)
-    return found
