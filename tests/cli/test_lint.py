@@ -147,6 +147,17 @@ def test_files_of_every_form_are_read(tmp_path: Path) -> None:
     ]
 
 
+def test_a_directory_means_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "my jobs"
+    folder.mkdir()
+    (folder / "b.crontab").write_text("61 * * * * x\n", "utf-8")
+
+    answer = kron("lint", str(folder))
+
+    assert answer.code == 1
+    assert answer.err.startswith(f"{folder}/b.crontab:1: error: minute: ")
+
+
 def test_the_form_of_a_file_may_be_said(tmp_path: Path) -> None:
     file = tmp_path / "jobs"
     file.write_text(f"0 9 * * * {QUIET} root true\n", "utf-8")

@@ -8,7 +8,7 @@ import click
 
 from kron.engine.collector import collector_paused
 from kron.hosts.console import print_findings
-from kron.hosts.krond.job_files import Loaded, in_order, is_directory, load_jobs, open_sources, surroundings
+from kron.hosts.krond.job_files import Loaded, in_order, load_jobs, open_sources, surroundings
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.reading import read_sources
 from kron.rules.files.source import Format, Source
@@ -17,12 +17,8 @@ _BY_FORMAT, _BY_PATH = "say --format", "give --at-path such a name"  # how else 
 
 
 def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
-    """Return what stands in files, whoever may write them; a directory is wrong usage."""
-    files = list(paths)
-    for file in files:
-        if is_directory(file):
-            raise click.UsageError(f"{file}: is a directory")
-    return load_jobs(files, form=form, permissions=False)
+    """Return what stands in files and directories, whoever may write them."""
+    return load_jobs([*paths], form=form, permissions=False)
 
 
 def read_files(paths: Iterable[Path]) -> list[HostJob]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kron.errors import shown
+from kron.errors import printable, shown
 from kron.rules.files.build import Builder, Memory
 from kron.rules.files.crontab import read_crontab
 from kron.rules.files.draft import Draft, Report
@@ -98,7 +98,7 @@ def _is_new(job: HostJob, identities: dict[str, HostJob], draft: Draft, report: 
     if earlier is job:
         return True
     if earlier.name != job.name or earlier.file != job.file:  # else the name was reported already
-        message = f'is also that of {earlier.name} at {earlier.file}:{earlier.line}, found "{job.identity}"'
+        message = f'is also that of {earlier.name} at {printable(earlier.file)}:{earlier.line}, found "{job.identity}"'
         report.add("error", f"{draft.prefix}identity", message, "each job has its own", job.line_of("identity"))
     return False
 

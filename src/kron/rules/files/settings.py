@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kron.decision.choices import unknown_word
-from kron.errors import InvalidDefinitionError, KronError
+from kron.errors import InvalidDefinitionError, KronError, printable
 from kron.rules.files.draft import Draft, Report
 from kron.rules.files.values import (
     read_absolute,
@@ -83,7 +83,7 @@ class SettingsReader:
                     near = unknown_word("key", key, SETTINGS).fix
                     raise InvalidDefinitionError(field=key, found="", reason="is not a key of [krond]", fix=near)
                 if key in self._values:
-                    reason = f"is said twice, first at {self._places[key]}"
+                    reason = f"is said twice, first at {printable(self._places[key])}"
                     raise InvalidDefinitionError(field=key, found=str(given), reason=reason, fix="keep one of them")
                 self._values[key] = SETTINGS[key](key, given)
                 self._places[key] = f"{report.file}:{line}"
