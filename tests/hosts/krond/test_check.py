@@ -217,6 +217,25 @@ def test_a_program_that_is_not_found_is_a_warning(tmp_path: Path, keys: str) -> 
     assert line.startswith("4: warning: jobs.x.command: is not found on this host, found ")
 
 
+def test_a_directory_that_does_not_exist_is_a_warning(tmp_path: Path) -> None:
+    assert check(tmp_path, f'{GOOD}cwd = "/no/such/folder"\n') == [
+        '5: warning: jobs.x.cwd: is no directory of this host, found "/no/such/folder"; make it'
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_what_this_process_may_not_see_is_no_failure() -> None:
+    with TemporaryDirectory() as place:
+        hidden = Path(place, "hidden")
+        hidden.mkdir(mode=0o700)
+        Path(place).chmod(0o755)
+        file = write(Path(place), f'cwd = "{hidden}/x"\n{GOOD.replace("/bin/true", f"{hidden}/x")}')
+
+        code, found = check_as_nobody("--config", file)
+
+    assert (code, [finding["field"] for finding in found]) == (0, ["jobs.x.command"])
+
+
 def test_a_program_is_looked_for_in_the_jobs_own_path(tmp_path: Path) -> None:
     program = tmp_path / "mine"
     program.write_text("#!/bin/sh\n", "utf-8")

