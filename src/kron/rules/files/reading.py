@@ -87,9 +87,9 @@ def _unique(drafts: Iterator[Draft], report: Report) -> Iterator[Draft]:
     first_line: dict[str, int] = {}
     for draft in drafts:
         earlier = first_line.setdefault(draft.name, draft.line)
-        if earlier != draft.line:
+        if earlier != draft.line and draft.name:
             message = f"{shown(draft.name)!r} is already the name of line {earlier}"
-            report.add("error", "name", message, "names are unique in a file", draft.line)
+            report.add("error", "name", message, "names are unique in a file", draft.line_of("name"))
         yield draft
 
 
