@@ -258,8 +258,7 @@ def check_text(field: str, given: object) -> str:
             raise TypeError("not a text")
         given.encode()
     except (TypeError, UnicodeEncodeError) as error:
-        fix = "write it in quotes"
         raise InvalidDefinitionError(
-            field=field, found=ascii(given), reason="must be a text in UTF-8", fix=fix
+            field=field, found=ascii(given), reason="must be a text in UTF-8", fix="write it in quotes"
         ) from error
     return given

@@ -157,7 +157,7 @@ def test_an_unknown_key_is_answered_with_what_it_is_called_here_or_with_the_near
         ("retain", "did you mean retention?"),
         ("port", "did you mean listen?"),
         ("slak", "did you mean slack?"),
-        ("xyzzy", "the nearest one is state"),
+        ("xyzzy", "the nearest one is timezone"),
     ],
 )
 def test_an_unknown_key_of_krond_is_answered_in_the_same_way(key: str, meant: str) -> None:
