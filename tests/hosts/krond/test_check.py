@@ -36,7 +36,7 @@ def test_errors_are_the_answer_no(tmp_path: Path) -> None:
     answer = krond("check", "--config", write(tmp_path, 'schedule = "61 * * * *"\ncommand = "true"\n'))
 
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err.endswith("jobs.toml:2: error: minute: value 61 is outside 0-59\n")
+    assert answer.err.endswith("jobs.toml:2: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n")
 
 
 def test_warnings_are_allowed_unless_strict(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import click
 
 from kron.engine.collector import collector_paused
 from kron.hosts.console import print_findings
-from kron.hosts.krond.job_files import Loaded, in_order, load_jobs, open_sources, surroundings
+from kron.hosts.krond.job_files import Loaded, in_order, is_directory, load_jobs, open_sources, surroundings
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.reading import read_sources
 from kron.rules.files.source import Format, Source
@@ -22,8 +22,12 @@ def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
 
 
 def read_files(paths: Iterable[Path]) -> list[HostJob]:
-    """Return the jobs of all files, or print every error of all of them and end."""
-    loaded = open_files(str(path) for path in paths)
+    """Return the jobs of all files, or print every error of all of them and end; a directory is wrong usage."""
+    files = [str(path) for path in paths]
+    for file in files:
+        if is_directory(file):
+            raise click.UsageError(f"{file}: is a directory")
+    loaded = open_files(files)
     _end_if_wrong(loaded)
     return list(loaded.job_set.jobs)
 
