@@ -69,7 +69,7 @@ def test_a_file_with_errors_is_reported_as_by_lint_and_nothing_is_printed(tmp_pa
     answer = kron("feed", file, str(wrong), *DAY)
 
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"{wrong}:1: error: hour: value 25 is outside 0-23\n"
+    assert answer.err == f"{wrong}:1: error: hour: value 25 is outside 0-23; write a number from 0 to 23\n"
     assert answer.err in kron("lint", file, str(wrong)).err
 
 

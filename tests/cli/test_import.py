@@ -48,7 +48,7 @@ def test_nothing_is_printed_of_a_crontab_with_errors(file: Path) -> None:
     answer = kron("import", "crontab", str(file))
 
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"{file}:1: error: minute: value 61 is outside 0-59\n"
+    assert answer.err == f"{file}:1: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n"
 
 
 def test_a_file_that_is_not_there_is_wrong_usage() -> None:

@@ -74,7 +74,7 @@ def test_an_error_in_a_line_is_the_answer_no() -> None:
     answer = kron("lint", "61 * * * *")
 
     assert answer.code == 1
-    assert answer.err == "<line>:1: error: minute: value 61 is outside 0-59\n"
+    assert answer.err == "<line>:1: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n"
 
 
 def test_all_errors_of_a_file_are_told_at_once_with_file_line_field_and_fix(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_all_errors_of_a_file_are_told_at_once_with_file_line_field_and_fix(tmp_
         [":5", "error", "window.duration"],
         [":6", "error", "name"],
         [":7", "error", "command"],
-        [":8", "error", "settings"],
+        [":8", "error", "colour"],
     ]
     assert lines[0].endswith("write 5-59,0-1")
 
@@ -144,7 +144,19 @@ def test_files_of_every_form_are_read(tmp_path: Path) -> None:
         ["a.toml:2", "error", "jobs.a.x"],
         ["b.crontab:1", "error", "minute"],
         ["c.kron:1", "error", "name"],
+        ["c.kron:1", "error", "command"],
     ]
+
+
+def test_a_directory_means_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "my jobs"
+    folder.mkdir()
+    (folder / "b.crontab").write_text("61 * * * * x\n", "utf-8")
+
+    answer = kron("lint", str(folder))
+
+    assert answer.code == 1
+    assert answer.err.startswith(f"{folder}/b.crontab:1: error: minute: ")
 
 
 def test_the_form_of_a_file_may_be_said(tmp_path: Path) -> None:

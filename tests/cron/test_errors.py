@@ -205,7 +205,7 @@ def test_the_pointer_ends_with_the_problem_and_its_fix() -> None:
 
 
 def test_the_pointer_ends_with_the_problem_alone_where_there_is_no_fix() -> None:
-    assert refusal("60 * * * *").pointer.endswith("\nminute field value 60 is outside 0-59")
+    assert refusal("x" * 5000).pointer.endswith("\nexpression field must have at most 4096 characters, found 5000")
 
 
 # --- the fix ----------------------------------------------------------------------------------------------------------
@@ -260,3 +260,14 @@ def test_a_spelling_that_changes_nothing_is_offered_beside_a_restricted_day_fiel
     dialect: Dialect, text: str, fix: str
 ) -> None:
     assert refusal(text, dialect).fix == fix
+
+
+# --- several mistakes -------------------------------------------------------------------------------------------------
+
+
+def test_the_first_field_that_is_wrong_is_raised_with_the_others_beside_it() -> None:
+    assert [each.details["field"] for each in refusal("0 25 L 13 *").all] == ["hour", "day", "month"]
+
+
+def test_one_mistake_has_no_others_beside_it() -> None:
+    assert refusal("0 25 * * *").others == ()

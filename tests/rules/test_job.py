@@ -142,9 +142,7 @@ def test_the_dialect_is_that_of_the_caller() -> None:
         ("name=x command=echo hello", "needs KEY=VALUE", 20),
         ('name=x "command"', "needs KEY=VALUE", 7),
         ("name=x  hello", "needs KEY=VALUE", 8),
-        ("name=x colour=red", f"must be one of {', '.join(IN_LINES)}", 7),
-        ("NAME=x", f"must be one of {', '.join(IN_LINES)}", 0),
-        ("=x", f"must be one of {', '.join(IN_LINES)}", 0),
+        ("name=x =x", "needs KEY=VALUE", 7),
     ],
 )
 def test_a_word_that_is_no_setting_is_refused_where_it_stands(rest: str, reason: str, offset: int) -> None:
@@ -211,3 +209,16 @@ def test_a_line_that_was_printed_names_the_same_job(
     original = Job(timing, Policy(concurrency, timedelta(minutes=5), suspend), tuple(settings))
 
     assert Job.parse(original.to_line(), identity="test/job") == original
+
+
+@pytest.mark.parametrize(("rest", "key", "meant"), [("name=x usr=bob", "usr", "user"), ("NAME=x", "NAME", "name")])
+def test_an_unknown_setting_is_named_and_answered_with_the_nearest(rest: str, key: str, meant: str) -> None:
+    error = refusal(rest)
+
+    assert (error.field, error.reason, error.fix) == (key, "is not a key of a line", f"did you mean {meant}?")
+
+
+def test_of_several_wrong_settings_the_first_is_raised_with_the_others_beside_it() -> None:
+    error = refusal("name=x usr=bob name=y window=after")
+
+    assert [each.details["field"] for each in error.all] == ["usr", "name", "window"]

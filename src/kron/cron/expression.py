@@ -145,7 +145,7 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
         month = parse_field(parts[3], MONTH, dialect)
         weekday = parse_field(parts[4], WEEKDAY, dialect)
     except FieldParseError as error:
-        raise _located(error, text, parts, dialect) from error
+        raise _located_all(text, parts, dialect) from error
     either = not (day.starred or weekday.starred)
     if day.first > _SHORTEST_MONTH and not either and not any(day.first <= longest(value) for value in month):
         _refuse_never(text, day, month, _start_of(text, 2, dialect))
@@ -158,6 +158,18 @@ def _split(text: str, dialect: Dialect) -> list[str]:
         text = text.replace(blank, " ")
     parts = text.split(" ")
     return [part for part in parts if part] if "" in parts else parts
+
+
+def _located_all(text: str, parts: list[str], dialect: Dialect) -> InvalidCronExpressionError:
+    """Return the error about the first field that is wrong, with those about the others beside it."""
+    found = []
+    for part, unit in zip(parts, UNITS, strict=True):
+        try:
+            parse_field(part, unit, dialect)
+        except FieldParseError as error:
+            found.append(_located(error, text, parts, dialect))
+    found[0].others = tuple(found[1:])
+    return found[0]
 
 
 def _located(error: FieldParseError, text: str, parts: list[str], dialect: Dialect) -> InvalidCronExpressionError:

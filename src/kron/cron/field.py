@@ -183,7 +183,8 @@ class _Element:
             number = int(digits) if len(digits) < 3 else unit.high + 2
             highest = 7 if unit is WEEKDAY and self.dialect.sunday_is_seven else unit.high
             if not unit.low <= number <= highest:
-                fix = "write 0 for Sunday" if unit is WEEKDAY and number == 7 else ""
+                plain = f"write a number from {unit.low} to {highest}"
+                fix = "write 0 for Sunday" if unit is WEEKDAY and number == 7 else plain
                 raise self.error(f"value {text[:20]} is outside {unit.low}-{highest}", offset, fix)
             return number
         if text.isascii() and (named := unit.names.get(text.upper())) is not None:

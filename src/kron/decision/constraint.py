@@ -9,6 +9,7 @@ from datetime import date, datetime
 from kron.cron.dialect import DAY, HOUR, MONTH, WEEKDAY, Dialect, Unit
 from kron.cron.field import parse_field
 from kron.decision.choices import unknown_word
+from kron.decision.mistakes import Mistakes
 from kron.errors import FieldParseError, InvalidDefinitionError
 
 EVERY_MINUTE = (1 << 1440) - 1
@@ -32,14 +33,17 @@ class Clauses:
     def __post_init__(self) -> None:
         days: dict[str, DayTest] = {}
         minutes: dict[str, int] = {}
+        mistakes = Mistakes()
         for kind, texts in self.values.items():
-            if kind in _DAY_KINDS:
-                test, group = _DAY_KINDS[kind](kind, texts), _group(kind)
-                days[group] = _either(days[group], test) if group in days else test
-            elif kind in _MINUTE_KINDS:
-                minutes[kind] = _MINUTE_KINDS[kind](kind, texts)
-            else:
-                raise unknown_word("constraint", kind, KINDS)
+            with mistakes:
+                if kind in _DAY_KINDS:
+                    test, group = _DAY_KINDS[kind](kind, texts), _group(kind)
+                    days[group] = _either(days[group], test) if group in days else test
+                elif kind in _MINUTE_KINDS:
+                    minutes[kind] = _MINUTE_KINDS[kind](kind, texts)
+                else:
+                    raise unknown_word("constraint", kind, KINDS)
+        mistakes.tell()
         object.__setattr__(self, "days", days)
         object.__setattr__(self, "minutes", minutes)
 
@@ -71,34 +75,29 @@ class Clauses:
     def parse(cls, clauses: str | Iterable[str]) -> "Clauses":
         """Return the clauses of a text (`dow=MON-FRI;between=08:00-20:00`) or of a list with one clause an item."""
         values: dict[str, Values] = {}
+        mistakes = Mistakes()
         for clause in clauses.split(";") if isinstance(clauses, str) else clauses:
-            if not isinstance(clause, str):
-                raise InvalidDefinitionError(field="constraint", found=str(clause), reason="a clause must be a text")
-            kind, equals, text = clause.strip().partition("=")
-            if not equals:
-                raise InvalidDefinitionError(
-                    field="constraint", found=clause, reason="a clause needs KIND=VALUES", fix="write it as dow=MON-FRI"
-                )
-            kind = kind.strip()
-            values[kind] = values.get(kind, ()) + tuple(value.strip() for value in text.split(","))
-        return cls(values)
+            with mistakes:
+                kind, texts = _read_clause(clause)
+                values[kind] = values.get(kind, ()) + texts
+        return cls._of(values, mistakes)
 
     @classmethod
     def of_table(cls, table: Mapping[str, object]) -> "Clauses":
         """Return the clauses of a table from kind to value or list of values."""
         values: dict[str, Values] = {}
+        mistakes = Mistakes()
         for kind, given in table.items():
-            items = given if isinstance(given, list | tuple) else [given]
-            if not items or not all(
-                isinstance(item, str | int | date) and not isinstance(item, bool) for item in items
-            ):
-                raise InvalidDefinitionError(
-                    field=f"constraint {kind}",
-                    found=str(given),
-                    reason="must be a non-empty list of texts, numbers or dates",
-                )
-            values[kind] = tuple(part.strip() for item in items for part in str(item).split(","))
-        return cls(values)
+            with mistakes:
+                values[kind] = _read_values(kind, given)
+        return cls._of(values, mistakes)
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Values], mistakes: Mistakes) -> "Clauses":
+        with mistakes:
+            clauses = cls(values)
+        mistakes.tell()
+        return clauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +152,29 @@ def _group(kind: str) -> str:
 
 def _either(first: DayTest, second: DayTest) -> DayTest:
     return lambda day: first(day) or second(day)
+
+
+def _read_clause(clause: object) -> tuple[str, Values]:
+    if not isinstance(clause, str):
+        raise InvalidDefinitionError(field="constraint", found=str(clause), reason="a clause must be a text")
+    kind, equals, text = clause.strip().partition("=")
+    if not equals:
+        raise InvalidDefinitionError(
+            field="constraint", found=clause, reason="a clause needs KIND=VALUES", fix="write it as dow=MON-FRI"
+        )
+    return kind.strip(), tuple(value.strip() for value in text.split(","))
+
+
+def _read_values(kind: str, given: object) -> Values:
+    items = given if isinstance(given, list | tuple) else [given]
+    if not items or not all(isinstance(item, str | int | date) and not isinstance(item, bool) for item in items):
+        raise InvalidDefinitionError(
+            field=f"constraint {kind}",
+            found=str(given),
+            reason="must be a non-empty list of texts, numbers or dates",
+            fix="leave it out to say nothing",
+        )
+    return tuple(part.strip() for item in items for part in str(item).split(","))
 
 
 # --- the kinds --------------------------------------------------------------------------------------------------------

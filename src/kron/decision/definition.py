@@ -11,6 +11,7 @@ from kron.decision.choices import choose, unknown_word
 from kron.decision.constraint import Clauses
 from kron.decision.distribution import Distribution
 from kron.decision.line import Line, Modifier, parse_line, split_outside_quotes, unquote
+from kron.decision.mistakes import Mistakes
 from kron.decision.seed import Seed, SeedStrategy
 from kron.decision.window import Window, WindowMode
 from kron.errors import InvalidDefinitionError, InvalidDurationError, UnknownTimezoneError
@@ -64,8 +65,9 @@ def pointing_at(modifier: Modifier) -> Iterator[None]:
     try:
         yield
     except InvalidDefinitionError as error:
-        if error.position is None:
-            error.position = modifier.position
+        for each in error.all:
+            if isinstance(each, InvalidDefinitionError) and each.position is None:
+                each.position = modifier.position
         raise
     except UnknownTimezoneError as error:
         raise InvalidDefinitionError(
@@ -82,15 +84,20 @@ def read_window(given: object) -> Window:
     if isinstance(given, Window):
         return given
     if isinstance(given, str):
-        word, comma, duration = (part.strip() for part in given.partition(","))
+        word, comma, length = (part.strip() for part in given.partition(","))
         if not comma:
             raise InvalidDefinitionError(
                 field="window", found=given, reason="needs a mode and a duration", fix="write after,2h or around,90m"
             )
-        given = {"mode": word, "duration": duration}
-    table = read_table("window", given, ("mode", "duration"))
-    mode = choose(WindowMode, "window.mode", table.get("mode", "after"))
-    return Window(mode, read_duration("window.duration", table.get("duration", "0s")))
+        given = {"mode": word, "duration": length}
+    mistakes = Mistakes()
+    table = read_table("window", given, ("mode", "duration"), mistakes)
+    with mistakes:
+        mode = choose(WindowMode, "window.mode", table.get("mode", "after"))
+    with mistakes:
+        duration = read_duration("window.duration", table.get("duration", "0s"))
+    mistakes.tell()
+    return Window(mode, duration)
 
 
 def read_duration(field: str, given: object) -> timedelta:
@@ -107,16 +114,22 @@ def read_distribution(given: object) -> Distribution:
     """Return the distribution of `skewLate,shape=2.5`, of {name, params}, or itself."""
     if isinstance(given, Distribution):
         return given
+    mistakes = Mistakes()
+    params: Parts = {}
     if isinstance(given, str):
         name, *words = (part.strip() for part in given.split(","))
-        params: Parts = {}
         for word in words:
-            add_once(params, *read_pair("distribution", word), of="distribution")
+            with mistakes:
+                add_once(params, *read_pair("distribution", word), of="distribution")
         given = {"name": name, "params": params}
-    table = read_table("distribution", given, ("name", "params"))
+    table = read_table("distribution", given, ("name", "params"), mistakes)
     given_params = table.get("params")
-    params = dict(read_table("distribution.params", {} if given_params is None else given_params, None))
-    return Distribution(str(table.get("name", "uniform")), params)  # type: ignore[arg-type] # it checks
+    with mistakes:
+        params = dict(read_table("distribution.params", {} if given_params is None else given_params, None))
+    with mistakes:
+        distribution = Distribution(str(table.get("name", "uniform")), params)  # type: ignore[arg-type] # it checks
+    mistakes.tell()
+    return distribution
 
 
 def read_seed(given: object, salt: object = None) -> Seed:
@@ -132,17 +145,22 @@ def read_seed_parts(given: object) -> Parts:
     """Return the strategy and the salt that are given, in any of the forms of a seed."""
     if isinstance(given, Seed):
         return {"strategy": given.strategy} | ({"salt": given.salt} if given.salt else {})
+    mistakes = Mistakes()
     if isinstance(given, str):
         words: Parts = {}
         for word in split_outside_quotes(given, ","):
-            key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
-            add_once(words, key, unquote(value), of="seed")
+            with mistakes:
+                key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
+                add_once(words, key, unquote(value), of="seed")
         given = words
-    parts = dict(read_table("seed", given, ("strategy", "salt")))
+    parts = dict(read_table("seed", given, ("strategy", "salt"), mistakes))
     if "strategy" in parts:
-        parts["strategy"] = choose(SeedStrategy, "seed.strategy", parts["strategy"])
+        with mistakes:
+            parts["strategy"] = choose(SeedStrategy, "seed.strategy", parts["strategy"])
     if "salt" in parts:
-        check_text("salt", parts["salt"])
+        with mistakes:
+            check_text("salt", parts["salt"])
+    mistakes.tell()
     return parts
 
 
@@ -162,11 +180,14 @@ _DST: Mapping[str, type[Enum]] = {"gap": Gaps, "repeated": Repeated}
 
 def _read_dst(modifier: Modifier) -> Parts:
     parts: Parts = {}
+    mistakes = Mistakes()
     for word in modifier.words():
-        key, value = read_pair("dst", word)
-        if key not in _DST:
-            raise unknown_word("dst", key, _DST)
-        add_once(parts, key, choose(_DST[key], key, value).value)
+        with mistakes:
+            key, value = read_pair("dst", word)
+            if key not in _DST:
+                raise unknown_word("dst", key, _DST)
+            add_once(parts, key, choose(_DST[key], key, value).value)
+    mistakes.tell()
     return parts
 
 
@@ -186,7 +207,9 @@ def read_pair(field: str, word: str) -> tuple[str, str]:
     """Return the key and the value of `KEY=VALUE`."""
     key, equals, value = word.partition("=")
     if not equals or not key.strip():
-        raise InvalidDefinitionError(field=field, found=word, reason="needs KEY=VALUE")
+        raise InvalidDefinitionError(
+            field=field, found=word, reason="needs KEY=VALUE", fix="write both, with a = between"
+        )
     return key.strip(), value.strip()
 
 
@@ -199,14 +222,18 @@ def add_once(parts: Parts, key: str, value: object, *, of: str = "") -> None:
     parts[key] = value
 
 
-def read_table(field: str, given: object, known: tuple[str, ...] | None) -> Mapping[str, object]:
-    """Return a table whose keys are all known."""
+def read_table(
+    field: str, given: object, known: tuple[str, ...] | None, mistakes: Mistakes | None = None
+) -> Mapping[str, object]:
+    """Return a table; that one of its keys is unknown is raised, or is one of several `mistakes`."""
     if not isinstance(given, Mapping):
         kinds = "a text or a table" if field in _TEXT_OR_TABLE else "a table"
         raise InvalidDefinitionError(field=field, found=str(given), reason=f"must be {kinds}")
-    for key in given:
-        if known is not None and key not in known:
-            raise unknown_word(field, key, known)
+    unknown = mistakes or Mistakes()
+    if known is not None:
+        unknown.errors += [unknown_word(field, key, known) for key in given if key not in known]
+    if mistakes is None:
+        unknown.tell()
     return given
 
 
@@ -231,5 +258,7 @@ def check_text(field: str, given: object) -> str:
             raise TypeError("not a text")
         given.encode()
     except (TypeError, UnicodeEncodeError) as error:
-        raise InvalidDefinitionError(field=field, found=ascii(given), reason="must be a text in UTF-8") from error
+        raise InvalidDefinitionError(
+            field=field, found=ascii(given), reason="must be a text in UTF-8", fix="write it in quotes"
+        ) from error
     return given

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kron.decision.choices import unknown_word
+from kron.decision.mistakes import Mistakes
 from kron.decision.window import WindowMode
 from kron.errors import InvalidDefinitionError, InvalidDurationError
 from kron.instant import SECOND, ZERO, format_duration, parse_duration
@@ -37,12 +38,15 @@ class Distribution:
     def __post_init__(self) -> None:
         if self.name not in _KINDS:
             raise unknown_word("distribution", self.name, _KINDS)
-        known = _KINDS[self.name].parameters
-        params = {}
-        for key, value in self.params.items():
-            if key not in known:
-                raise _unknown_parameter(self.name, key, known)
-            params[key] = _READERS[key](key, value)
+        try:
+            params = {key: _read_parameter(self.name, key, value) for key, value in self.params.items()}
+        except InvalidDefinitionError:
+            mistakes = Mistakes()
+            for key, value in self.params.items():
+                with mistakes:
+                    _read_parameter(self.name, key, value)
+            mistakes.tell()
+            raise
         object.__setattr__(self, "params", MappingProxyType(params))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -245,6 +249,10 @@ _READERS: Mapping[str, Callable[[str, object], Parameter]] = {
 }
 
 
-def _unknown_parameter(name: str, key: str, known: Mapping[str, object]) -> InvalidDefinitionError:
-    takes = ", ".join(known) or "no parameters"
-    return InvalidDefinitionError(field="distribution", found=key, reason=f"{name} takes {takes}")
+def _read_parameter(name: str, key: str, value: object) -> Parameter:
+    known = _KINDS[name].parameters
+    if key not in known:
+        takes = ", ".join(known) or "no parameters"
+        fix = unknown_word("distribution", key, known).fix if known else "leave it out"
+        raise InvalidDefinitionError(field="distribution", found=key, reason=f"{name} takes {takes}", fix=fix)
+    return _READERS[key](key, value)

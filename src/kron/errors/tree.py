@@ -23,7 +23,12 @@ def printable(text: str) -> str:
 
 
 class KronError(Exception):
-    """The root of the tree: catch this to catch everything Kron raises on purpose."""
+    """The root of the tree: catch this to catch everything Kron raises on purpose.
+
+    Where several parts of a text are wrong, the first is raised, and `others` has the errors about the rest.
+    """
+
+    others: tuple["KronError", ...] = ()
 
     def __init__(self, message: str, **details: object) -> None:
         super().__init__(message)
@@ -34,6 +39,11 @@ class KronError(Exception):
     def name(self) -> str:
         """The stable name of this kind of error."""
         return type(self).__name__
+
+    @property
+    def all(self) -> tuple["KronError", ...]:
+        """This error and those beside it."""
+        return (self, *self.others)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors take keywords only, so they are copied and pickled by their state, not by calling them again.

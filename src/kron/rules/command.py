@@ -15,7 +15,7 @@ class Command:
     argv: tuple[str, ...]  # with a shell: (shell, "-c", text)
     user: str = ""  # empty: that of the host process
     group: str = ""  # empty: the user's own
-    cwd: str = ""  # absolute; empty: the user's home, "/" if that does not exist
+    cwd: str = ""  # absolute; empty: its HOME, the user's own if `env` has none; "/" if that does not exist
     env: tuple[tuple[str, str], ...] = ()  # beside what every child gets
     umask: int | None = None
     limits: tuple[tuple[str, int], ...] = ()  # by the names of resource.RLIMIT_* in lower case

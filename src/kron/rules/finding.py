@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError, UnknownTimezoneError, shown
+from kron.errors import (
+    InvalidCronExpressionError,
+    InvalidDefinitionError,
+    KronError,
+    UnknownTimezoneError,
+    printable,
+    shown,
+)
 
 Level = Literal["error", "warning", "notice"]  # a notice tells what is done, and never that it is wrong
 
@@ -20,7 +27,7 @@ class Finding:
     line: int = 0
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}: " if self.file else ""
+        place = f"{printable(self.file)}:{self.line}: " if self.file else ""  # one problem is one line
         return f"{place}{self.level}: {self.field}: {self.message}{f'; {self.fix}' if self.fix else ''}"
 
     def to_dict(self) -> dict[str, object]:

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kron.decision.choices import unknown_word
+from kron.decision.choices import meant_key
 from kron.decision.definition import add_once, check_type
 from kron.decision.line import Rest, parse_line, quote, split_outside_quotes, unquote
+from kron.decision.mistakes import Mistakes
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
 from kron.rules.files.keys import IN_LINES, KEYS, REPEATABLE
+from kron.rules.files.other_words import OF_A_JOB
 from kron.rules.policy import Policy
 
 
@@ -58,6 +60,14 @@ def _words(text: str, position: int) -> list[str]:
 
 def read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
     """Return the keys and values that follow a schedule, in order; errors point into the line, from `position` on."""
+    mistakes = Mistakes()
+    settings = gather_settings(text, position, mistakes)
+    mistakes.tell()
+    return settings
+
+
+def gather_settings(text: str, position: int, mistakes: Mistakes) -> tuple[tuple[str, str], ...]:
+    """Return the keys and values that follow a schedule; what is wrong with others is added to the mistakes."""
     settings: list[tuple[str, str]] = []
     seen: dict[str, object] = {}
     for word in _words(text, position):
@@ -66,7 +76,7 @@ def read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
                 settings.append(_read_setting(word, seen))
             except InvalidDefinitionError as error:
                 error.position = position
-                raise
+                mistakes.errors.append(error)
         position += len(word) + 1
     return tuple(settings)
 
@@ -74,15 +84,17 @@ def read_settings(text: str, position: int) -> tuple[tuple[str, str], ...]:
 def _read_setting(word: str, seen: dict[str, object]) -> tuple[str, str]:
     key, equals, value = word.partition("=")
     if word.startswith("@"):
-        raise InvalidDefinitionError(field="settings", found=word, reason="modifiers stand before the settings")
-    if not equals:
+        reason, fix = "modifiers stand before the settings", "move it to just after the schedule"
+        raise InvalidDefinitionError(field="settings", found=word, reason=reason, fix=fix)
+    if not equals or not key:
         fix = 'quote a value with blanks, as in command="echo hello"'
         raise InvalidDefinitionError(field="settings", found=word, reason="needs KEY=VALUE", fix=fix)
     if key not in IN_LINES:
         if key in KEYS and KEYS[key].modifier:
             fix = f"write @{KEYS[key].modifier}(…) after the schedule"
-            raise InvalidDefinitionError(field="settings", found=key, reason="is said by a modifier", fix=fix)
-        raise unknown_word("settings", key, IN_LINES)
+            raise InvalidDefinitionError(field=key, found=value, reason="is said by a modifier", fix=fix)
+        fix = meant_key(key, IN_LINES, OF_A_JOB)
+        raise InvalidDefinitionError(field=key, found="", reason="is not a key of a line", fix=fix)
     if key not in REPEATABLE:
         add_once(seen, key, value)
     return key, unquote(value)

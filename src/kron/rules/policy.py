@@ -8,6 +8,7 @@ from enum import Enum
 from kron.decision.choices import choose, unknown_word
 from kron.decision.definition import Parts, add_once, check_type, pointing_at, read_duration, read_pair, read_table
 from kron.decision.line import Line, Modifier
+from kron.decision.mistakes import Mistakes
 from kron.errors import InvalidDefinitionError
 from kron.instant import ZERO, format_duration
 
@@ -75,12 +76,21 @@ class Policy:
 
 def policy_words(modifier: Modifier) -> Parts:
     """Return what an `@policy(…)` says and no more, `suspend` as a bool where it is one."""
+    mistakes = Mistakes()
+    words = gather_policy_words(modifier, mistakes)
+    mistakes.tell()
+    return words
+
+
+def gather_policy_words(modifier: Modifier, mistakes: Mistakes) -> Parts:
+    """Return what an `@policy(…)` says; what is wrong with the rest of it is added to the mistakes."""
     words: Parts = {}
     for word in modifier.words():
-        key, value = read_pair("policy", word)
-        if key not in _WORDS:
-            raise unknown_word("policy", key, _WORDS)
-        add_once(words, key, _BOOLS.get(value, value) if key == "suspend" else value, of="policy")
+        with mistakes:
+            key, value = read_pair("policy", word)
+            if key not in _WORDS:
+                raise unknown_word("policy", key, _WORDS)
+            add_once(words, key, _BOOLS.get(value, value) if key == "suspend" else value, of="policy")
     return words
 
 

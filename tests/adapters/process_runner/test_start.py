@@ -89,6 +89,20 @@ def test_the_jobs_own_variables_go_over_the_usual_ones(tmp_path: Path) -> None:
     within_time(body())
 
 
+@pytest.mark.parametrize(
+    ("home", "directory"),
+    [("/usr", "/usr"), ("/no/such/home", "/"), ("/etc/hostname/x", "/"), ("relative", "/"), ("", "/")],
+)
+def test_it_runs_in_the_home_that_the_job_sets_or_in_the_root(tmp_path: Path, home: str, directory: str) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            await world.run("true", cwd=str(tmp_path))
+
+            assert await world.says("pwd", env=(("HOME", home),)) == f"{directory}\n"
+
+    within_time(body())
+
+
 def test_it_has_no_descriptors_but_three_though_the_host_leaks_one(tmp_path: Path) -> None:
     leaked = os.open("/etc/hostname", os.O_RDONLY)
     os.set_inheritable(leaked, True)  # noqa: FBT003  # it has no name

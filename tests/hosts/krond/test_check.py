@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_errors_are_the_answer_no(tmp_path: Path) -> None:
     answer = krond("check", "--config", write(tmp_path, 'schedule = "61 * * * *"\ncommand = "true"\n'))
 
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err.endswith("jobs.toml:2: error: minute: value 61 is outside 0-59\n")
+    assert answer.err.endswith("jobs.toml:2: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n")
 
 
 def test_warnings_are_allowed_unless_strict(tmp_path: Path) -> None:
@@ -101,6 +102,8 @@ def test_a_notice_is_no_error_even_if_strict(tmp_path: Path) -> None:
         ("--config", "examples/krond.toml", "--config", "examples/jobs.kron", "--format", "toml"),
         ("--config", "examples", "--format", "toml"),
         ("--config", "README.md"),
+        ("--config", ""),
+        ("--config", "examples/krond.toml", "--config", ""),
         ("--config", "examples/krond.toml", "--format", "yaml"),
     ],
     ids=str,
@@ -129,6 +132,43 @@ def test_errors_of_other_files_are_told_beside_one_that_cannot_be_read(tmp_path:
 
     assert answer.code == 2
     assert [line.split(": ")[2] for line in answer.err.splitlines()] == ["file", "jobs.x.umask"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize(
+    ("name", "mode", "told"),
+    [("", 0o000, ""), ("", 0o711, ""), ("cron.d", 0o000, "/cron.d"), ("", 0o744, "/cron.d")],
+    ids=["neither names nor files", "no names", "its cron.d", "names only"],
+)
+def test_a_directory_that_cannot_be_read_is_told_as_a_file_is_beside_other_errors(
+    name: str, mode: int, told: str
+) -> None:
+    with TemporaryDirectory() as place:  # that of the test is nobody's but root's
+        above, folder = Path(place), Path(place, "folder")
+        (folder / "cron.d").mkdir(parents=True)
+        above.chmod(0o755)
+        file = write(above, f'umask = "9"\n{GOOD}')
+        (folder / name).chmod(mode)
+
+        code, found = check_as_nobody("--config", str(folder), "--config", file)
+
+    assert code == 2
+    assert [(finding["file"], finding["line"], finding["field"], finding["message"]) for finding in found] == [
+        (f"{folder}{told}", 1, "file", "cannot be read: Permission denied"),
+        (file, 2, "jobs.x.umask", 'must be a text of octal digits up to 777, found "9"'),
+    ]
+
+
+def check_as_nobody(*arguments: str) -> tuple[int, list[dict[str, object]]]:
+    """Return what krond says that may read less; asked once before, it has imported all that it needs."""
+    program = (
+        "import os, sys; from tests.hosts.krond.runner import krond;"
+        "arguments = ['check', '--json', *sys.argv[1:]]; krond(*arguments);"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
+        "answer = krond(*arguments); print(answer.out); sys.exit(answer.code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(done.stdout)
 
 
 def test_the_shipped_example_is_clean() -> None:
@@ -176,6 +216,25 @@ def test_a_program_that_is_not_found_is_a_warning(tmp_path: Path, keys: str) -> 
     (line,) = check(tmp_path, f'schedule = "0 9 * * *"\ndeadline = "1m"\n{keys}\n')
 
     assert line.startswith("4: warning: jobs.x.command: is not found on this host, found ")
+
+
+def test_a_directory_that_does_not_exist_is_a_warning(tmp_path: Path) -> None:
+    assert check(tmp_path, f'{GOOD}cwd = "/no/such/folder"\n') == [
+        '5: warning: jobs.x.cwd: is no directory of this host, found "/no/such/folder"; make it'
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_what_this_process_may_not_see_is_no_failure() -> None:
+    with TemporaryDirectory() as place:
+        hidden = Path(place, "hidden")
+        hidden.mkdir(mode=0o700)
+        Path(place).chmod(0o755)
+        file = write(Path(place), f'cwd = "{hidden}/x"\n{GOOD.replace("/bin/true", f"{hidden}/x")}')
+
+        code, found = check_as_nobody("--config", file)
+
+    assert (code, [finding["field"] for finding in found]) == (0, ["jobs.x.command"])
 
 
 def test_a_program_is_looked_for_in_the_jobs_own_path(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_directory_means_its_files_of_known_endings_and_its_cron_d(folder: Pat
 
 
 def test_a_name_that_cron_would_ignore_is_ignored_with_a_notice(folder: Path) -> None:
-    (finding,) = load(folder).findings
+    (finding,) = load(folder / "cron.d").findings
 
     assert (finding.level, Path(finding.file).name) == ("notice", "mine.bak")
 
@@ -132,3 +132,24 @@ def test_a_path_where_nothing_lies_is_said_to_be_missing_whatever_its_name(tmp_p
 
     (finding,) = loaded.findings
     assert (loaded.unreadable, finding.message) == (True, "cannot be read: No such file or directory")
+
+
+def test_a_hidden_file_of_a_known_ending_is_ignored_with_a_notice(folder: Path) -> None:
+    found = {Path(finding.file).name: finding for finding in load(folder).findings}
+
+    assert (found[".hidden.toml"].level, found[".hidden.toml"].message) == (
+        "notice",
+        "is ignored: its name begins with a dot",
+    )
+
+
+def test_a_file_named_cron_d_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "cron.d").write_text("garbage", "utf-8")
+
+    assert load(tmp_path).findings == ()
+
+
+def test_a_name_with_a_line_break_stays_on_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a\nb.toml").write_text("[jobs.a]", "utf-8")
+
+    assert [str(finding).count("\n") for finding in load(tmp_path / "a\nb.toml").findings] == [0, 0, 0]

@@ -20,7 +20,7 @@ timezone = "Europe/Paris"
 identity = "backup"
 schedule = "0 3 * * *"
 window = "after,1h"
-only = ["dow=MON-FRI"]
+only = "dow=MON-FRI"
 command = ["/bin/true"]
 on_failure = ["https://example.org/"]
 

@@ -8,6 +8,7 @@ import pytest
 
 from kron.errors import StateDirectoryError
 from kron.hosts.krond.state import State, default_state
+from tests.hosts.krond.runner import krond
 
 
 def taken(path: Path) -> State:
@@ -82,3 +83,19 @@ def test_the_state_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("KROND_STATE", str(tmp_path))
 
     assert default_state() == tmp_path
+
+
+def test_an_empty_word_of_the_environment_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KROND_STATE", "")
+
+    assert default_state() != Path.cwd()
+
+
+@pytest.mark.parametrize(
+    "command", [("run", "--config", "examples/krond.toml"), ("status",)], ids=lambda words: words[0]
+)
+def test_an_empty_path_is_wrong_usage(command: tuple[str, ...]) -> None:
+    answer = krond(*command, "--state", "")
+
+    assert answer.code == 2
+    assert "a path must not be empty" in answer.err

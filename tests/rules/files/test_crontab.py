@@ -138,7 +138,7 @@ def test_a_comment_just_above_names_a_line() -> None:
         ("# kron:\n0 3 * * * x", 1, "kron"),
         ("# kron: name=a name=b\n0 3 * * * x", 1, "kron"),
         ('# kron: name="a\n0 3 * * * x', 1, "line"),
-        ("# kron: name=a\n0 3 * * * x\n# kron: name=a\n0 3 * * * x", 4, "name"),
+        ("# kron: name=a\n0 3 * * * x\n# kron: name=a\n0 3 * * * x", 3, "name"),
     ],
 )
 def test_a_comment_that_names_no_line_is_an_error(text: str, line: int, field: str) -> None:
@@ -185,7 +185,7 @@ def test_shell_path_and_home_are_obeyed() -> None:
     command = only("SHELL=/bin/bash\nPATH=/opt\nHOME=/srv\n0 3 * * * x").command
 
     assert command.argv[0] == "/bin/bash"
-    assert command.cwd == "/srv"
+    assert command.cwd == ""  # and so its home, which is the root if it does not exist
     assert dict(command.env) == {"SHELL": "/bin/bash", "PATH": "/opt", "HOME": "/srv"}
 
 
@@ -249,7 +249,10 @@ MISTAKES = {
     "unknown macro": ("@fortnightly backup", "expression"),
     "unknown modifier": ("0 3 * * * @jitter(2h) backup", "modifier"),
     "wrong modifier": ("0 3 * * * @win(before,2h) backup", "window.mode"),
-    "wrong zone": ("CRON_TZ=Mars/Phobos\n", "timezone"),
+    "wrong zone": ("CRON_TZ=Mars/Phobos\n", "CRON_TZ"),
+    "comment that says nothing": ("# kron:\n", "kron"),
+    "wrong name in the comment": ('# kron: name=" "\n0 3 * * * x', "name"),
+    "wrong identity in the comment": ("# kron: identity={foo}\n0 3 * * * x", "identity"),
     "relative shell": ("SHELL=bash\n", "SHELL"),
     "relative home": ("HOME=here\n", "HOME"),
     "our own variable": ("KRON_X=1\n", "env"),
@@ -262,6 +265,15 @@ def test_a_mistake_is_one_error(text: str, field: str) -> None:
     (finding,) = read(text, "crontab").findings
 
     assert (finding.level, finding.line, finding.field) == ("error", 1, field)
+    assert finding.fix
+
+
+def test_every_wrong_field_of_a_line_is_told() -> None:
+    assert [finding.field for finding in read("61 25 * * FRY backup", "crontab").findings] == [
+        "minute",
+        "hour",
+        "weekday",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,12 @@ MISTAKES = {
     "empty name": ("@daily name= command=true", "name"),
     "no command": ("@daily name=a", "command"),
     "empty command": ("@daily name=a command=", "command"),
-    "unknown setting": ("@daily name=a command=true colour=red", "settings"),
+    "unknown setting": ("@daily name=a command=true colour=red", "colour"),
+    "what a modifier says": ("@daily name=a command=true window=after,1h", "window"),
+    "modifier after a setting": ("@daily name=a @win(after,1h) command=true", "settings"),
+    "wrong limit": ("@daily name=a command=true limits=nofile=x", "limits.nofile"),
+    "wrong variable": ("@daily name=a command=true env=A=a\0b", "env.A"),
+    "no name at boot": ("@reboot command=true", "name"),
     "twice": ("@daily name=a command=true user=a user=b", "user"),
     "variable twice": ("@daily name=a command=true env=A=1 env=A=2", "env.A"),
     "variable without a value": ("@daily name=a command=true env=A", "env"),
@@ -121,7 +126,38 @@ def test_a_mistake_is_one_error(line: str, field: str) -> None:
     (finding,) = read(line, "kron").findings
 
     assert (finding.level, finding.line, finding.field) == ("error", 1, field)
+    assert finding.fix
     assert str(finding).isprintable()
+
+
+def test_all_mistakes_of_a_line_are_told() -> None:
+    line = (
+        "61 3 * * * @policy(deadline=1,concurrency=no) name=v env=A env=B=1 env=B=2 timeout=3 usr=bob on_late=http://"
+    )
+
+    assert sorted(finding.field for finding in read(line, "kron").findings) == [
+        "command", "deadline", "env", "env.B", "minute", "on_late", "policy.concurrency", "timeout", "usr",
+    ]  # fmt: skip
+
+
+def test_a_line_without_a_name_hides_no_other_mistake() -> None:
+    assert [finding.field for finding in read("@daily command=true timeout=3", "kron").findings] == ["timeout", "name"]
+
+
+def test_several_lines_without_a_name_have_no_name_in_common() -> None:
+    found = read("@daily command=true\n@daily command=false", "kron").findings
+
+    assert [(finding.line, finding.message) for finding in found] == [(1, "is required"), (2, "is required")]
+
+
+def test_a_name_of_a_line_with_a_mistake_is_taken() -> None:
+    found = read("@daily name=a command=true colour=red\n@daily name=a command=true", "kron")
+
+    assert [(finding.line, finding.field) for finding in found.findings] == [(1, "colour"), (2, "name")]
+
+
+def test_a_line_with_a_mistake_is_no_job() -> None:
+    assert read("@daily name=a command=true colour=red", "kron").jobs == ()
 
 
 def test_a_file_that_is_no_job_file_is_refused_without_being_read_line_by_line() -> None:

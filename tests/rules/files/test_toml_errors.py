@@ -26,14 +26,14 @@ schedule = "0 9 * * * @tz(Europe/Pari) @win(before,1h)"
     assert [(finding.line, finding.field, finding.fix) for finding in read(text).findings] == [
         (2, "krond.slak", "did you mean slack?"),
         (5, "defaults.env.KRON_X", "choose another name"),
-        (8, "minute", ""),
+        (8, "minute", "write a number from 0 to 59"),
         (9, "jobs.backup.windw", "did you mean window?"),
         (10, "jobs.backup.deadline", 'write it in quotes and with a unit, as in deadline = "90s"'),
         (11, "jobs.backup.window.duration", "write it as 1h30m, 90s or 250ms"),
         (12, "jobs.backup.command", 'write ["/usr/bin/backup", "--all"]'),
         (14, "jobs.report.command", "add command = …"),
         (15, "jobs.report.schedule", "did you mean Europe/Paris or Europe/Madrid or Europe/Riga?"),
-        (15, "jobs.report.schedule", ""),
+        (15, "jobs.report.schedule", "write one of them"),
     ]
 
 
@@ -50,9 +50,9 @@ VALUES = {
     "repeated": ['"none"'],
     "window": ['"3h"', '"after"', "3", '"after,3"', '{mode = "after", length = "3h"}', '{duration = 3}', "[]"],
     "distribution": ['"gauss"', '{name = "skewLate", params = {shape = -1}}', "1"],
-    "seed": ['"hourly"', '{strategy = "daily", pepper = "x"}', "1"],
+    "seed": ["true", '"hourly"', '{strategy = "daily", pepper = "x"}', "1"],
     "salt": ["1", '"\\u0000"', "true"],
-    "only": ['"weather=sunny"', "{dow = []}", "1"],
+    "only": ['["dow=MON"]', '"weather=sunny"', "{dow = []}", "1"],
     "avoid": ['"date=2026-02-30"', "{hours = 25}"],
     "concurrency": ['"queue"', "true"],
     "deadline": ["10", '"ten"', '"-1s"', "true", "{}"],
@@ -90,7 +90,27 @@ def test_a_wrong_value_is_one_error_at_its_key(key: str, value: str) -> None:
 
     assert (finding.level, finding.line) == ("error", 3)
     assert finding.field.startswith(f"jobs.x.{key}")
+    assert finding.fix
     assert len(finding.message) < 300
+
+
+def test_a_key_that_belongs_to_each_job_is_sent_there() -> None:
+    (finding,) = read(table("", 'schedule = "@daily"')).findings
+
+    assert (finding.field, finding.fix) == ("defaults.schedule", "move it to the jobs")
+
+
+def test_an_unknown_macro_is_answered_with_all_that_a_job_may_have() -> None:
+    (finding,) = read(table('schedule = "@fortnightly"')).findings
+
+    assert finding.fix.startswith("use one of @hourly ")
+    assert finding.fix.endswith(" @reboot")
+
+
+def test_a_value_is_repeated_as_the_file_has_it() -> None:
+    (finding,) = read(table('window = ["after", "3h"]')).findings
+
+    assert finding.message == 'must be a text or a table, found "["after", "3h"]"'
 
 
 @pytest.mark.parametrize(
@@ -121,7 +141,16 @@ def test_a_job_that_runs_at_boot_has_no_window_and_no_constraints(key: str) -> N
     (finding,) = read(table(f'schedule = "@reboot"\n{key}')).findings
 
     assert finding.line == 4
-    assert "has no meaning for @reboot" in finding.message
+    assert finding.message == f"{key.partition(' ')[0]} has no meaning for @reboot"
+
+
+def test_a_modifier_that_has_no_meaning_at_boot_is_named() -> None:
+    assert [
+        finding.message for finding in read(table('schedule = "@reboot @win(after,1h) @seed(daily,salt=x)"')).findings
+    ] == [
+        "@win(…) has no meaning for @reboot",
+        "@seed(…) has no meaning for @reboot",
+    ]
 
 
 def test_a_list_is_not_read_by_a_shell() -> None:
@@ -180,8 +209,17 @@ def test_what_is_no_toml_is_one_error_with_its_line(text: str, line: int) -> Non
     (finding,) = read(text).findings
 
     assert (finding.level, finding.field, finding.line) == ("error", "syntax", line)
+    assert finding.fix
     assert finding.message.isprintable()
     assert len(finding.message) < 200
+
+
+@pytest.mark.parametrize("name", ["a", '"a b"', '"it\'s"', '"(a)"'])
+def test_a_table_that_is_there_twice_is_named_as_it_is_written(name: str) -> None:
+    (finding,) = read(f"[jobs.{name}]\n[jobs.{name}]\n").findings
+
+    assert finding.message.startswith(f"cannot declare jobs.{name} twice, column ")
+    assert finding.fix == "keep one of them"
 
 
 @pytest.mark.parametrize("mark", ["\ufeff", ""])

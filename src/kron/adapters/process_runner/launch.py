@@ -25,7 +25,6 @@ class Launcher:
     """Starts processes of one user. Not for a process with threads: directory and umask are its own, for a moment."""
 
     def __init__(self, identity: Identity) -> None:
-        self._home = identity.home
         self._base = {
             "PATH": PATH, "HOME": identity.home, "LOGNAME": identity.name, "SHELL": _SHELL, "USER": identity.name,
             "LANG": _LANG,
@@ -39,7 +38,7 @@ class Launcher:
         opened = list(descriptors)
         try:
             env = {**self._base, **dict(environment)}
-            self._enter(directory)
+            _enter(directory, env["HOME"])
             program = _find(argv[0], env["PATH"])
             given = descriptors[::-1]
             first = _text(text, opened) if text else self._null
@@ -71,15 +70,6 @@ class Launcher:
         """Leave the last directory, so that nobody is kept from unmounting it."""
         os.chdir("/")
 
-    def _enter(self, directory: str) -> None:
-        try:
-            os.chdir(directory or self._home)
-        except OSError as failure:
-            if not directory and failure.errno in (errno.ENOENT, errno.ENOTDIR):
-                os.chdir("/")
-                return
-            raise NotStartedError(f"working directory {directory or self._home}: {failure.strerror}") from failure
-
     def _open(self, where: str, number: int, given: list[int], opened: list[int]) -> int:
         if where == "fd":
             return given.pop()
@@ -88,6 +78,17 @@ class Launcher:
         if where == "discard":
             return self._null
         return _append(where.removeprefix("file:"), opened)
+
+
+def _enter(directory: str, home: str) -> None:
+    """Enter a directory, or a home; a home that does not exist, or is nobody knows where, is the root."""
+    try:
+        os.chdir(directory or (home if home.startswith("/") else "/"))
+    except OSError as failure:
+        if not directory and failure.errno in (errno.ENOENT, errno.ENOTDIR):
+            os.chdir("/")
+            return
+        raise NotStartedError(f"working directory {directory or home}: {failure.strerror}") from failure
 
 
 def _append(path: str, opened: list[int]) -> int:

@@ -17,17 +17,17 @@ _BY_FORMAT, _BY_PATH = "say --format", "give --at-path such a name"  # how else 
 
 
 def open_files(paths: Iterable[str], form: Format | None = None) -> Loaded:
-    """Return what stands in files, whoever may write them; a directory is wrong usage."""
-    files = list(paths)
-    for file in files:
-        if is_directory(file):
-            raise click.UsageError(f"{file}: is a directory")
-    return load_jobs(files, form=form, permissions=False)
+    """Return what stands in files and directories, whoever may write them."""
+    return load_jobs([*paths], form=form, permissions=False)
 
 
 def read_files(paths: Iterable[Path]) -> list[HostJob]:
-    """Return the jobs of all files, or print every error of all of them and end."""
-    loaded = open_files(str(path) for path in paths)
+    """Return the jobs of all files, or print every error of all of them and end; a directory is wrong usage."""
+    files = [str(path) for path in paths]
+    for file in files:
+        if is_directory(file):
+            raise click.UsageError(f"{file}: is a directory")
+    loaded = open_files(files)
     _end_if_wrong(loaded)
     return list(loaded.job_set.jobs)
 

@@ -14,6 +14,7 @@ from kron.hosts.cli.entries import AT_PATH, FILES, SINCE, UNTIL, find_entries, f
 from kron.hosts.cli.heat_map import heat_rows
 from kron.hosts.cli.load_page import page
 from kron.hosts.console import counted, print_table
+from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.looking import opened
 from kron.hosts.krond.names import find_identity
 from kron.instant import format_instant, parse_duration
@@ -33,7 +34,7 @@ _DAYS = 31  # more do not fit a terminal
 @click.option(
     "--duration", "given", metavar="NAME=5m", multiple=True, help="How long a job runs; may be given several times."
 )
-@click.option("--state", type=click.Path(path_type=Path), help="How long jobs run, from the ledger of this krond.")
+@click.option("--state", type=GivenPath(path_type=Path), help="How long jobs run, from the ledger of this krond.")
 @AT_PATH
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the load into this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -18,13 +18,13 @@ from kron.rules.lint import Linter
 
 
 @click.command()
-@click.argument("what", metavar="FILE|LINE...", nargs=-1, required=True)
+@click.argument("what", metavar="FILE|DIR|LINE...", nargs=-1, required=True)
 @DIALECT
 @FORMAT
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
 def lint(what: tuple[str, ...], dialect: str, form: str | None, *, strict: bool, as_json: bool) -> None:
-    """Check job files of any form (*.toml, *.kron, *.crontab) and single schedule lines.
+    """Check job files of any form (*.toml, *.kron, *.crontab), those of directories, and single schedule lines.
 
     Errors, and warnings: times that a change of the clocks hits, days that never come, windows longer than the spacing,
     periods that may find no allowed second. Exit 0 no error, 1 errors found, 2 wrong usage or an unreadable file.
@@ -54,6 +54,6 @@ def _is_line(item: str) -> bool:
 
 def _exists(item: str) -> bool:
     try:
-        return Path(item).is_file()
+        return bool(item) and Path(item).exists()
     except (OSError, ValueError):  # too long for a path, or with a NUL
         return False

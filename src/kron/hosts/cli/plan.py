@@ -12,6 +12,7 @@ from kron.errors import ControlError, shown
 from kron.hosts.cli.counting import count_load
 from kron.hosts.cli.entries import SINCE, UNTIL, find_span, read_placed, zone_of
 from kron.hosts.cli.progress import progress
+from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.asking import asking
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.job_files import is_directory
@@ -31,7 +32,7 @@ _SHOWN = 10  # runs of each kind; JSON has all
 @click.command()
 @click.argument("files", metavar="OLD NEW", nargs=-1, required=True)
 @click.option("--live", is_flag=True, help="Compare with what a running krond has declared: kron plan --live NEW.")
-@click.option("--state", type=click.Path(path_type=Path), help="The state directory of that krond.")
+@click.option("--state", type=GivenPath(path_type=Path), help="The state directory of that krond.")
 @SINCE
 @UNTIL
 @click.option("--max-peak", type=click.IntRange(0), metavar="N", help="Exit 1 if more start in one second.")

@@ -11,6 +11,7 @@ import click
 from kron.cron.wall_text import local_text
 from kron.cron.zone import load_zone
 from kron.hosts.console import counted, print_table
+from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.client import Client
 from kron.hosts.krond.state import State, default_state
 from kron.instant import parse_instant
@@ -19,7 +20,7 @@ from kron.rules.finding import Finding
 Decorator = Callable[[Callable[..., Any]], Any]
 
 STATE: Decorator = click.option(
-    "--state", type=click.Path(path_type=Path), help="The state directory of krond. [default: $KROND_STATE, or krond's]"
+    "--state", type=GivenPath(path_type=Path), help="The state directory of krond. [default: $KROND_STATE, or krond's]"
 )
 JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

@@ -8,6 +8,7 @@ import click
 from kron.adapters.system_now import system_now
 from kron.engine.collector import collector_paused
 from kron.hosts.console import end_with_findings
+from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import in_order, is_directory, load_jobs
 from kron.rules.files.source import Format
@@ -20,6 +21,7 @@ CONFIG: Decorator = click.option(
     "--config",
     "configs",
     metavar="FILE|DIR",
+    type=GivenPath(readable=False),  # what cannot be read is told with all else
     multiple=True,
     required=True,
     help="A job file, or a directory with *.toml, *.kron, *.crontab and cron.d; may be given several times.",

@@ -1,4 +1,4 @@
-"""check_host(job_set) -> findings: whether this host has the users, groups and programs that its jobs name."""
+"""check_host(job_set) -> findings: whether this host has the users, groups, programs and directories of its jobs."""
 
 import grp
 import os
@@ -13,7 +13,7 @@ from kron.rules.finding import Finding, Level
 
 
 def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
-    """Return errors about users and groups, which are warnings if the jobs are to run elsewhere, and about programs."""
+    """Return errors about users and groups, which are warnings if the jobs are to run elsewhere, and other warnings."""
     host = _Host()
     level: Level = "warning" if elsewhere else "error"
     found: list[Finding] = []
@@ -27,15 +27,19 @@ def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
         if not host.has_program(job.command):
             message = f'is not found on this host, found "{job.command.argv[0]}"'
             found.append(job.finding("warning", "command", message, "install it, or name its whole path"))
+        if job.command.cwd and not host.has_directory(job.command.cwd):
+            message = f'is no directory of this host, found "{job.command.cwd}"'
+            found.append(job.finding("warning", "cwd", message, "make it"))
     return found
 
 
 class _Host:
-    """What was asked of this host already: thousands of jobs name a handful of users and programs."""
+    """What was asked of this host already: thousands of jobs name a handful of users, programs and directories."""
 
     def __init__(self) -> None:
         self._refusals: dict[tuple[str, str], str] = {}
         self._programs: dict[tuple[str, str, str], bool] = {}
+        self._directories: dict[str, bool] = {}
 
     def refusal(self, part: str, name: str) -> str:
         """Return why a user or group cannot be had; empty if it can."""
@@ -50,6 +54,12 @@ class _Host:
         if key not in self._programs:
             self._programs[key] = _is_found(program, path, command.cwd)
         return self._programs[key]
+
+    def has_directory(self, path: str) -> bool:
+        """Whether a directory is there; one that this process may not see is given credit."""
+        if path not in self._directories:
+            self._directories[path] = _is_directory(path)
+        return self._directories[path]
 
 
 def _fix(reason: str) -> str:
@@ -89,3 +99,10 @@ def _can_be_run(path: Path) -> bool:
         return path.is_file() and os.access(path, os.X_OK)
     except OSError:  # in a folder that is closed to this user, or under a name that is too long: who runs it will see
         return False
+
+
+def _is_directory(path: str) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:
+        return True

@@ -1,5 +1,6 @@
 """load_jobs(configs) -> Loaded: which files there are, whether they may be trusted, and what stands in them."""
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ _ENDINGS = {".toml": Format.TOML, ".kron": Format.LINES, ".crontab": Format.CRON
 _SYSTEM_FOLDER = "cron.d"
 _SYSTEM_FILE = "/etc/crontab"
 _NAME_IN_SYSTEM_FOLDER = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)  # as cron has it: no editor's copies, no dotfiles
+_REMEDIES = {errno.ENOENT: "check its name", errno.EACCES: "let this user read it"}
 _MACHINE_IDS = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 
 
@@ -82,7 +84,7 @@ def open_sources(
             text = content.decode()
         except OSError as error:
             unreadable = True
-            findings.append(_error(file, f"cannot be read: {error.strerror}"))
+            findings.append(_unreadable(file, error.errno))
         except FileRefusedError as error:
             findings.append(_error(file, error.reason, error.fix))
         except UnicodeDecodeError as error:
@@ -90,7 +92,7 @@ def open_sources(
             findings.append(_error(file, f"is not UTF-8 at byte {error.start}", "save it as UTF-8"))
         except ValueError:
             unreadable = True
-            findings.append(_error(shown(file), "is no name of a file"))
+            findings.append(_error(shown(file), "is no name of a file", "a name has no zero byte"))
         else:
             findings += [Finding("warning", "file", message, fix, file, 1) for message, fix in warnings]
             sources.append(Source(file, place(file), found, text))
@@ -110,7 +112,7 @@ def is_directory(path: str) -> bool:
     """Whether a path leads to a directory; one that cannot be a path does not."""
     try:
         return Path(path).is_dir()
-    except OSError:  # longer than any name
+    except OSError:  # longer than any name, or in a directory that we may not enter
         return False
 
 
@@ -133,7 +135,7 @@ def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) 
         else:
             found = form or form_of(config)
             if found is None and not os.path.lexists(config):  # perhaps a directory was meant
-                findings.append(_error(shown(config), "cannot be read: No such file or directory"))
+                findings.append(_unreadable(shown(config), errno.ENOENT))
             elif found is None:
                 fix = "call it *.toml, *.kron or *.crontab, or say --format"
                 findings.append(_error(config, "has a name that does not tell its form", fix))
@@ -144,36 +146,46 @@ def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) 
                 yield file, found
 
 
-def _in_directory(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format]]:
-    """Yield the job files of a directory and of its cron.d, in the order of their names; other names are left alone."""
-    folder = Path(directory)
+def _in_directory(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
+    """Yield the job files of a directory and of its cron.d, in the order of their names; other names are left alone.
+
+    A directory that cannot be read is told, and stands among the files, without a form.
+    """
     if Path(whole_path(directory)).name == _SYSTEM_FOLDER:
         yield from _in_system_folder(directory, findings)
         return
-    for path in _entries(folder, directory, findings):
-        if path.suffix in _ENDINGS and not path.name.startswith(".") and not path.is_dir():
-            yield str(path), _ENDINGS[path.suffix]
-    if (folder / _SYSTEM_FOLDER).is_dir():
-        yield from _in_system_folder(str(folder / _SYSTEM_FOLDER), findings)
-
-
-def _in_system_folder(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format]]:
-    for path in _entries(Path(directory), directory, findings):
-        file = str(path)
-        if _is_system_name(path.name):
-            if not path.is_dir():
-                yield file, Format.SYSTEM_CRONTAB
-        else:
-            message = "is ignored, as cron does: names in cron.d are letters, digits, - and _"
-            findings.append(Finding("notice", "file", message, "rename it to use it", file, 1))
-
-
-def _entries(folder: Path, directory: str, findings: list[Finding]) -> list[Path]:
+    folder = Path(directory)
+    system = folder / _SYSTEM_FOLDER
+    paths: list[Path] = []
     try:
-        return sorted(folder.iterdir())
+        paths = sorted(folder.iterdir())
     except OSError as error:
-        findings.append(_error(directory, f"cannot be read: {error.strerror}"))
-        return []
+        findings.append(_unreadable(directory, error.errno))
+        yield directory, None
+    for path in paths:
+        if path.suffix in _ENDINGS and not is_directory(str(path)):
+            if path.name.startswith("."):
+                findings.append(_ignored(path, "is ignored: its name begins with a dot"))
+            else:
+                yield str(path), _ENDINGS[path.suffix]
+    if system in paths or is_directory(str(system)):  # it may be seen and not asked, or reverse
+        yield from _in_system_folder(str(system), findings)
+
+
+def _in_system_folder(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
+    try:
+        paths = sorted(Path(directory).iterdir())
+    except NotADirectoryError:
+        return
+    except OSError as error:
+        findings.append(_unreadable(directory, error.errno))
+        yield directory, None
+        return
+    for path in paths:
+        if not _is_system_name(path.name):
+            findings.append(_ignored(path, "is ignored, as cron does: names in cron.d are letters, digits, - and _"))
+        elif not is_directory(str(path)):
+            yield str(path), Format.SYSTEM_CRONTAB
 
 
 def _is_system_name(name: str) -> bool:
@@ -198,3 +210,12 @@ def _machine_id() -> str:
 
 def _error(file: str, message: str, fix: str = "") -> Finding:
     return Finding("error", "file", message, fix, file, 1)
+
+
+def _unreadable(file: str, number: int | None) -> Finding:
+    known = number or errno.EIO
+    return _error(file, f"cannot be read: {os.strerror(known)}", _REMEDIES.get(known, "give a file"))
+
+
+def _ignored(path: Path, message: str) -> Finding:
+    return Finding("notice", "file", message, "rename it to use it", str(path), 1)

@@ -18,6 +18,7 @@ from kron.engine.emitter import Emitter
 from kron.engine.ports import Sink
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.hosts.console import print_findings
+from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Control
@@ -56,7 +57,7 @@ class Options:
 @click.command()
 @CONFIG
 @FORMAT
-@click.option("--state", type=click.Path(path_type=Path), help="The state directory, made if it is missing.")
+@click.option("--state", type=GivenPath(path_type=Path), help="The state directory, made if it is missing.")
 @click.option(
     "--listen", metavar="HOST:PORT|unix:PATH|off", help="Where to show what happens, instead of what the files say."
 )

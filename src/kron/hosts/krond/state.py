@@ -76,8 +76,8 @@ def check_private(path: Path) -> None:
 
 def default_state() -> Path:
     """Return where a krond of this user keeps its state if nobody says otherwise."""
-    if "KROND_STATE" in os.environ:
-        return Path(os.environ["KROND_STATE"]).absolute()
+    if told := os.environ.get("KROND_STATE"):
+        return Path(told).absolute()
     if os.geteuid() == 0:
         return Path("/var/lib/krond")
     base = os.environ.get("XDG_STATE_HOME", "")

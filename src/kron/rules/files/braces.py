@@ -18,9 +18,10 @@ def expand(key: str, text: str, surroundings: Surroundings) -> str:
         word = match[1]
         if word not in values:
             reason = "may have {host} and {machine} in braces, and no other word"
-            raise InvalidDefinitionError(field=key, found=match[0], reason=reason)
+            raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix="leave the braces out")
         if not values[word]:
-            raise InvalidDefinitionError(field=key, found=match[0], reason=f"this host does not tell its {word}")
+            reason = f"this host does not tell its {word}"
+            raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix="leave it out")
         return values[word]
 
     return _IN_BRACES.sub(value_of, text)

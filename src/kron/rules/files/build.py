@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from kron.cron.dialect import EXTENDED
 from kron.cron.schedule import Schedule
 from kron.decision.constraint import Clauses, Constraints
 from kron.decision.definition import check_identity
@@ -31,6 +32,7 @@ _COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdou
 _HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
 _SAY_HOOKS = {*_HOOKS, "late_after", "ping"}
 _KEYS = tuple(KEYS)
+_MACROS = " ".join(EXTENDED.macros)
 _PART_NAMES = {"expression": "schedule", "strategy": "seed"}
 _ENTRIES = tuple(name for name, key in KEYS.items() if key.entries)
 _NO_CLAUSES, _NO_WINDOW, _UNIFORM, _FREE = Clauses(), Window(), Distribution(), Constraints()
@@ -78,6 +80,8 @@ class Builder:
     def build(self, draft: Draft) -> HostJob | None:
         """Return the job, or tell everything that is wrong with it."""
         errors = self._report.errors
+        for mistake in draft.mistakes:
+            self._report.errors_of(mistake, draft.line)
         said = read_draft(draft, _KEYS, self._report, self._memory.parts)
         merged = self._merge(said)
         named = self._check_name(draft)
@@ -152,9 +156,12 @@ class Builder:
         name = draft.name
         if name and name.isprintable() and name == name.strip() and len(name) <= LONGEST_NAME:
             return True
+        if not name and not draft.prefix:
+            self._report.add("error", "name", "is required", "add name=… after the schedule", draft.line)
+            return False
         reason = f"must be one printable line of at most {LONGEST_NAME} characters, not empty, without blanks around it"
-        error = InvalidDefinitionError(field="name", found=name, reason=reason)
-        self._report.error(error, draft.line, draft.prefix.rstrip(".") or "name")
+        error = InvalidDefinitionError(field="name", found=name, reason=reason, fix="choose another name")
+        self._report.error(error, draft.line_of("name"), draft.prefix.rstrip(".") or "name")
         return False
 
     def _identity(self, draft: Draft, merged: Merged) -> str | None:
@@ -170,11 +177,9 @@ class Builder:
         get = _getter(merged)
         expression = str(merged["expression"].value)
         if expression.lower() == REBOOT:
-            for part in _UNTIMED:
-                if part in said:
-                    reason = f"{said[part].key} has no meaning for @reboot"
-                    error = InvalidDefinitionError(field=part, found=REBOOT, reason=reason, fix="leave it out")
-                    self._report.error(error, said[part].line, f"{draft.prefix}{said[part].key}")
+            for key, word, line in dict.fromkeys(_place(part, said[part]) for part in _UNTIMED if part in said):
+                message = f"{word} has no meaning for @reboot"
+                self._report.add("error", f"{draft.prefix}{key}", message, "leave it out", line)
             return None
         salt = ""
         with self._telling(draft, "salt", merged):
@@ -223,8 +228,11 @@ class Builder:
         found: dict[str, Any] = {}
         for name in _HOOKS:
             if name in merged:
-                with self._telling(draft, name, merged):
-                    found[name] = tuple(self._hook(name, item, get("shell", "")) for item in get(name, ()))
+                found[name] = []
+                for item in get(name, ()):
+                    with self._telling(draft, name, merged):
+                        found[name].append(self._hook(name, item, get("shell", "")))
+                found[name] = tuple(found[name])
         return Hooks(**found, late_after=get("late_after", LATE_AFTER), ping=get("ping", ""))
 
     def _hook(self, key: str, item: str | tuple[str, ...], shell: str) -> Hook:
@@ -245,7 +253,15 @@ class Builder:
         except KronError as error:
             said = merged.get(part)
             key = "" if isinstance(error, InvalidCronExpressionError) else draft.prefix + (said.key if said else part)
-            self._report.error(error, said.line if said else draft.line, key)
+            if isinstance(error, InvalidCronExpressionError):
+                error.fix = error.fix.replace(_MACROS, f"{_MACROS} {REBOOT}")  # which a job may have, and no schedule
+            self._report.errors_of(error, said.line if said else draft.line, key)
+
+
+def _place(part: str, said: Said) -> tuple[str, str, int]:
+    """Return the key that says a part, in which words, and where."""
+    name = _PART_NAMES.get(part, part)
+    return said.key, f"@{KEYS[name].modifier}(…)" if said.key == "schedule" else said.key, said.line
 
 
 def _table(said: Said) -> Mapping[str, object]:

@@ -12,6 +12,7 @@ from kron.cron.expression import parse
 from kron.decision.line import Line, Rest, parse_line, split_outside_quotes, unquote
 from kron.errors import InvalidDefinitionError, KronError
 from kron.rules.files.draft import Draft, Report
+from kron.rules.files.toml_index import Path
 from kron.rules.files.values import SHELL, read_absolute, read_variable, read_zone
 
 PATH = "/usr/bin:/bin"
@@ -53,11 +54,10 @@ def read_crontab(text: str, report: Report, *, timezone: str, system: bool) -> I
                 if variable := _VARIABLE.fullmatch(content):
                     _read_variable(variable, number, lines, report)
                 else:
-                    named, lines.named, lines.named_at = lines.named, {}, 0
-                    yield _read_job(content, number, lines, named, system=system)
+                    yield _read_job(content, number, lines, system=system)
                     continue
         except KronError as error:
-            report.error(error, number)
+            report.errors_of(error, number)
         if lines.named and lines.named_at != number:
             _check_unused(lines, report)
     _check_unused(lines, report)
@@ -76,7 +76,8 @@ def _read_comment(text: str) -> dict[str, str]:
         if word:
             named[key] = unquote(value)
     if not named:
-        raise InvalidDefinitionError(field="kron", found=text, reason="says neither name nor identity")
+        reason, fix = "says neither name nor identity", "write # kron: name=backup"
+        raise InvalidDefinitionError(field="kron", found=text, reason=reason, fix=fix)
     return named
 
 
@@ -90,7 +91,10 @@ def _check_unused(lines: _Lines, report: Report) -> None:
 def _read_variable(match: re.Match[str], number: int, lines: _Lines, report: Report) -> None:
     name, value = _unquoted(match[1]), _unquoted(match[2].rstrip(" \t"))
     if name == "CRON_TZ":
-        lines.timezone = read_zone("CRON_TZ", value)
+        try:
+            lines.timezone = read_zone(name, value)
+        except KronError as error:
+            report.error(error, number, name)
         return
     if name in _FIXED:
         report.add("notice", name, "cannot be changed by a crontab; it is the user's own", "remove the line", number)
@@ -112,7 +116,10 @@ def _unquoted(text: str) -> str:
 # --- jobs -------------------------------------------------------------------------------------------------------------
 
 
-def _read_job(content: str, number: int, lines: _Lines, named: dict[str, str], *, system: bool) -> Draft:
+def _read_job(content: str, number: int, lines: _Lines, *, system: bool) -> Draft:
+    named = lines.named
+    index: dict[Path, int] = {(key,): lines.named_at for key in named}
+    lines.named, lines.named_at = {}, 0
     line = parse_line(content, rest=Rest.COMMAND)
     user, command = _take_user(line) if system else ("", line.rest)
     first = command.split(None, 1)[0] if command else ""
@@ -132,11 +139,10 @@ def _read_job(content: str, number: int, lines: _Lines, named: dict[str, str], *
         "shell": env["SHELL"],
         **({"stdin": stdin} if stdin else {}),
         **({"user": user} if user else {}),
-        **({"cwd": env["HOME"]} if "HOME" in env else {}),
         "env": env,
         **({"identity": named["identity"]} if "identity" in named else {}),
     }
-    return Draft(named.get("name") or _name(user, command, lines.commands), number, entries)
+    return Draft(named.get("name") or _name(user, command, lines.commands), number, entries, index=index)
 
 
 def _take_user(line: Line) -> tuple[str, str]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from kron.decision.choices import unknown_word
+from kron.decision.choices import meant_key
 from kron.errors import InvalidDefinitionError, KronError, shown
 from kron.rules.files.keys import KEYS, Parts
+from kron.rules.files.other_words import OF_A_JOB
 from kron.rules.files.spelling import spell_key
 from kron.rules.files.toml_index import Path
 from kron.rules.files.values import wrong
@@ -26,7 +27,10 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The keys of a table or line. `path` leads to it in the file's index of lines, which is empty for lines."""
+    """The keys of a table or line. `path` leads to it in the file's index of lines, which lines hardly need.
+
+    `mistakes` are what was found wrong when the line was taken apart.
+    """
 
     name: str
     line: int
@@ -34,6 +38,7 @@ class Draft:
     prefix: str = ""  # of the names of its fields, such as `jobs.backup.`
     path: Path = ()
     index: Mapping[Path, int] = field(default_factory=dict)
+    mistakes: tuple[KronError, ...] = ()
 
     def line_of(self, *keys: str) -> int:
         """Return the line of a key, or of the nearest one around it."""
@@ -64,6 +69,11 @@ class Report:
         """Add an error under the name of a field, its own if there is none."""
         finding = finding_of(error, file=self.file, line=line)
         self._take(replace(finding, field=shown(field or finding.field)))
+
+    def errors_of(self, error: KronError, line: int, field: str = "") -> None:
+        """Add an error and those beside it."""
+        for each in error.all:
+            self.error(each, line, field)
 
     def _take(self, finding: Finding) -> None:
         self.errors += finding.level == "error"
@@ -122,23 +132,32 @@ def _add(said: dict[str, Said], part: str, new: Said, draft: Draft, report: Repo
 def _unknown(key: str, known: tuple[str, ...]) -> InvalidDefinitionError:
     """Return the error about a key, without the list of the forty that there are."""
     if key in KEYS:
-        return InvalidDefinitionError(field=key, found="", reason="belongs to each job, not to the defaults")
-    near = unknown_word("key", key, known).fix
-    return InvalidDefinitionError(field=key, found="", reason="is not a key of a job", fix=near)
+        reason, fix = "belongs to each job, not to the defaults", "move it to the jobs"
+        return InvalidDefinitionError(field=key, found="", reason=reason, fix=fix)
+    fix = meant_key(key, known, OF_A_JOB)
+    return InvalidDefinitionError(field=key, found="", reason="is not a key of a job", fix=fix)
 
 
 def _tell(error: KronError, draft: Draft, key: str, given: object, report: Report, entry: str = "") -> None:
-    """Report an error under the name and at the line of the key, or of the key inside its table that is wrong."""
+    """Report errors under the name and at the line of the key, or of the key inside its table that is wrong."""
     if not draft.prefix:
-        report.error(error, draft.line)
+        report.errors_of(error, draft.line_of(key), f"{key}.{entry}" if KEYS[key].entries and entry else "")
         return
-    keys = [key]
-    inner = entry or str(getattr(error, "field", "")).replace(" ", ".").rpartition(".")[2]
-    while isinstance(given, Mapping):
-        if inner in given:
-            keys.append(inner)
-            break
-        given = given.get("params")
-        keys += ["params"] if isinstance(given, Mapping) and inner in given else []
-    field = draft.prefix + ".".join(spell_key(each) for each in keys)
-    report.error(error, draft.line_of(*keys), field)
+    for each in error.all:
+        keys = [key, *_inner(each, given, entry)]
+        field = draft.prefix + ".".join(spell_key(word) for word in keys)
+        report.error(each, draft.line_of(*keys), field)
+
+
+def _inner(error: KronError, given: object, entry: str) -> list[str]:
+    """Return the keys that lead from a table to the one that an error names, or has found and does not know."""
+    if not isinstance(given, Mapping):
+        return []
+    inside = given.get("params")
+    field = str(getattr(error, "field", "")).replace(" ", ".").rpartition(".")[2]
+    for word in (entry, field, getattr(error, "found", "")):
+        if word and word in given:
+            return [word]
+        if word and isinstance(inside, Mapping) and word in inside:
+            return ["params", word]
+    return []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date, time
 from functools import partial
 from types import MappingProxyType
 
@@ -18,7 +19,8 @@ from kron.decision.definition import (
     read_window,
 )
 from kron.decision.line import parse_line
-from kron.errors import KronError
+from kron.decision.mistakes import Mistakes
+from kron.rules.files.spelling import spell
 from kron.rules.files.values import (
     read_absolute,
     read_bool,
@@ -39,8 +41,9 @@ from kron.rules.files.values import (
     read_variable,
     read_word,
     read_zone,
+    wrong,
 )
-from kron.rules.policy import Concurrency, policy_words
+from kron.rules.policy import Concurrency, gather_policy_words
 
 # What a key says, part by part; in the place of a part that is wrong stands its error, so that all of them are told.
 Parts = list[tuple[str, object]]
@@ -66,13 +69,15 @@ def _read_schedule(_key: str, given: object) -> Parts:
     line = parse_line(check_text("schedule", given))
     parts: Parts = [("expression", line.expression)]
     for modifier in line.modifiers.values():
-        try:
-            with pointing_at(modifier):
-                found = policy_words(modifier) if modifier.name == "policy" else read_modifier(modifier)
-                for key, value in found.items():
-                    parts += KEYS[key].read(key, value) if key in KEYS else [(key, value)]
-        except KronError as error:
-            parts.append((modifier.name, error))
+        mistakes = Mistakes()
+        found: dict[str, object] = {}
+        with mistakes, pointing_at(modifier):
+            is_policy = modifier.name == "policy"
+            found = gather_policy_words(modifier, mistakes) if is_policy else read_modifier(modifier)
+        for key, value in found.items():
+            with mistakes:
+                parts += KEYS[key].read(key, value)
+        parts += [(modifier.name, error) for error in mistakes.errors]
     return parts
 
 
@@ -81,20 +86,31 @@ def _read_seed(_key: str, given: object) -> Parts:
 
 
 def _read_concurrency(_key: str, given: object) -> object:
-    return choose(Concurrency, "policy.concurrency", given)
+    return choose(Concurrency, "policy.concurrency", given if isinstance(given, str) else spell(given))
 
 
-_HOOK = Key(_one(read_hooks), repeatable=True)
-_SIDE = _one(read_clauses)
+def _text_or_table(read: Callable[[str, object], Parts], example: str) -> Reader:
+    """Return a reader that takes what people write, and neither lists nor numbers."""
+
+    def read_either(key: str, given: object) -> Parts:
+        if isinstance(given, list | int | float | date | time):
+            raise wrong(key, given, "must be a text or a table", f'write {key} = "{example}"')
+        return read(key, given)
+
+    return read_either
+
+
+_HOOK = Key(read_hooks, repeatable=True)
+_SIDE = _text_or_table(_one(read_clauses), "dow=MON-FRI")
 _KEYS: Mapping[str, Key] = {
     "schedule": Key(_read_schedule, in_defaults=False),
     "timezone": Key(_one(read_zone), modifier="tz"),
     "dialect": Key(_one(read_word(*DIALECTS))),
     "gap": Key(_one(read_word(*(word.value for word in Gaps))), modifier="dst"),
     "repeated": Key(_one(read_word(*(word.value for word in Repeated))), modifier="dst"),
-    "window": Key(_one(lambda _, given: read_window(given)), modifier="win"),
-    "distribution": Key(_one(lambda _, given: read_distribution(given)), modifier="dist"),
-    "seed": Key(_read_seed, modifier="seed"),
+    "window": Key(_text_or_table(_one(lambda _, given: read_window(given)), "after,3h"), modifier="win"),
+    "distribution": Key(_text_or_table(_one(lambda _, given: read_distribution(given)), "normal"), modifier="dist"),
+    "seed": Key(_text_or_table(_read_seed, "daily"), modifier="seed"),
     "salt": Key(_one(read_text), modifier="seed"),
     "only": Key(_SIDE, modifier="only"),
     "avoid": Key(_SIDE, modifier="avoid"),

@@ -5,11 +5,13 @@ from io import StringIO
 
 from kron.cron.expression import parse
 from kron.decision.line import Rest, parse_line
+from kron.decision.mistakes import Mistakes
 from kron.errors import InvalidDefinitionError, KronError
 from kron.rules.files.draft import Draft, Report
 from kron.rules.files.keys import KEYS
-from kron.rules.job import read_settings
+from kron.rules.job import gather_settings
 
+REBOOT = "@reboot"
 _BOOLS = {"true": True, "false": False}
 
 
@@ -24,29 +26,35 @@ def read_kron(text: str, report: Report) -> Iterator[Draft]:
         try:
             yield _read_line(content, number)
         except KronError as error:
-            report.error(error, number)
+            report.errors_of(error, number)
 
 
 def _read_line(content: str, number: int) -> Draft:
     line = parse_line(content, rest=Rest.SETTINGS)
     entries: dict[str, object] = {"schedule": content[: line.rest_position].strip()}
+    mistakes = Mistakes()
     name = None
-    for key, value in read_settings(line.rest, line.rest_position):
+    for key, value in gather_settings(line.rest, line.rest_position, mistakes):
         if key == "name":
             name = value
-        elif key in KEYS and KEYS[key].entries:
-            _add_entry(entries.setdefault(key, {}), key, value)
-        elif KEYS[key].repeatable:
-            found = entries.setdefault(key, [])
-            assert isinstance(found, list)
-            found.append(value)
         else:
-            entries[key] = _value(key, value)
-    if name is None:
+            with mistakes:
+                _add(entries, key, value)
+    if name is None and line.expression.lower() != REBOOT:
         parse(line.expression)  # it may have swallowed the name; then its own error is the one that helps
-        fix = "add name=… after the schedule"
-        raise InvalidDefinitionError(field="name", found="nothing", reason="is required", fix=fix)
-    return Draft(name, number, entries)
+    return Draft(name or "", number, entries, mistakes=tuple(mistakes.errors))
+
+
+def _add(entries: dict[str, object], key: str, value: str) -> None:
+    found: object
+    if KEYS[key].entries:
+        _add_entry(entries.setdefault(key, {}), key, value)
+    elif KEYS[key].repeatable:
+        found = entries.setdefault(key, [])
+        assert isinstance(found, list)
+        found.append(value)
+    else:
+        entries[key] = _value(key, value)
 
 
 def _add_entry(table: object, key: str, value: str) -> None:

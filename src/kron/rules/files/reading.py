@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kron.errors import shown
+from kron.errors import printable, shown
 from kron.rules.files.build import Builder, Memory
 from kron.rules.files.crontab import read_crontab
 from kron.rules.files.draft import Draft, Report
@@ -87,9 +87,9 @@ def _unique(drafts: Iterator[Draft], report: Report) -> Iterator[Draft]:
     first_line: dict[str, int] = {}
     for draft in drafts:
         earlier = first_line.setdefault(draft.name, draft.line)
-        if earlier != draft.line:
+        if earlier != draft.line and draft.name:
             message = f"{shown(draft.name)!r} is already the name of line {earlier}"
-            report.add("error", "name", message, "names are unique in a file", draft.line)
+            report.add("error", "name", message, "names are unique in a file", draft.line_of("name"))
         yield draft
 
 
@@ -98,7 +98,7 @@ def _is_new(job: HostJob, identities: dict[str, HostJob], draft: Draft, report: 
     if earlier is job:
         return True
     if earlier.name != job.name or earlier.file != job.file:  # else the name was reported already
-        message = f'is also that of {earlier.name} at {earlier.file}:{earlier.line}, found "{job.identity}"'
+        message = f'is also that of {earlier.name} at {printable(earlier.file)}:{earlier.line}, found "{job.identity}"'
         report.add("error", f"{draft.prefix}identity", message, "each job has its own", job.line_of("identity"))
     return False
 

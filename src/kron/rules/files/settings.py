@@ -6,9 +6,10 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
-from kron.decision.choices import unknown_word
-from kron.errors import InvalidDefinitionError, KronError
+from kron.decision.choices import meant_key
+from kron.errors import InvalidDefinitionError, KronError, printable
 from kron.rules.files.draft import Draft, Report
+from kron.rules.files.other_words import OF_KROND
 from kron.rules.files.values import (
     read_absolute,
     read_count,
@@ -80,10 +81,10 @@ class SettingsReader:
             line = draft.line_of(key)
             try:
                 if key not in SETTINGS:
-                    near = unknown_word("key", key, SETTINGS).fix
-                    raise InvalidDefinitionError(field=key, found="", reason="is not a key of [krond]", fix=near)
+                    fix = meant_key(key, SETTINGS, OF_KROND)
+                    raise InvalidDefinitionError(field=key, found="", reason="is not a key of [krond]", fix=fix)
                 if key in self._values:
-                    reason = f"is said twice, first at {self._places[key]}"
+                    reason = f"is said twice, first at {printable(self._places[key])}"
                     raise InvalidDefinitionError(field=key, found=str(given), reason=reason, fix="keep one of them")
                 self._values[key] = SETTINGS[key](key, given)
                 self._places[key] = f"{report.file}:{line}"

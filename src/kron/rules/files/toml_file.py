@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from ast import literal_eval
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,28 @@ from kron.rules.files.values import wrong
 
 TABLES = ("krond", "defaults", "jobs")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_KEY_PATH = re.compile(rf"\({_WORD}(?:,|(?:, {_WORD})+)\)")  # as tomllib names a key: a tuple of Python
+_REMEDIES = {
+    "Cannot declare": "keep one of them",
+    "Cannot overwrite": "keep one of them",
+    "Cannot redefine": "keep one of them",
+    "Cannot mutate": "write all of its keys in one place",
+    "Duplicate inline table key": "keep one of them",
+    "Expected '='": 'write KEY = "value"',
+    "Expected ']'": "close it with ]",
+    "Expected newline": "begin a new line",
+    "Found invalid character": "remove it",
+    "Illegal character": 'close the text with ", or remove the character',
+    "Invalid date": "write it in quotes, or as 2026-03-01T00:00:00Z",
+    "Invalid initial character": "write a key of letters, digits, - and _, or one in quotes",
+    "Invalid statement": 'write [TABLE] or KEY = "value"',
+    "Invalid value": 'write a text in quotes, as in KEY = "value"',
+    "Unclosed array": "close it with ]",
+    "Unclosed inline table": "close it with }",
+    "Unescaped '\\'": "write two backslashes, or single quotes around the text",
+    "Unterminated string": "close it with the quote that it begins with",
+}
 _LONG_NUMBER = re.compile(r"[0-9_]{4000,}")  # beyond it Python refuses to read an integer
 
 
@@ -63,16 +86,18 @@ def _parse(text: str, report: Report) -> tuple[dict[str, object], dict[Path, int
         index = index_keys(text)  # first, because it refuses what tomllib would be lost in
         return tomllib.loads(text), index
     except TooDeepError as error:
-        report.add("error", "syntax", f"is nested more than {DEEPEST} levels deep", "", error.line)
+        report.add("error", "syntax", f"is nested more than {DEEPEST} levels deep", "a job needs four", error.line)
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         place = _PLACE.search(message)
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         what = message[: place.start()] if place else message
         column = f", column {place[2]}" if place and place[2] else ", at the end of the file"
-        report.add("error", "syntax", f"{shown(what[:1].lower() + what[1:])}{column}", "", line)
+        words = _KEY_PATH.sub(lambda found: ".".join(spell_key(key) for key in literal_eval(found[0])), what)
+        fix = next((fix for start, fix in _REMEDIES.items() if what.startswith(start)), "see toml.io for the language")
+        report.add("error", "syntax", f"{shown(words[:1].lower() + words[1:])}{column}", fix, line)
     except (ValueError, RecursionError):
         number = _LONG_NUMBER.search(text)
         line = text.count("\n", 0, number.start()) + 1 if number else 1
-        report.add("error", "syntax", "has a value that is too large to be read", "", line)
+        report.add("error", "syntax", "has a value that is too large to be read", "write a smaller one", line)
     return None

@@ -8,6 +8,7 @@ from datetime import timedelta
 from kron.cron.zone import load_zone
 from kron.decision.choices import unknown_word
 from kron.decision.definition import check_text, read_duration
+from kron.decision.mistakes import Mistakes
 from kron.errors import InvalidDefinitionError
 from kron.instant import ZERO
 from kron.rules.files.spelling import spell
@@ -44,7 +45,7 @@ def read_text(key: str, given: object) -> str:
     if not isinstance(given, str):
         raise wrong(key, given, "must be a text", "write it in quotes")
     if "\0" in given:
-        raise wrong(key, given, "must not contain a NUL character")
+        raise wrong(key, given, "must not contain a NUL character", "remove it")
     return check_text(key, given)
 
 
@@ -52,7 +53,7 @@ def read_line_of_text(key: str, given: object) -> str:
     """Return a text that is not empty and stands on one line."""
     text = read_text(key, given)
     if not text or not text.isprintable():
-        raise wrong(key, text, "must be one line and not empty")
+        raise wrong(key, text, "must be one line and not empty", "write a word, or leave the key out")
     return text
 
 
@@ -68,7 +69,8 @@ def read_url(key: str, given: object) -> str:
     """Return the address of a web service."""
     url = read_line_of_text(key, given)
     if not _URL.fullmatch(url):
-        raise wrong(key, url, "must be an address that begins with http:// or https://")
+        fix = "write the whole address, as in https://hc.example/backup"
+        raise wrong(key, url, "must be an address that begins with http:// or https://", fix)
     return url
 
 
@@ -106,7 +108,7 @@ def read_bool(key: str, given: object) -> bool:
 def read_count(key: str, given: object) -> int:
     """Return a whole number from 0."""
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= _MOST_RETRIES:
-        raise wrong(key, given, f"must be a whole number from 0 to {_MOST_RETRIES}")
+        raise wrong(key, given, f"must be a whole number from 0 to {_MOST_RETRIES}", f"write {key} = 3")
     return given
 
 
@@ -114,6 +116,8 @@ def read_time(key: str, given: object) -> timedelta:
     """Return a duration in Go's form."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         raise wrong(key, given, "is a bare number", f'write it in quotes and with a unit, as in {key} = "90s"')
+    if not isinstance(given, str):
+        raise wrong(key, given, "must be a duration", f'write {key} = "90s"')
     return read_duration(key, given)
 
 
@@ -208,13 +212,16 @@ def argv_of(key: str, command: str | tuple[str, ...], shell: str) -> tuple[str, 
     return tuple(words)
 
 
-def read_hooks(key: str, given: object) -> tuple[str | tuple[str, ...], ...]:
-    """Return the commands and addresses of a hook as they were written."""
+def read_hooks(key: str, given: object) -> list[tuple[str, object]]:
+    """Return the commands and addresses of a hook as they were written, and after them the errors about others."""
     if not isinstance(given, list):
         raise wrong(key, given, "must be a list", 'write ["…"]')
-    return tuple(
-        read_url(key, item) if isinstance(item, str) and is_url(item) else read_command(key, item) for item in given
-    )
+    hooks: list[str | tuple[str, ...]] = []
+    mistakes = Mistakes()
+    for item in given:
+        with mistakes:
+            hooks.append(read_url(key, item) if isinstance(item, str) and is_url(item) else read_command(key, item))
+    return [(key, tuple(hooks)), *((key, error) for error in mistakes.errors)]
 
 
 def read_variable(key: str, given: object) -> str:
