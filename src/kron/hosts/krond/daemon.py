@@ -98,6 +98,7 @@ class Daemon:
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
+        await self.notifier.recall(_host_jobs(works), self.state.ledger)
         declared = await self.declare(works)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
@@ -112,7 +113,7 @@ class Daemon:
 
     async def declare(self, works: Sequence[Work]) -> Declared:
         """Let these be the jobs; nothing that runs is disturbed."""
-        jobs = {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}
+        jobs = _host_jobs(works)
         await self.notifier.learn(jobs.values(), self.state.ledger)
         declared = await self._declare(works, await self._prepare(works))
         self.processes.expect(jobs.values())
@@ -202,3 +203,7 @@ class Daemon:
         """Ask everything that runs to end, and wait for no hook."""
         self.notifier.hurry()
         self.book.terminate(list(self.book.running), Result.STOPPED)
+
+
+def _host_jobs(works: Sequence[Work]) -> dict[str, HostJob]:
+    return {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}

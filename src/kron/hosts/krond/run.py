@@ -130,6 +130,7 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
     chronicler.add(daemon.notifier.alarms)
+    chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
     reloading = asyncio.Lock()
 
     async def reload() -> dict[str, object]:
