@@ -136,8 +136,11 @@ def _check(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
 
 
 def missing_parts(schema: Schema, connection: sqlite3.Connection) -> list[str]:
-    """Return what should be there and is not."""
+    """Return what should be there and is not; of an earlier version, what a migration brings is not missed."""
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    steps = [statement for step, statements in schema.migrations.items() if step >= version for statement in statements]
+    found |= {word for statement in steps for word in statement.split()}
     return [f"{kind} is missing: {name}" for name, kind in schema.parts.items() if name not in found]
 
 

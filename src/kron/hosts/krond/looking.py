@@ -76,7 +76,7 @@ def _moment(text: str | None, zone: Zone) -> Instant | None:
 @click.option("--until", metavar="T", help="Before this moment, or so long ago.")
 @click.option("--at", metavar="T", help="What has this moment in its minute or its window.")
 @click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
-@click.option("--executions", is_flag=True, help="One row for all attempts of a period.")
+@click.option("--executions", is_flag=True, help="One row for all attempts of an execution.")
 @STATE
 @JSON
 def history(
