@@ -112,6 +112,7 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "PeriodUnschedulable": EventKind(WARNING, _ROW, _RANGE),
         "RunStarted": EventKind(INFO, _ROW),  # a trigger, a boot, or a further attempt
         "RunEnded": EventKind(INFO, _ROW),
+        "OutputLost": EventKind(WARNING, ("run_id", "lines")),  # the host's log did not take them
         # the daemon
         "KrondReady": EventKind(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventKind(INFO, ("active",)),

@@ -219,3 +219,15 @@ def test_a_file_with_thousands_of_jobs_is_checked_as_a_process_without_a_traceba
 
     assert (done.returncode, done.stderr) == (0, "")
     assert len(json.loads(done.stdout)) == 3000  # of deadlines
+
+
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_host_without_a_log_is_warned_of_output_that_goes_there(tmp_path: Path, *, has_log: bool) -> None:
+    if Path("/dev/log").is_socket() is not has_log:
+        pytest.skip("this host is of the other kind")
+
+    said = check(tmp_path, f'{GOOD}stderr = "syslog"\n')
+
+    assert [line.partition(";")[0] for line in said] == [
+        "5: warning: jobs.x.stderr: this host has no /dev/log, so that all of it is lost"
+    ] * (not has_log)

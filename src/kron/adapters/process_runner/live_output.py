@@ -2,20 +2,19 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from kron.adapters.process_runner import index
 from kron.adapters.process_runner.capture import Segment
-from kron.adapters.process_runner.libc import punch
+from kron.adapters.process_runner.libc import forget
 from kron.adapters.process_runner.output_files import LiveFile
 from kron.adapters.process_runner.output_log import open_live, pieces_of, write_final
+from kron.adapters.process_runner.relay import Relay
 from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.syslog import Syslog
 from kron.adapters.process_runner.usage import Usage, usage
 
 _SLACK = 1 << 16  # bytes above the limit that are not worth a look yet
 _ENDURED = 1 << 26  # bytes above the limit that a file may have where the file system knows no holes
-_PASSED_ON = 1 << 20  # bytes of a look that go to the log; who writes more than that loses the rest
 
 
 class LiveOutput:
@@ -27,16 +26,15 @@ class LiveOutput:
         self._folder = slots.files.live
         self._index = slots.files.index_of(run_id)
         self._log = slots.files.log(run_id)
-        self._syslog = syslog
         self._kept: dict[str, LiveFile] = {}  # by stream
-        self._passed_on: dict[str, LiveFile] = {}
-        self._passed: dict[str, int] = {}  # bytes of each that are passed on
+        self._passed_on: list[tuple[LiveFile, Relay]] = []
+        self.is_behind_log = False  # lines wait until the host's log has room for them
         self._capture = index.load(self._index, 0)
         self._is_behind = False  # the index on the disk lacks something
         for file in slots.of_run.get(run_id, ()):
             if file.limit is None:
-                self._passed_on[file.stream] = file
-                self._passed[file.stream] = 0
+                relay = Relay(self._folder / file.name, run_id, file.stream, syslog)
+                self._passed_on.append((file, relay))
             else:
                 self._kept[file.stream] = file
                 self._capture.limit = file.limit
@@ -56,20 +54,21 @@ class LiveOutput:
         if news:
             self._remember(news)
             self._trim(slack=_SLACK)
-        for stream in self._passed_on:
-            self._pass_on(stream, ended=False)
+        self._pass_on(ended=False)
         return sum(segment.length for segment in news)
 
     def finish(self, now: int) -> list[str] | None:
-        """Make the output final, and return the files that are free then; None if somebody can still write."""
+        """Make the output final, and return the files that are free then; None if somebody can still write, or the log
+        has not got all of it."""
         paths = {stream: self._folder / file.name for stream, file in self._kept.items()}
-        everything = [*paths.values(), *(self._folder / file.name for file in self._passed_on.values())]
+        everything = [*paths.values(), *(self._folder / file.name for file, _ in self._passed_on)]
         self.grow(now)  # also what grandchildren write while nobody but them has the files
         if any(usage(path) is Usage.WRITTEN for path in everything):
             return None
         self.grow(now)  # what came before the last of them closed it
-        for stream in self._passed_on:
-            self._pass_on(stream, ended=True)
+        self._pass_on(ended=True)
+        if self.is_behind_log:
+            return None
         if self._capture.size or any(self._capture.dropped.values()):
             self._trim(slack=0)
             # An earlier host may have died between here and the release: what it wrote counts, the rest is remains.
@@ -77,6 +76,15 @@ class LiveOutput:
                 write_final(self._log, pieces_of(self._capture, paths))
         self._index.unlink(missing_ok=True)
         return [file.name for file in self._slots.release(self._run_id) if self._clear(file.name)]
+
+    @property
+    def lost(self) -> int:
+        """How many lines the host's log did not take."""
+        return sum(relay.lost for _, relay in self._passed_on)
+
+    def _pass_on(self, *, ended: bool) -> None:
+        done = [relay.pass_on(self._size(file), ended=ended) for file, relay in self._passed_on]
+        self.is_behind_log = not all(done)
 
     def _clear(self, name: str) -> bool:
         """Empty a file; whether it may be used again: if nobody at all has it open, and under no other name."""
@@ -126,34 +134,5 @@ class LiveOutput:
             own = [segment for segment in dropped if segment.stream == stream]
             if own:
                 path, end = self._folder / file.name, own[-1].offset + own[-1].length
-                if not _forget(path, own[0].offset, end) and end > self._capture.limit + _ENDURED:
+                if not forget(path, own[0].offset, end) and end > self._capture.limit + _ENDURED:
                     os.truncate(path, 0)  # the head is lost, too; but the disk is everybody's
-
-    # --- passing on ---------------------------------------------------------------------------------------------------
-
-    def _pass_on(self, stream: str, *, ended: bool) -> None:
-        path = self._folder / self._passed_on[stream].name
-        begin = self._passed[stream]
-        size = self._size(self._passed_on[stream])
-        if size <= begin:
-            return
-        descriptor = open_live(path)
-        try:
-            data = os.pread(descriptor, _PASSED_ON, begin)
-        finally:
-            os.close(descriptor)
-        whole = len(data) if ended or len(data) == _PASSED_ON else data.rfind(b"\n") + 1
-        for line in data[:whole].splitlines():
-            if line := line.strip(b"\0"):  # holes: what an earlier host has passed on
-                self._syslog.send(self._run_id, stream, line)
-        self._passed[stream] = size if len(data) == _PASSED_ON else begin + whole
-        _forget(path, 0, self._passed[stream])
-
-
-def _forget(path: Path, begin: int, end: int) -> bool:
-    """Give a part of a file back to the disk; whether the file system can do that."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        return punch(descriptor, begin, end - begin)
-    finally:
-        os.close(descriptor)

@@ -75,7 +75,7 @@ class Daemon:
         self.ledger: JobLedger = self._file
         if self.metrics is not None:
             self.ledger = TimedLedger(self._file, self.metrics.on_append)
-        self.processes = Processes(state.output)
+        self.processes = Processes(state.output, self._on_lost)
         self.telling.wait_while(self.processes.is_starting)
         self.notifier = Notifier(self.processes, self.emitter, self.metrics)
         self.tidying = Tidying(state.output, settings.output_retention, self.clock.now)
@@ -198,6 +198,9 @@ class Daemon:
             self.end_children()
         self.engine.hush()
         self._asked.set()
+
+    def _on_lost(self, run_id: str, lines: int) -> None:
+        self.emitter.tell("OutputLost", run_id=run_id, lines=lines)
 
     def end_children(self) -> None:
         """Ask everything that runs to end, and wait for no hook."""

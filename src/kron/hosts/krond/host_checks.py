@@ -1,4 +1,4 @@
-"""check_host(job_set) -> findings: whether this host has the users, groups and programs that its jobs name."""
+"""check_host(job_set) -> findings: whether this host has the users, groups, programs and log that its jobs name."""
 
 import grp
 import os
@@ -6,6 +6,7 @@ import pwd
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from kron.adapters.process_runner.syslog import ADDRESS
 from kron.errors import shown
 from kron.rules.command import DEFAULT_PATH, Command
 from kron.rules.files.reading import JobSet
@@ -27,7 +28,14 @@ def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
         if not host.has_program(job.command):
             message = f'is not found on this host, found "{job.command.argv[0]}"'
             found.append(job.finding("warning", "command", message, "install it, or name its whole path"))
+        for stream, where in (("stdout", job.command.stdout), ("stderr", job.command.stderr)):
+            if where == _SYSLOG and not host.has_log:
+                message = f"this host has no {ADDRESS}, so that all of it is lost"
+                found.append(job.finding("warning", stream, message, 'run a log that listens there, or use "capture"'))
     return found
+
+
+_SYSLOG = "syslog"
 
 
 class _Host:
@@ -36,6 +44,7 @@ class _Host:
     def __init__(self) -> None:
         self._refusals: dict[tuple[str, str], str] = {}
         self._programs: dict[tuple[str, str, str], bool] = {}
+        self.has_log = Path(ADDRESS).is_socket()
 
     def refusal(self, part: str, name: str) -> str:
         """Return why a user or group cannot be had; empty if it can."""
