@@ -231,3 +231,39 @@ def test_a_host_without_a_log_is_warned_of_output_that_goes_there(tmp_path: Path
     assert [line.partition(";")[0] for line in said] == [
         "5: warning: jobs.x.stderr: this host has no /dev/log, so that all of it is lost"
     ] * (not has_log)
+
+
+def shell(text: str, more: str = "") -> str:
+    return GOOD.replace('"/bin/true"', f'"{text}"') + f"shell = true\n{more}"
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("echo x > /dev/stderr", ">&2, or >> /dev/stderr"),
+        ("echo x >/dev/stdout; true", ">&1, or >> /dev/stdout"),
+        ("echo x >| /dev/fd/2", ">&2, or >> /dev/fd/2"),
+        ("echo x 1> /proc/self/fd/1", ">&1, or >> /proc/self/fd/1"),
+        ("echo x | tee /dev/stderr", "tee -a /dev/stderr"),
+    ],
+)
+def test_a_shell_that_opens_its_own_output_anew_is_warned_about(tmp_path: Path, text: str, fix: str) -> None:
+    (line,) = check(tmp_path, shell(text))
+
+    assert line.startswith("3: warning: jobs.x.command: empties what the job has written so far, found ")
+    assert line.endswith(f"; write {fix}")
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("echo x >&2", ""),
+        ("echo x >> /dev/stderr", ""),
+        ("echo x | tee -a /dev/stderr", ""),
+        ("echo x > /dev/null", ""),
+        ("echo x > /dev/stdout", 'stdout = "inherit"'),
+        ("echo x > /dev/stderr", 'stderr = "discard"'),
+    ],
+)
+def test_a_shell_that_only_adds_to_its_output_is_not(tmp_path: Path, text: str, more: str) -> None:
+    assert check(tmp_path, shell(text, more)) == []
