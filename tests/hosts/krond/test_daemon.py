@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -294,3 +295,16 @@ def test_a_reload_that_cannot_be_remembered_says_so_and_changes_nothing(krond: K
     assert "disk full" in str(krond.wait_for("ReloadFailed")["errors"])
     assert "disk full" in krond.ask("status").stdout
     assert len(krond.json("jobs")) == 4
+
+
+def test_stop_returns_when_krond_has_gone_also_if_a_visitor_hangs(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, f'[krond]\nlisten = "unix:{tmp_path}/web"\n').start()
+    with socket.socket(socket.AF_UNIX) as visitor:
+        visitor.connect(f"{tmp_path}/web")
+        visitor.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        visitor.recv(1)
+        krond.ask("stop")
+
+        assert krond.process is not None
+        assert krond.process.poll() == 0
+    krond.end()

@@ -80,6 +80,8 @@ def test_a_command_gets_the_row_and_what_happened(tmp_path: Path) -> None:
     variables = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
     found = [variables[f"KRON_{name}"] for name in ("EVENT", "OUTCOME", "RESULT", "REASON", "EXIT_CODE", "JOB")]
     assert found == ["failure", "executed", "failed", "", "1", "a"]
+    assert variables["KRON_RUN_ID"] == json.loads((tmp_path / "row").read_text())["run_id"]
+    assert variables["KRON_HOOK_ID"].startswith("hook-")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")

@@ -10,6 +10,7 @@ from kron.rules.files.host_job import Call, HostJob, Program
 from kron.rules.history_row import HistoryRow
 
 _VARIABLES = {
+    "KRON_RUN_ID": "run_id",
     "KRON_JOB": "name",
     "KRON_IDENTITY": "identity",
     "KRON_PERIOD_ID": "period_id",

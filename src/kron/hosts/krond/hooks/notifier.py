@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kron.adapters.process_runner.execution import Start
+from kron.adapters.process_runner.proc import HOOK_ID
 from kron.adapters.sqlite_ledger.job_failures import failing_jobs, waiting_rows
 from kron.engine.emitter import Emitter
 from kron.hosts.krond.hooks.alarms import Alarms
@@ -57,7 +58,8 @@ class Notifier:
 
     async def _run(self, errand: Errand, argv: tuple[str, ...]) -> str:
         name = f"hook-{self._life}-{next(self._numbers)}"
-        ended = await self._processes.run_aside(Start(name, errand.command(argv), errand.variables()), LIMIT)
+        start = Start(name, errand.command(argv), errand.variables(), HOOK_ID)
+        ended = await self._processes.run_aside(start, LIMIT)
         if ended is None:
             return f"it had not ended after {LIMIT:g} s"
         if ended.exit_code == 0:
