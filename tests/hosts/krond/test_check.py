@@ -267,3 +267,11 @@ def test_a_shell_that_opens_its_own_output_anew_is_warned_about(tmp_path: Path, 
 )
 def test_a_shell_that_only_adds_to_its_output_is_not(tmp_path: Path, text: str, more: str) -> None:
     assert check(tmp_path, shell(text, more)) == []
+
+
+def test_a_program_of_a_hook_that_is_not_there_is_warned_about_at_its_line(tmp_path: Path) -> None:
+    hooks = 'on_failure = ["/bin/true", "/does/not/exist now"]\non_late = ["http://127.0.0.1/"]\n'
+
+    (line,) = check(tmp_path, GOOD + hooks)
+
+    assert line.startswith('5: warning: jobs.x.on_failure: is not found on this host, found "/does/not/exist"; ')

@@ -213,8 +213,9 @@ def test_an_execution_pings_its_start_and_its_end() -> None:
         (Call("https://me:secret@host:8443/secret"), "host:8443"),
         (Ping("http://host?secret"), "host"),
         (Program(("/usr/bin/mail", "secret")), "/usr/bin/mail"),
+        (Program(("/bin/sh", "-c", "TOKEN=secret page-somebody secret | cat")), "page-somebody"),
     ],
-    ids=["an address", "a ping", "a command"],
+    ids=["an address", "a ping", "a command", "a text for a shell"],
 )
 def test_events_name_whom_an_errand_goes_to_without_what_may_be_secret(to: Call | Ping | Program, target: str) -> None:
     assert Errand(JOB, "failure", to, {}).target == target

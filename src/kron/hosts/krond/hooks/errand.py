@@ -57,6 +57,8 @@ class Errand:
     def target(self) -> str:
         """Whom it goes to, as an event may say it: of an address its host, since the rest is often secret."""
         match self.to:
+            case Program((_, "-c", text)):  # of a shell: the program that its text begins with
+                return next((word for word in text.split() if "=" not in word), text)
             case Program(argv):
                 return argv[0]
             case Call(url) | Ping(url):
