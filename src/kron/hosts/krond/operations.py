@@ -175,9 +175,7 @@ class Operations:
         try:
             return read_moment(text, zone, self._daemon.clock.now())
         except InvalidInstantError as error:
-            raise ControlError(
-                reason=f"{error.message}, or as a duration from now: 90m, 2h, 7d", exit_code=2
-            ) from error
+            raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
 
     def _until(self, text: str, identity: str) -> Instant:
         now = self._daemon.clock.now()
@@ -185,9 +183,9 @@ class Operations:
             until = (now + read_days("until", text)).replace(microsecond=0)
         except OverflowError as error:
             raise ControlError(reason=f"{text} from now lies after the year 9999", exit_code=2) from error
-        except InvalidDefinitionError as error:
+        except InvalidDefinitionError:
             if is_duration(text):
-                raise ControlError(reason=error.message, exit_code=2) from error
+                raise
             until = self._moment(text, load_zone(self._daemon.surface.jobs[identity].timezone))
         if until <= now:
             raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
