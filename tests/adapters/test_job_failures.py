@@ -1,10 +1,10 @@
-"""failing_jobs: whose last word was a failure."""
+"""failing_jobs, waiting_rows: whose last word was a failure, and what is to be tried again."""
 
 from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite_ledger.job_failures import failing_jobs
+from kron.adapters.sqlite_ledger.job_failures import failing_jobs, waiting_rows
 from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 from kron.rules.job_record import End, Result
@@ -42,3 +42,15 @@ def test_an_attempt_that_is_tried_again_says_nothing(tmp_path: Path) -> None:
 
 def test_a_job_that_never_ran_does_not_fail(tmp_path: Path) -> None:
     assert not fails(tmp_path)
+
+
+def test_a_run_that_is_to_be_tried_again_is_found_until_it_is_or_it_is_given_up(tmp_path: Path) -> None:
+    begun = [attempt_at(number, f"run {number}") for number in range(3)]
+    ended = [End(each.run_id, NOON, FAILED, 4, retry_at=NOON + MINUTE) for each in begun]
+    further = attempt_at(1, "run 1 again", 2)
+    batches = JobBatch(begun=begun), JobBatch(ended=ended), JobBatch(begun=[further], given_up=["run 2"])
+    remembered(tmp_path, DECLARED, *batches)
+
+    rows = waiting_rows(tmp_path / "ledger.db")
+
+    assert [(row["run_id"], row["exit_code"]) for row in rows] == [("run 0", 4)]

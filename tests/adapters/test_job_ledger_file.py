@@ -107,22 +107,11 @@ def test_the_ledger_of_the_library_is_another_kind_and_the_other_way_round(path:
         asyncio.run(library(SqliteLedger(path.with_name("jobs.db"))))
 
 
-def test_a_ledger_of_an_earlier_version_is_brought_up_to_date_by_whoever_owns_it(path: Path) -> None:
-    before = remember(path, EVERYTHING)
-    execute(path, "ALTER TABLE entry DROP COLUMN again")
-    execute(path, "PRAGMA user_version=1")
-
-    with pytest.raises(LedgerUnusableError, match="earlier version of Kron"):
-        JobHistory(path).jobs()
-    assert remember(path) == before
-    assert JobHistory(path).jobs()
-
-
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "a text": lambda path: path.write_text("jobs\n" * 100),
     "a page": lambda path: overwrite(path, 4096),
     "a cut": lambda path: os.truncate(path, 4096 * 3 + 100),
-    "a version": lambda path: execute(path, "PRAGMA user_version=3"),
+    "a version": lambda path: execute(path, "PRAGMA user_version=4"),
     "a table": lambda path: execute(path, "DROP TABLE entry"),
     "an index": lambda path: execute(path, "DROP INDEX entry_period"),
     "a column": lambda path: execute(path, "ALTER TABLE job DROP COLUMN suspended_until"),

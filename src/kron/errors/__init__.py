@@ -20,7 +20,15 @@ from kron.errors.definitions import (
     TimezoneDataError,
     UnknownTimezoneError,
 )
-from kron.errors.jobs import ControlError, JobActiveError, ListenError, StateDirectoryError, UnknownJobError
+from kron.errors.jobs import (
+    ControlError,
+    JobActiveError,
+    ListenError,
+    NoRunError,
+    StateDirectoryError,
+    UnknownJobError,
+    UnknownRunError,
+)
 from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
@@ -80,6 +88,7 @@ __all__ = [
     "ListenError",
     "NaiveDatetimeError",
     "NegativeRetryDelayError",
+    "NoRunError",
     "OutOfRangeError",
     "RegistrationShapeError",
     "RegistrationsNotArrayError",
@@ -98,6 +107,7 @@ __all__ = [
     "TaskTryDeserializeError",
     "TimezoneDataError",
     "UnknownJobError",
+    "UnknownRunError",
     "UnknownTimezoneError",
     "caret",
     "cut",

@@ -106,10 +106,11 @@ class TimezoneDataError(KronError):
 
 
 class InvalidInstantError(KronError):
-    """A text is not an RFC 3339 instant, nor, where a zone is known, a wall time."""
+    """A text is not an RFC 3339 instant, nor, where a zone is known, a wall time, nor, where it may be, a duration."""
 
-    def __init__(self, *, text: str, has_zone: bool = False) -> None:
+    def __init__(self, *, text: str, has_zone: bool = False, may_last: bool = False) -> None:
         local = ', or by the clock of the zone as "2026-03-01 01:00" or 01:00' if has_zone else ""
+        local += ", or as a duration from now: 90m, 2h, 7d" if may_last else ""
         super().__init__(
             f'Invalid instant "{shown(text)}"; write it as 2026-03-01T00:00:00Z or 2026-03-01T01:00:00+01:00{local}',
             text=cut(text),

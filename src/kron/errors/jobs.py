@@ -27,6 +27,20 @@ class UnknownJobError(KronError):
         super().__init__(f"{shown(job)} {reason}{several}", job=job, identities=list(identities))
 
 
+class UnknownRunError(KronError):
+    """Nobody knows a run of that name, nor a job."""
+
+    def __init__(self, *, run: str) -> None:
+        super().__init__(f"{shown(run)} is neither a job nor a run", run=run)
+
+
+class NoRunError(KronError):
+    """A run of a job was asked for, and it has none."""
+
+    def __init__(self, *, job: str) -> None:
+        super().__init__(f"{shown(job)} has no run yet, or none that is still remembered", job=job)
+
+
 class ControlError(KronError):
     """The daemon does not answer, or says no."""
 

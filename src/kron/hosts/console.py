@@ -18,6 +18,7 @@ from kron.errors import (
     InvalidCronExpressionError,
     InvalidDefinitionError,
     KronError,
+    NoRunError,
     StateDirectoryError,
     caret,
 )
@@ -66,7 +67,7 @@ def _exit_code(error: KronError) -> int:
     match error:
         case ControlError():
             return error.exit_code
-        case CronCalculationError() | StateDirectoryError():
+        case CronCalculationError() | NoRunError() | StateDirectoryError():
             return 1
     return 2
 

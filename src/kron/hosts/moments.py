@@ -10,6 +10,13 @@ from kron.instant import Instant, parse_instant
 
 _LOCAL = re.compile(r"(?:(\d{4}-\d\d-\d\d)[ T])?(\d\d:\d\d(?::\d\d)?)", re.ASCII)
 
+_DURATION = re.compile(r"(?:[\d.]+[a-zµ]+)+")
+
+
+def is_duration(text: str) -> bool:
+    """Whether a text has the form of a duration, and not that of a moment."""
+    return _DURATION.fullmatch(text) is not None
+
 
 def read_moment(text: str, zone: Zone, now: Instant) -> Instant:
     """Return the instant that a text names: RFC 3339, `YYYY-MM-DD HH:MM[:SS]` or `HH:MM[:SS]` today in the zone."""

@@ -55,6 +55,7 @@ _ROW = (
     "started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt", "attempts", "again", "duration",
     "lateness",
 )  # fmt: skip
+_FINDING = ("file", "line", "field", "message", "fix")
 _RANGE = ("first_period_id", "last_period_id", "count")
 _DECISION = (
     "identity", "period_id", "period_key", "nominal_time", "window_start", "window_end", "window_mode", "chosen_time",
@@ -112,7 +113,10 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "PeriodUnschedulable": EventKind(WARNING, _ROW, _RANGE),
         "RunStarted": EventKind(INFO, _ROW),  # a trigger, a boot, or a further attempt
         "RunEnded": EventKind(INFO, _ROW),
+        "OutputLost": EventKind(WARNING, ("run_id", "lines")),  # the host's log did not take them
         # the daemon
+        "WarningFound": EventKind(WARNING, _FINDING),  # in a job file that is valid
+        "NoticeFound": EventKind(INFO, _FINDING),
         "KrondReady": EventKind(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventKind(INFO, ("active",)),
         "Reloaded": EventKind(INFO, ("added", "changed", "removed", "unchanged")),

@@ -146,17 +146,6 @@ def test_a_limit_of_zero_keeps_nothing_and_counts_everything(tmp_path: Path) -> 
     within_time(body())
 
 
-def test_who_cuts_off_its_own_output_loses_it_and_nothing_else(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo one; echo two; sleep 0.6; : > /dev/stdout; echo three")
-            await settled(world, run_id)
-
-            assert world.output(run_id).text() == b"[krond: 8 bytes dropped]\nthree\n"
-
-    within_time(body())
-
-
 # --- grandchildren ----------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from kron.adapters.process_runner.output import Output
 from kron.adapters.process_runner.output_log import OutputLog
 from kron.adapters.process_runner.proc import children, stat
 from kron.adapters.process_runner.runner import ProcessRunner
+from kron.adapters.process_runner.syslog import Syslog
 from kron.rules.command import Command
 
 T = TypeVar("T")
@@ -39,9 +40,16 @@ def within_time(body: Coroutine[Any, Any, T]) -> T:
 class World:
     """What a host would know."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, syslog: Syslog | None = None) -> None:
         self.output_folder = folder / "output"
-        self.runner = ProcessRunner(self.output_folder, started=self._on_started, ended=self._on_ended)
+        self.lost: list[tuple[str, int]] = []
+        self.runner = ProcessRunner(
+            self.output_folder,
+            started=self._on_started,
+            ended=self._on_ended,
+            lost=lambda run_id, lines: self.lost.append((run_id, lines)),
+            syslog=syslog,
+        )
         self._numbers = count(1)
         self._started: dict[str, asyncio.Future[Started | None]] = {}
         self._ended: dict[str, asyncio.Future[Exit]] = {}
@@ -114,9 +122,9 @@ class World:
 
 
 @asynccontextmanager
-async def living(folder: Path) -> AsyncIterator[World]:
-    """Return a world that is open."""
-    world = World(folder)
+async def living(folder: Path, *, syslog: Syslog | None = None) -> AsyncIterator[World]:
+    """Return a world that is open, with a log of its own."""
+    world = World(folder, syslog=syslog)
     await world.runner.open()
     try:
         yield world

@@ -83,3 +83,54 @@ def test_a_state_directory_has_one_lock(krond: Krond) -> None:
     names = {path.name for path in krond.state.iterdir()}
 
     assert {name for name in names if "lock" in name} == {"lock"}
+
+
+@pytest.mark.parametrize("text", ["5", "xx"])
+def test_a_moment_that_is_none_is_told_what_it_may_be_also_a_duration(krond: Krond, text: str) -> None:
+    found = krond.ask("suspend", "rarely", "--until", text)
+
+    assert found.returncode == 2
+    assert found.stderr.endswith("or as a duration from now: 90m, 2h, 7d\n")
+
+
+def test_a_duration_that_is_too_long_is_said_to_be(krond: Krond) -> None:
+    found = krond.ask("suspend", "rarely", "--until", "99999999h")
+
+    assert found.returncode == 2
+    assert "longer than" in found.stderr
+
+
+def test_a_job_without_a_run_has_no_output_and_is_a_job_all_the_same(krond: Krond) -> None:
+    found = krond.ask("logs", "rarely")
+
+    assert found.returncode == 1
+    assert found.stderr == "krond: error: rarely has no run yet, or none that is still remembered\n"
+
+
+def test_who_is_neither_a_job_nor_a_run_is_said_to_be_neither(krond: Krond) -> None:
+    found = krond.ask("logs", "nobody")
+
+    assert found.returncode == 2
+    assert found.stderr == "krond: error: nobody is neither a job nor a run\n"
+
+
+def test_every_job_that_its_file_still_suspends_is_named(tmp_path: Path) -> None:
+    jobs = "".join(f'[jobs.{name}]\nschedule = "0 0 29 2 *"\ncommand = "true"\nsuspend = true\n' for name in "ab")
+    krond = Krond(tmp_path, jobs).start()
+    found = krond.ask("resume", "a", "b")
+    krond.ask("stop")
+    krond.end()
+
+    assert found.returncode == 1
+    assert [f":{line} still suspends " in found.stderr for line in (4, 8)] == [True, True]
+
+
+def test_a_file_that_is_no_ledger_is_to_be_restored(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, "")
+    krond.state.mkdir(mode=0o700)
+    (krond.state / "ledger.db").write_text("no ledger\n" * 100)
+    process = krond.begin()
+    _, said = process.communicate()
+
+    assert process.returncode == 1
+    assert "it is not a SQLite database; restore it from a backup" in said

@@ -279,3 +279,59 @@ def test_a_file_with_thousands_of_jobs_is_checked_as_a_process_without_a_traceba
 
     assert (done.returncode, done.stderr) == (0, "")
     assert len(json.loads(done.stdout)) == 3000  # of deadlines
+
+
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_host_without_a_log_is_warned_of_output_that_goes_there(tmp_path: Path, *, has_log: bool) -> None:
+    if Path("/dev/log").is_socket() is not has_log:
+        pytest.skip("this host is of the other kind")
+
+    said = check(tmp_path, f'{GOOD}stderr = "syslog"\n')
+
+    assert [line.partition(";")[0] for line in said] == [
+        "5: warning: jobs.x.stderr: this host has no /dev/log, so that all of it is lost"
+    ] * (not has_log)
+
+
+def shell(text: str, more: str = "") -> str:
+    return GOOD.replace('"/bin/true"', f'"{text}"') + f"shell = true\n{more}"
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("echo x > /dev/stderr", ">&2, or >> /dev/stderr"),
+        ("echo x >/dev/stdout; true", ">&1, or >> /dev/stdout"),
+        ("echo x >| /dev/fd/2", ">&2, or >> /dev/fd/2"),
+        ("echo x 1> /proc/self/fd/1", ">&1, or >> /proc/self/fd/1"),
+        ("echo x | tee /dev/stderr", "tee -a /dev/stderr"),
+    ],
+)
+def test_a_shell_that_opens_its_own_output_anew_is_warned_about(tmp_path: Path, text: str, fix: str) -> None:
+    (line,) = check(tmp_path, shell(text))
+
+    assert line.startswith("3: warning: jobs.x.command: empties what the job has written so far, found ")
+    assert line.endswith(f"; write {fix}")
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("echo x >&2", ""),
+        ("echo x >> /dev/stderr", ""),
+        ("echo x | tee -a /dev/stderr", ""),
+        ("echo x > /dev/null", ""),
+        ("echo x > /dev/stdout", 'stdout = "inherit"'),
+        ("echo x > /dev/stderr", 'stderr = "discard"'),
+    ],
+)
+def test_a_shell_that_only_adds_to_its_output_is_not(tmp_path: Path, text: str, more: str) -> None:
+    assert check(tmp_path, shell(text, more)) == []
+
+
+def test_a_program_of_a_hook_that_is_not_there_is_warned_about_at_its_line(tmp_path: Path) -> None:
+    hooks = 'on_failure = ["/bin/true", "/does/not/exist now"]\non_late = ["http://127.0.0.1/"]\n'
+
+    (line,) = check(tmp_path, GOOD + hooks)
+
+    assert line.startswith('5: warning: jobs.x.on_failure: is not found on this host, found "/does/not/exist"; ')

@@ -1,7 +1,9 @@
 """krond as its users meet it: a process, real children, and what its commands say."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -296,3 +298,45 @@ def test_a_reload_that_cannot_be_remembered_says_so_and_changes_nothing(krond: K
     assert "disk full" in str(krond.wait_for("ReloadFailed")["errors"])
     assert "disk full" in krond.ask("status").stdout
     assert len(krond.json("jobs")) == 4
+
+
+def test_stop_returns_when_krond_has_gone_also_if_a_visitor_hangs(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, f'[krond]\nlisten = "unix:{tmp_path}/web"\n').start()
+    with socket.socket(socket.AF_UNIX) as visitor:
+        visitor.connect(f"{tmp_path}/web")
+        visitor.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        visitor.recv(1)
+        krond.ask("stop")
+
+        assert krond.process is not None
+        assert krond.process.poll() == 0
+    krond.end()
+
+
+DOUBTFUL = f"[jobs.a]\n{NEVER}\ncommand = '/does/not/exist'\n"
+
+
+def test_warnings_of_valid_files_are_events_so_that_every_line_is_one(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, DOUBTFUL)
+    process = krond.begin()
+    assert process.stderr is not None
+    first = json.loads(process.stderr.readline())
+    krond.wait_for("KrondReady")
+    krond.ask("stop")
+    krond.end()
+
+    assert (first["event"], first["level"]) == ("WarningFound", "WARNING")
+    assert (first["file"], first["line"], first["field"]) == (str(krond.file), 3, "jobs.a.command")
+
+
+def test_a_setting_that_needs_a_restart_is_refused_at_its_line_or_where_it_was(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, f'[krond]\nlisten = "unix:{tmp_path}/web"\n').start()
+    krond.write(f'[krond]\nslack = "1s"\nlisten = "unix:{tmp_path}/other"\n')
+    changed = krond.ask("reload").stderr
+    krond.write("")
+    removed = krond.ask("reload").stderr
+    krond.ask("stop")
+    krond.end()
+
+    assert changed.startswith(f"{krond.file}:3: error: krond.listen: was changed, which needs a restart; ")
+    assert removed.startswith(f"{krond.file}:2: error: krond.listen: was changed")

@@ -74,9 +74,20 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
     path.mkdir(mode=0o700)
     (path / "lock").symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(StateDirectoryError, match="cannot be locked"):
+    with pytest.raises(StateDirectoryError, match=r"cannot be locked: .*lock cannot be opened: it is a link"):
         taken(path)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_output_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    path.mkdir(mode=0o700)
+    (tmp_path / "elsewhere").mkdir()
+    (path / "output").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(StateDirectoryError, match="its output is a link"):
+        taken(path)
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 def test_the_state_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

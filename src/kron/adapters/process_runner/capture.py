@@ -37,7 +37,7 @@ class Capture:
         """Append what has come."""
         self.tail.append(segment)
         self.size += segment.length
-        self.sizes[segment.stream] = segment.offset + segment.length
+        self.sizes[segment.stream] = max(self.sizes[segment.stream], segment.offset + segment.length)
         if len(self.tail) > _MOST_SEGMENTS:
             self.tail = _joined(self.tail)
 
@@ -49,6 +49,14 @@ class Capture:
         self.sizes[stream] = 0
         if not self.is_cut:  # what is missing is missing before all that follows
             self.head, self.tail, self.is_cut = self.tail, [], True
+
+    def moved(self, stream: str, by: int) -> None:
+        """Take note that what was seen of a stream lies further back now: what is before it is all new."""
+        for part in (self.head, self.tail):
+            part[:] = [
+                segment._replace(offset=segment.offset + by) if segment.stream == stream else segment
+                for segment in part
+            ]
 
     def trim(self, read: Read, *, slack: int = 0) -> list[Segment]:
         """Return what is dropped to stay within the limit, in whole lines where possible; nothing while it exceeds the

@@ -31,14 +31,25 @@ _READ = 1 << 16
 class Collector:
     """`end` may be called from any thread; all else happens in its own."""
 
-    def __init__(self, slots: Slots, is_starting: Callable[[], bool], *, syslog: Syslog | None = None) -> None:
+    def __init__(
+        self,
+        slots: Slots,
+        is_starting: Callable[[], bool],
+        lost: Callable[[str, int], object],
+        *,
+        syslog: Syslog | None = None,
+    ) -> None:
+        """`lost` is told, in the thread, of which execution the host's log did not take how many lines."""
         self._slots = slots
+        self._lost = lost
         self._is_starting = is_starting  # a burst: whatever can wait for its end does
         self._put_off = 0.0  # since when
         self._is_flooded = False
         self._syslog = syslog or Syslog()
         self._live: dict[str, LiveOutput] = {}  # of those that have written something
-        self._lingering: set[str] = set()  # ended, but somebody can still write
+        self._told: dict[str, int] = {}  # lines that the log did not take, of whom that was told
+        self._behind: set[str] = set()  # whose lines wait for room in the host's log
+        self._lingering: set[str] = set()  # ended, but somebody can still write, or its lines wait
         self._ended: deque[str] = deque()  # to be looked at; appended to by others
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._closing = threading.Event()
@@ -83,7 +94,7 @@ class Collector:
         while not self._closing.is_set():
             poll.poll(self._patience())
             self._try_to_look()
-            self._closing.wait(_HASTE if self._is_flooded else _PAUSE)
+            self._closing.wait(_HASTE if self._is_flooded or self._behind else _PAUSE)
         self._try_to_look()
 
     def _try_to_look(self) -> None:
@@ -95,6 +106,8 @@ class Collector:
 
     def _patience(self) -> float | None:
         """Return for how many milliseconds to sleep if nothing happens."""
+        if self._behind:
+            return 0
         if self._inotify is None or self._ended:
             return _PAUSE * 1000
         return _LINGERING * 1000 if self._lingering else None
@@ -102,7 +115,7 @@ class Collector:
     def _look(self) -> None:
         with suppress(BlockingIOError):
             os.eventfd_read(self._wake)
-        self._grow(self._written())
+        self._grow({**dict.fromkeys(self._behind), **dict.fromkeys(self._written())})
         if self._can_wait():
             return
         ended = set(self._lingering)
@@ -149,10 +162,12 @@ class Collector:
     def _grow(self, run_ids: Iterable[str]) -> None:
         now = time.time_ns() // 1_000_000
         most = 0
+        self._syslog.begin()
         for run_id in run_ids:
             if run_id in self._slots.of_run:
                 with suppress(OSError):  # a full disk, or a file in use: at the next look
                     most = max(most, self._output(run_id).grow(now))
+                self._hear(run_id, is_over=False)
         self._is_flooded = most > _FLOOD
 
     def _finish(self, run_ids: Iterable[str]) -> None:
@@ -165,11 +180,28 @@ class Collector:
             self._lingering.add(run_id)
             with suppress(OSError):
                 cleared = self._output(run_id).finish(now)
+                self._hear(run_id, is_over=cleared is not None)
                 if cleared is not None:
                     free += cleared
                     del self._live[run_id]
                     self._lingering.discard(run_id)
         self._slots.free(free)
+
+    def _hear(self, run_id: str, *, is_over: bool) -> None:
+        """Take note of what waits for the log; tell what is lost when that begins, and of the rest at the end."""
+        output = self._live.get(run_id)
+        if output is None:
+            return
+        if output.is_behind_log:
+            self._behind.add(run_id)
+        else:
+            self._behind.discard(run_id)
+        told = self._told.get(run_id, 0)
+        if output.lost > told and (is_over or not told):
+            self._told[run_id] = output.lost
+            self._lost(run_id, output.lost - told)
+        if is_over:
+            self._told.pop(run_id, None)
 
     def _was_silent(self, run_id: str) -> bool:
         """Whether an execution wrote nothing, and nobody can any more: as most do."""

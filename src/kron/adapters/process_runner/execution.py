@@ -8,15 +8,16 @@ from kron.rules.command import Command
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What to start, under which id; `env` goes over the command's own and gets KRON_RUN_ID added."""
+    """What to start, under which id; `env` goes over the command's own and gets the id added."""
 
     run_id: str
     command: Command
     env: tuple[tuple[str, str], ...] = ()
+    name: str = RUN_ID  # of the variable that has the id, or HOOK_ID of what is beside the executions
 
     def environment(self) -> tuple[tuple[str, str], ...]:
         """Return the variables beside those that every child of its user has."""
-        return (*self.command.env, *self.env, (RUN_ID, self.run_id))
+        return (*self.command.env, *self.env, (self.name, self.run_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,15 @@ def punch(descriptor: int, offset: int, length: int) -> bool:
     raise OSError(number, os.strerror(number))
 
 
+def forget(path: str | os.PathLike[str], begin: int, end: int) -> bool:
+    """Give a part of a file back to the disk by its name; whether the file system can do that."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        return punch(descriptor, begin, end - begin)
+    finally:
+        os.close(descriptor)
+
+
 def watch_folder(path: str) -> int | None:
     """Return a descriptor that tells which files of a folder were written to; None if none can be had."""
     descriptor = int(_libc.inotify_init1(_IN_NONBLOCK | _IN_CLOEXEC))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator
 
 RUN_ID = "KRON_RUN_ID"
+HOOK_ID = "KRON_HOOK_ID"  # of a command that tells somebody about a run: it carries the run's id, too, and is not it
 
 
 class Stat:
@@ -40,18 +41,25 @@ def processes() -> Iterator[int]:
 
 
 def find_leaders(run_ids: Collection[str]) -> dict[str, tuple[int, Stat]]:
-    """Return the living leader of each run, found by the id in its environment; runs that have none are left out."""
-    wanted = {f"{RUN_ID}={run_id}".encode(): run_id for run_id in run_ids}
+    """Return the living leader of each run or hook, found by the id in its environment; who has none is left out."""
+    wanted = {run_id.encode(): run_id for run_id in run_ids}
     found: dict[str, tuple[int, Stat]] = {}
     if not wanted:
         return found
     for pid in processes():
-        for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
-            # Descendants carry the id as well: the leader is the one that leads a session of its own.
-            if entry in wanted and (known := stat(pid)) and known.session == pid and known.is_alive:
-                found.setdefault(wanted[entry], (pid, known))
-                break
+        own = _id_in(_read(f"/proc/{pid}/environ"))
+        # Descendants carry the id as well: the leader is the one that leads a session of its own.
+        if own in wanted and (known := stat(pid)) and known.session == pid and known.is_alive:
+            found.setdefault(wanted[own], (pid, known))
     return found
+
+
+def _id_in(environment: bytes) -> bytes:
+    for name in (HOOK_ID, RUN_ID):
+        _, here, rest = (b"\0" + environment).partition(b"\0%s=" % name.encode())
+        if here:
+            return rest.partition(b"\0")[0]
+    return b""
 
 
 def children() -> list[int]:

@@ -22,6 +22,7 @@ from kron.adapters.process_runner.reaper import Reaper
 from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.spawner_process import end
 from kron.adapters.process_runner.survivors import find_survivors
+from kron.adapters.process_runner.syslog import Syslog
 from kron.adapters.process_runner.watch import Watch
 
 T = TypeVar("T")
@@ -40,7 +41,10 @@ class ProcessRunner:
         *,
         started: Callable[[list[Started]], object],
         ended: Callable[[list[Exit]], object],
+        lost: Callable[[str, int], object] = lambda _run_id, _lines: None,
+        syslog: Syslog | None = None,
     ) -> None:
+        """`lost` is told of which execution the host's log did not take how many lines."""
         self.files = OutputFiles(output)
         self.slots = Slots(self.files)
         self._started = started
@@ -56,7 +60,8 @@ class ProcessRunner:
         self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
-        self._collector = Collector(self.slots, self.is_starting)
+        self._lost = lost
+        self._collector = Collector(self.slots, self.is_starting, self._on_lost, syslog=syslog)
         self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
@@ -208,6 +213,9 @@ class ProcessRunner:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _on_lost(self, run_id: str, lines: int) -> None:
+        self._loop.call_soon_threadsafe(self._lost, run_id, lines)
 
     # --- what nobody tells --------------------------------------------------------------------------------------------
 

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from kron.adapters.sqlite_ledger.job_cells import (
-    JOB,
-    job_of,
-    reading,
-)
-from kron.adapters.sqlite_ledger.job_entries import ATTEMPTS, JOB_ID, SELECT, history_row
+from kron.adapters.sqlite_ledger.job_cells import JOB, job_of, reading
+from kron.adapters.sqlite_ledger.job_entries import ATTEMPTS, JOB_ID, SELECT, execution_row, history_row
 from kron.adapters.sqlite_ledger.job_inquiry import Inquest
 from kron.adapters.sqlite_ledger.job_schema import JOBS
 from kron.adapters.sqlite_ledger.schema import check_version, connect_to_read, look
 from kron.adapters.sqlite_ledger.stamp import stamp
 from kron.errors import LedgerUnusableError, OutOfRangeError
-from kron.instant import Instant, format_instant, parse_instant
-from kron.rules.history_row import HistoryRow, fold
+from kron.instant import Instant, format_instant
+from kron.rules.history_row import HistoryRow
 from kron.rules.inquiry import Inquiry
 from kron.rules.job_record import JobRecord
 from kron.rules.verdict import Outcome
@@ -33,7 +29,6 @@ _LAST = """SELECT identity, effective, outcome, result FROM job JOIN entry ON en
 ) UNION ALL
 SELECT identity, max(at), outcome, result FROM entry JOIN job ON job.id = entry.job WHERE nominal IS NULL
 GROUP BY job.id ORDER BY 2"""
-_FIRST = f"{SELECT} WHERE nominal = ? AND identity = ? AND attempt = 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ class Wanted:
     until: Instant | None = None
     outcome: Outcome | None = None
     limit: int | None = 100
-    executions: bool = False  # one row for all attempts of a period
+    executions: bool = False  # one row for all attempts of an execution
 
     def conditions(self) -> list[str]:
         """Return what holds of the rows, but for the end of the time."""
@@ -90,7 +85,7 @@ class JobHistory:
                 found += connection.execute(f"{_RANGES} WHERE {conditions} AND {across} {_NEWEST}", parameters)
             found.sort(key=lambda row: row[:2])
             rows = [history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
-            return [_folded(connection, row) for row in rows] if wanted.executions else rows
+            return [execution_row(connection, row) for row in rows] if wanted.executions else rows
 
     def run(self, run_id: str) -> HistoryRow | None:
         """Return the row of a run."""
@@ -152,11 +147,3 @@ def _inside(at: Instant) -> Iterator[None]:
         yield
     except OverflowError as error:
         raise OutOfRangeError(what=f"what lies around {format_instant(at)}") from error
-
-
-def _folded(connection: sqlite3.Connection, last: HistoryRow) -> HistoryRow:
-    """Return the row of an execution by that of its last attempt."""
-    if last["period_id"] is None or last["attempts"] in (0, 1):
-        return last
-    key = (stamp(parse_instant(str(last["period_id"]))), last["identity"])
-    return fold([history_row(connection.execute(_FIRST, key).fetchone()), last])

@@ -6,13 +6,21 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from kron.adapters.sqlite_ledger.job_cells import JOB, Row, job_of
-from kron.adapters.sqlite_ledger.job_entries import JOB_ID, SELECT, definition_of, history_row, identity_of, nominals_of
+from kron.adapters.sqlite_ledger.job_entries import (
+    JOB_ID,
+    SELECT,
+    definition_of,
+    execution_row,
+    history_row,
+    identity_of,
+    nominals_of,
+)
 from kron.adapters.sqlite_ledger.stamp import stamp
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
 from kron.instant import MICROSECOND, ZERO, Instant
-from kron.rules.history_row import RANGE, HistoryRow, fold, of_period
+from kron.rules.history_row import RANGE, HistoryRow, of_period
 from kron.rules.inquiry import Inquiry, Told
 from kron.rules.inside import reach, timing_of, touches
 from kron.rules.work import timing_and_policy
@@ -75,17 +83,17 @@ class Inquest:
         )
 
     def rows(self, *, executions: bool) -> list[HistoryRow]:
-        """Return the rows of what touches the instant; `executions`: one for all attempts of a period."""
+        """Return the rows of what touches the instant; `executions`: one for all attempts of an execution."""
         found = list(self._touching())
         names = {told.row["run_id"] for told in found} - {None}
         found += [told for told in self._begun() if told.row["run_id"] not in names]
-        groups: dict[object, list[HistoryRow]] = {}
+        rows: dict[object, HistoryRow] = {}
         for number, (nominal, row, definition) in enumerate(found):
-            identity = str(row["identity"])
             if nominal is not None and row["kind"] == RANGE:
-                row = of_period(row, decide(timing_of(identity, definition), nominal))
-            groups.setdefault((identity, nominal) if executions and nominal else number, []).append(row)
-        return [fold(rows) for rows in groups.values()]
+                row = of_period(row, decide(timing_of(str(row["identity"]), definition), nominal))
+            row = execution_row(self._connection, row) if executions else row
+            rows[(executions and row["run_id"]) or number] = row
+        return list(rows.values())
 
     def _touching(self) -> Iterator[Told]:
         """Yield the periods with an outcome that have the instant in their nominal minute or in their window."""

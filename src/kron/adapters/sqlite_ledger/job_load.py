@@ -15,10 +15,11 @@ _IN_FORCE = "SELECT key, text FROM definition WHERE id IN (SELECT definition FRO
 _PERIODS = "identity, first, nominal, text"
 _SINCE = f"SELECT {_PERIODS} FROM {ENTRY} WHERE nominal >= ? AND attempt = 1"
 _UNFINISHED = f"SELECT {ATTEMPT}, {PROCESS} FROM {ENTRY} WHERE run_id IS NOT NULL AND ended IS NULL ORDER BY entry.id"
-_RETRIES = f"""SELECT {ATTEMPT}, retry_at FROM {ENTRY} WHERE retry_at IS NOT NULL AND NOT EXISTS (
+WAITING = """retry_at IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM entry AS later
     WHERE later.nominal = entry.nominal AND later.job = entry.job AND later.attempt = entry.attempt + 1
-) ORDER BY entry.id"""
+)"""
+_RETRIES = f"SELECT {ATTEMPT}, retry_at FROM {ENTRY} WHERE {WAITING} ORDER BY entry.id"
 
 
 def load_jobs(connection: sqlite3.Connection) -> JobStored:

@@ -42,16 +42,17 @@ _INDICES = {
     "entry_range": "INDEX entry_range ON entry (job, nominal) WHERE number > 1",
     "entry_unfinished": "INDEX entry_unfinished ON entry (id) WHERE run_id IS NOT NULL AND ended IS NULL",
     "entry_retry": "INDEX entry_retry ON entry (id) WHERE retry_at IS NOT NULL",
+    "entry_again": "INDEX entry_again ON entry (again) WHERE again IS NOT NULL",
 }
 
 JOBS = Schema(
     application_id=0x4B726E64,  # "Krnd"
-    version=2,
+    version=3,
     statements=(_DEFINITION, _JOB, _VERSION, _ENTRY, *(f"CREATE {index}" for index in _INDICES.values())),
     parts={
         **dict.fromkeys(("definition", "job", "version", "entry"), "a table"),
         **dict.fromkeys(_INDICES, "an index"),
     },
-    migrations={1: ("ALTER TABLE entry ADD COLUMN again TEXT",)},
+    migrations={1: ("ALTER TABLE entry ADD COLUMN again TEXT",), 2: (f"CREATE {_INDICES['entry_again']}",)},
     private=True,
 )

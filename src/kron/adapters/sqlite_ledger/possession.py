@@ -5,6 +5,7 @@ opens and closes that file does not drop it, and the kernel does when its owner 
 so they give it up at birth.
 """
 
+import errno
 import fcntl
 import os
 import time
@@ -35,7 +36,8 @@ class Possession:
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
         except OSError as error:
-            reason = f"its lock {path} cannot be opened: {error.strerror}"
+            why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+            reason = f"its lock {path} cannot be opened: {why}"
             raise LedgerUnusableError(path=str(ledger), reason=reason) from error
         if not self._lock():
             owner = self._owner()

@@ -30,6 +30,11 @@ class Schema:
         """The permissions of a new file."""
         return 0o600 if self.private else 0o644
 
+    @property
+    def fix(self) -> str:
+        """What to do about another file in its place: that of a host is always called the same."""
+        return "restore it from a backup" if self.private else "name another file"
+
 
 def prepare(path: Path, schema: Schema) -> sqlite3.Connection:
     """Return an open connection, or raise LedgerUnusableError."""
@@ -74,10 +79,10 @@ def look(path: Path, schema: Schema) -> None:
     except OSError as error:
         raise LedgerUnusableError(path=str(path), reason=f"it cannot be read ({error.strerror})") from error
     if header and not header.startswith(_MAGIC):
-        raise LedgerUnusableError(path=str(path), reason="it is not a SQLite database", fix="name another file")
+        raise LedgerUnusableError(path=str(path), reason="it is not a SQLite database", fix=schema.fix)
     if header and (found := int.from_bytes(header[68:72], "big")) != schema.application_id:
         reason = f"it is {_OURS.get(found, 'a database of another program')}"
-        raise LedgerUnusableError(path=str(path), reason=reason, fix="name another file")
+        raise LedgerUnusableError(path=str(path), reason=reason, fix=schema.fix)
 
 
 def _create(path: Path, schema: Schema) -> None:
@@ -136,8 +141,11 @@ def _check(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
 
 
 def missing_parts(schema: Schema, connection: sqlite3.Connection) -> list[str]:
-    """Return what should be there and is not."""
+    """Return what should be there and is not; of an earlier version, what a migration brings is not missed."""
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    steps = [statement for step, statements in schema.migrations.items() if step >= version for statement in statements]
+    found |= {word for statement in steps for word in statement.split()}
     return [f"{kind} is missing: {name}" for name, kind in schema.parts.items() if name not in found]
 
 

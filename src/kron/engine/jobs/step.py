@@ -202,12 +202,12 @@ class JobStep:
             chronicle.on_suspended(identity, suspended=False)
         for execution, end in self._ends:
             chronicle.on_ended(execution, end)
+        for run_id in self._given_up:  # before what takes its place
+            chronicle.on_given_up(run_id)
         for work, record, last in self._closed:
             chronicle.on_closed(work, record, last)
         for execution, decision in self._begun:
             chronicle.on_begun(execution, decision)
-        for run_id in self._given_up:
-            chronicle.on_given_up(run_id)
 
     def finish(self, *, written: bool | None) -> None:
         """Nothing more is told."""

@@ -195,5 +195,4 @@ def reload(state: Path | None, *, as_json: bool) -> None:
 def stop(*, now: bool, state: Path | None) -> None:
     """Stop krond, and return when it has gone: when nothing runs any more."""
     with asking(state) as krond:
-        krond.ask("stop", now=now)
-        krond.wait_until_gone()
+        krond.stop(now=now)

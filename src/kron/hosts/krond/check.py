@@ -12,7 +12,7 @@ from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import in_order, is_directory, load_jobs
 from kron.rules.files.source import Format
-from kron.rules.files.warnings import warn, warn_of_same_second
+from kron.rules.files.warnings import warn, warn_of_emptying, warn_of_same_second
 from kron.rules.lint import Linter
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -55,6 +55,7 @@ def check(
         for job in jobs:
             found += warn(job, linter)
             found += warn_of_same_second(job)
+            found += warn_of_emptying(job)
     end_with_findings(in_order(found), strict=strict, as_json=as_json, unreadable=loaded.unreadable)
 
 

@@ -26,6 +26,7 @@ class Chronicler:
         self.last: dict[str, tuple[str, str | None]] = {}  # by identity: the outcome and, of an execution, the result
         self._results: dict[str, str] = {}  # of executions, by the name of their first run
         self.on_held: list[Callable[[str], object]] = []  # who is told that a job is suspended, or resumed
+        self.on_dropped: list[Callable[[str], object]] = []  # who is told that a run is not tried again after all
         self._waiting: dict[str, asyncio.Future[str]] = {}
         self._first: dict[str, str] = {}  # by the name of a further run: that of the first
 
@@ -82,6 +83,8 @@ class Chronicler:
     def on_given_up(self, run_id: str) -> None:
         """Tell whoever waits that nothing more comes: something else took its place, or its job is gone."""
         self._settle(run_id, Result.REPLACED)
+        for tell in self.on_dropped:
+            tell(run_id)
 
     def _settle(self, run_id: str, result: Result) -> None:
         first = self._first.pop(run_id, run_id)

@@ -1,6 +1,8 @@
 """Client: what asks a running krond on its socket; without asyncio, which would take longer to load than the answer."""
 
 import json
+import os
+import select
 import socket
 import struct
 from contextlib import suppress
@@ -43,11 +45,22 @@ class Client:
             raise ControlError(reason=answer["error"], exit_code=answer["exit"])
         return answer["result"]
 
-    def wait_until_gone(self) -> None:
-        """Return when krond has closed the connection."""
+    def stop(self, *, now: bool) -> None:
+        """Ask krond to end, and return when its process has; of one in another container, when it has hung up."""
+        pid, _ = _peer(self._socket)
+        process = None
         with suppress(OSError):
-            while self._lines.readline():
-                pass
+            process = os.pidfd_open(pid)  # before it is asked: the number may be another's afterwards
+        try:
+            self.ask("stop", now=now)
+            with suppress(OSError):
+                while self._lines.readline():
+                    pass
+            if process is not None:
+                select.select([process], [], [])
+        finally:
+            if process is not None:
+                os.close(process)
 
     def close(self) -> None:
         """Hang up."""
@@ -57,5 +70,10 @@ class Client:
 
 def peer_of(connection: socket.socket) -> int:
     """Return the user id of whoever is at the other end."""
-    _, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return int(uid)
+    return _peer(connection)[1]
+
+
+def _peer(connection: socket.socket) -> tuple[int, int]:
+    """Return the process and the user at the other end; 0 for a process that cannot be seen from here."""
+    pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return pid, uid

@@ -9,12 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kron.errors import ControlError, InvalidInstantError, KronError, UnknownJobError
+from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError, KronError, UnknownJobError
 from kron.hosts.krond.client import peer_of
 from kron.hosts.listener.address import address_of
 
 _LONGEST = 1024 * 1024  # bytes of a request
-EXIT_CODES: Mapping[type[KronError], int] = {UnknownJobError: 2, InvalidInstantError: 2}
+EXIT_CODES: Mapping[type[KronError], int] = {
+    UnknownJobError: 2,
+    InvalidInstantError: 2,
+    InvalidDefinitionError: 2,
+}
 
 Handler = Callable[[Mapping[str, Any]], Awaitable[object]]
 

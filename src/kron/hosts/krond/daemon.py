@@ -82,7 +82,7 @@ class Daemon:
         self.ledger: JobLedger = self._file
         if self.metrics is not None:
             self.ledger = TimedLedger(self._file, self.metrics.on_append)
-        self.processes = Processes(state.output)
+        self.processes = Processes(state.output, self._on_lost)
         self.telling.wait_while(self.processes.is_starting)
         self.notifier = Notifier(self.processes, self.emitter, self.metrics)
         self.tidying = Tidying(state.output, settings.output_retention, self.clock.now)
@@ -105,6 +105,7 @@ class Daemon:
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
+        await self.notifier.recall(_host_jobs(told), self.state.ledger)
         declared = await self.declare(told)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
@@ -206,7 +207,15 @@ class Daemon:
         self.engine.hush()
         self._asked.set()
 
+    def _on_lost(self, run_id: str, lines: int) -> None:
+        self.emitter.tell("OutputLost", run_id=run_id, lines=lines)
+
     def end_children(self) -> None:
         """Ask everything that runs to end, and wait for no hook."""
         self.notifier.hurry()
         self.book.terminate(list(self.book.running), Result.STOPPED)
+
+
+def _host_jobs(told: Sequence[Work | Known]) -> dict[str, HostJob]:
+    works = (each for each in told if isinstance(each, Work))
+    return {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}

@@ -1,13 +1,16 @@
-"""check_host(job_set) -> findings: whether this host has the users, groups, programs and directories of its jobs."""
+"""check_host(job_set) -> findings: whether this host has the users, groups, programs, directories and log of its jobs."""
 
 import grp
 import os
 import pwd
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from kron.adapters.process_runner.syslog import ADDRESS
 from kron.errors import shown
 from kron.rules.command import DEFAULT_PATH, Command
+from kron.rules.files.host_job import Hooks, HostJob, Program
 from kron.rules.files.reading import JobSet
 from kron.rules.finding import Finding, Level
 
@@ -24,13 +27,32 @@ def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
         for part, name in (("user", job.command.user), ("group", job.command.group)):
             if name and (reason := host.refusal(part, name)):
                 found.append(job.finding(level, part, f'{reason}, found "{name}"', _fix(reason)))
-        if not host.has_program(job.command):
-            message = f'is not found on this host, found "{job.command.argv[0]}"'
-            found.append(job.finding("warning", "command", message, "install it, or name its whole path"))
+        for part, command in _commands(job):
+            if not host.has_program(command):
+                message = f'is not found on this host, found "{shown(command.argv[0])}"'
+                found.append(job.finding("warning", part, message, "install it, or name its whole path"))
         if job.command.cwd and not host.has_directory(job.command.cwd):
             message = f'is no directory of this host, found "{job.command.cwd}"'
             found.append(job.finding("warning", "cwd", message, "make it"))
+        for stream, where in (("stdout", job.command.stdout), ("stderr", job.command.stderr)):
+            if where == _SYSLOG and not host.has_log:
+                message = f"this host has no {ADDRESS}, so that all of it is lost"
+                found.append(job.finding("warning", stream, message, 'run a log that listens there, or use "capture"'))
     return found
+
+
+_SYSLOG = "syslog"
+_NO_HOOKS = Hooks()
+_HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
+
+
+def _commands(job: HostJob) -> Iterator[tuple[str, Command]]:
+    """Yield what a job would run, under the names of its keys."""
+    yield "command", job.command
+    if job.hooks != _NO_HOOKS:
+        for part in _HOOKS:
+            programs = [hook for hook in getattr(job.hooks, part) if isinstance(hook, Program)]
+            yield from ((part, replace(job.command, argv=program.argv)) for program in programs)
 
 
 class _Host:
@@ -40,6 +62,7 @@ class _Host:
         self._refusals: dict[tuple[str, str], str] = {}
         self._programs: dict[tuple[str, str, str], bool] = {}
         self._directories: dict[str, bool] = {}
+        self.has_log = Path(ADDRESS).is_socket()
 
     def refusal(self, part: str, name: str) -> str:
         """Return why a user or group cannot be had; empty if it can."""

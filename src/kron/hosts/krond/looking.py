@@ -1,6 +1,5 @@
 """krond history | logs | ledger: what the state directory tells, also while no krond runs."""
 
-import re
 import sys
 import time
 from pathlib import Path
@@ -16,19 +15,18 @@ from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.system_now import system_now
 from kron.cron.wall_text import local_text
 from kron.cron.zone import UTC_ZONE, Zone
-from kron.errors import InvalidDefinitionError, UnknownJobError
+from kron.errors import InvalidDefinitionError, NoRunError, UnknownJobError, UnknownRunError
 from kron.hosts.console import end_with_findings, print_table
 from kron.hosts.krond.asking import JSON, STATE, print_json
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.state import State, default_state
-from kron.hosts.moments import read_moment
+from kron.hosts.moments import is_duration, read_moment
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.files.values import read_days
 from kron.rules.history_row import HistoryRow
 from kron.rules.inside import timing_of
 from kron.rules.verdict import Outcome
 
-_DURATION = re.compile(r"(?:[\d.]+[a-zµ]+)+")
 _PAUSE = 0.2  # seconds between two looks at a run's output
 
 
@@ -64,7 +62,7 @@ def _moment(text: str | None, zone: Zone) -> Instant | None:
     """Return a moment; a duration is that long ago."""
     if text is None:
         return None
-    if _DURATION.fullmatch(text):
+    if is_duration(text):
         return system_now() - read_days("duration", text)
     return read_moment(text, zone, system_now())
 
@@ -76,7 +74,7 @@ def _moment(text: str | None, zone: Zone) -> Instant | None:
 @click.option("--until", metavar="T", help="Before this moment, or so long ago.")
 @click.option("--at", metavar="T", help="What has this moment in its minute or its window.")
 @click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
-@click.option("--executions", is_flag=True, help="One row for all attempts of a period.")
+@click.option("--executions", is_flag=True, help="One row for all attempts of an execution.")
 @STATE
 @JSON
 def history(
@@ -148,9 +146,16 @@ def logs(
 
 
 def _run_id(history: JobHistory, run: str) -> str:
-    row = history.run(run) or history.newest_run(identity_of(history, run))
+    row = history.run(run)
     if row is None:
-        raise UnknownJobError(job=run)
+        try:
+            row = history.newest_run(identity_of(history, run))
+        except UnknownJobError as error:
+            if error.details["identities"]:
+                raise
+            raise UnknownRunError(run=run) from error
+    if row is None:
+        raise NoRunError(job=run)
     return str(row["run_id"])
 
 

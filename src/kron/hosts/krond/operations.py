@@ -9,17 +9,17 @@ from operator import itemgetter
 from typing import Any
 
 from kron._version import __version__
-from kron.cron.zone import load_zone
+from kron.cron.zone import Zone, load_zone
 from kron.engine.jobs.changes import Trigger
 from kron.engine.jobs.job import Job
-from kron.errors import ControlError, InvalidDefinitionError
+from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError
 from kron.hosts.krond.ahead import coming_of, decisions_of
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.request import number_of, text_of, texts_of
-from kron.hosts.moments import read_moment
+from kron.hosts.moments import is_duration, read_moment
 from kron.instant import Instant, format_instant
 from kron.rules.files.values import read_days
 
@@ -138,11 +138,12 @@ class Operations:
     async def _resume(self, asked: Mapping[str, Any]) -> object:
         identities = [self._find(name) for name in texts_of(asked, "jobs")]
         await self._daemon.resume(identities)
-        for identity in identities:
-            job = self._daemon.surface.jobs[identity]
-            if job.policy.suspend:
-                reason = f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}"
-                raise ControlError(reason=reason)
+        jobs = [self._daemon.surface.jobs[identity] for identity in identities]
+        held = [
+            f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
+        ]
+        if held:
+            raise ControlError(reason="; ".join(held))
         return {"identities": identities}
 
     async def _trigger(self, asked: Mapping[str, Any]) -> object:
@@ -168,6 +169,12 @@ class Operations:
         names = ((job.record.name, identity) for identity, job in self._daemon.book.jobs.items())
         return find_identity(name, names)
 
+    def _moment(self, text: str, zone: Zone) -> Instant:
+        try:
+            return read_moment(text, zone, self._daemon.clock.now())
+        except InvalidInstantError as error:
+            raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
+
     def _until(self, text: str, identity: str) -> Instant:
         now = self._daemon.clock.now()
         try:
@@ -175,7 +182,9 @@ class Operations:
         except OverflowError as error:
             raise ControlError(reason=f"{text} from now lies after the year 9999", exit_code=2) from error
         except InvalidDefinitionError:
-            until = read_moment(text, load_zone(self._daemon.surface.jobs[identity].timezone), now)
+            if is_duration(text):
+                raise
+            until = self._moment(text, load_zone(self._daemon.surface.jobs[identity].timezone))
         if until <= now:
             raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
         return until

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
 from kron.adapters.process_runner.runner import ProcessRunner
@@ -22,8 +22,9 @@ _CAPTURED = "capture"
 class Processes:
     """Starts what is recorded, and tells a listener what became of it."""
 
-    def __init__(self, output: str | os.PathLike[str]) -> None:
-        self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended)
+    def __init__(self, output: str | os.PathLike[str], lost: Callable[[str, int], object]) -> None:
+        """`lost` is told of which run the host's log did not take how many lines."""
+        self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost)
         self._listener: Listener | None = None
         self._asides: dict[str, asyncio.Future[Exit]] = {}  # what is run beside the executions, by its name
 

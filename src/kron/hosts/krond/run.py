@@ -23,6 +23,7 @@ from kron.hosts.krond.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.job_files import in_order
 from kron.hosts.krond.main import HELD
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.reading import Answer, Question, marks_of, read_apart, read_files
@@ -73,16 +74,24 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
     telling = Telling(system_now)
     sink: Sink = TextSink(sys.stderr, telling.now) if as_text else JsonLinesSink(sys.stderr, telling.now)
     try:
-        asyncio.run(_live(options, _read_or_exit(options), Output(sink, telling)))
+        asyncio.run(_live(options, _read_or_exit(options, None if as_text else sink), Output(sink, telling)))
     except KronError as error:
         click.secho(f"krond: error: {error.message}", fg="red", err=True)
         click.get_current_context().exit(1)
 
 
-def _read_or_exit(options: Options) -> Answer:
-    """Return what stands in the files. Nobody but who asks may keep it: after a reload it is not needed any more."""
+def _read_or_exit(options: Options, sink: Sink | None) -> Answer:
+    """Return what stands in the files; what is only a warning goes to the sink, if that is who listens.
+
+    Nobody but who asks may keep the answer: after a reload it is not needed any more.
+    """
     found = read_files(Question(options.configs, options.form))
-    print_findings(found.findings)
+    if sink is None or not found.ok:
+        print_findings(found.findings)
+    else:
+        for finding in found.findings:
+            fields = finding.to_dict()
+            Emitter(sink).tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
     if not found.ok:
         click.get_current_context().exit(2)
     return found
@@ -131,6 +140,7 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
     chronicler.add(daemon.notifier.alarms)
+    chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
     reloading = asyncio.Lock()
 
     async def reload() -> dict[str, object]:
@@ -181,7 +191,7 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
     try:
         found = await asyncio.to_thread(_read, options, [job.work for job in daemon.book.jobs.values()])
-        findings = found.findings + _fixed(first, found.settings)
+        findings = in_order([*found.findings, *_fixed(first, found.settings)])
         if any(finding.level == "error" for finding in findings):
             return _refuse(daemon, findings)
         await daemon.processes.refresh()
@@ -216,9 +226,11 @@ def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
 
 
 def _fixed(before: Settings, after: Settings) -> list[Finding]:
-    """Return what was changed although it needs a restart."""
+    """Return what was changed although it needs a restart, at the line that says it, or said it before."""
+    message, fix = "was changed, which needs a restart", "restart krond, or leave it as it was"
+    places = {**before.places, **after.places}
     return [
-        Finding("error", f"krond.{key}", "was changed, which needs a restart", "restart krond, or leave it as it was")
+        Finding("error", f"krond.{key}", message, fix, *places[key])
         for key in ("state", "listen", "token_file")
         if getattr(before, key) != getattr(after, key)
     ]

@@ -9,6 +9,8 @@ from pathlib import Path
 from kron.adapters.sqlite_ledger.possession import Possession
 from kron.errors import LedgerInUseError, LedgerUnusableError, StateDirectoryError
 
+_MOVE = "remove the link, or have the whole state directory elsewhere"
+
 
 class State:
     """A directory of ours alone, held by a lock until `release`. It is made if missing, and never repaired."""
@@ -30,6 +32,8 @@ class State:
         except OSError as error:
             raise StateDirectoryError(path=str(self.path), reason=f"cannot be made: {error.strerror}") from error
         check_private(self.path)
+        if self.output.is_symlink():
+            raise StateDirectoryError(path=str(self.path), reason="is refused: its output is a link", fix=_MOVE)
         try:
             self._possession = Possession(self.ledger, lock=self.path / "lock", mode=0o600)
         except LedgerInUseError as error:

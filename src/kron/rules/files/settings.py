@@ -1,7 +1,7 @@
 """Settings: what `[krond]` says, in one file or spread over several."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
@@ -37,6 +37,8 @@ class Settings:
     timezone: str = "UTC"  # of jobs that name none
     slack: timedelta = _SLACK
     drain_timeout: timedelta | None = None
+    places: Mapping[str, tuple[str, int]] = field(default_factory=dict, compare=False, repr=False)
+    """The file and the line that say a key."""
 
 
 def read_listen(key: str, given: object) -> str:
@@ -73,7 +75,7 @@ class SettingsReader:
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
-        self._places: dict[str, str] = {}
+        self._places: dict[str, tuple[str, int]] = {}
 
     def read(self, draft: Draft, report: Report) -> None:
         """Take what one file says."""
@@ -84,10 +86,11 @@ class SettingsReader:
                     fix = meant_key(key, SETTINGS, OF_KROND)
                     raise InvalidDefinitionError(field=key, found="", reason="is not a key of [krond]", fix=fix)
                 if key in self._values:
-                    reason = f"is said twice, first at {printable(self._places[key])}"
+                    file, at = self._places[key]
+                    reason = f"is said twice, first at {printable(file)}:{at}"
                     raise InvalidDefinitionError(field=key, found=str(given), reason=reason, fix="keep one of them")
                 self._values[key] = SETTINGS[key](key, given)
-                self._places[key] = f"{report.file}:{line}"
+                self._places[key] = report.file, line
             except KronError as error:
                 report.error(error, line, f"{draft.prefix}{key}")
 
@@ -96,4 +99,4 @@ class SettingsReader:
         values = dict(self._values)
         if "retention" in values:
             values.setdefault("output_retention", values["retention"])
-        return Settings(**values)
+        return Settings(**values, places=self._places)

@@ -1,5 +1,6 @@
 """warn(job, linter) -> findings: what is valid in a file and yet unlikely to be meant, under the names of its keys."""
 
+import re
 from dataclasses import replace
 
 from kron.cron.dialect import UNITS
@@ -8,6 +9,7 @@ from kron.rules.files.host_job import HostJob
 from kron.rules.finding import Finding
 from kron.rules.lint import Linter
 
+_EMPTYING = re.compile(r"(?:(?<!>)>\|?|\b(tee))\s*(/dev/(?:stdout|stderr|fd/[12])|/proc/self/fd/[12])\b")
 _FIELDS = tuple(unit.name for unit in UNITS)
 
 
@@ -24,6 +26,20 @@ def warn_of_same_second(job: HostJob) -> list[Finding]:
         return []
     message = "nothing in it differs from host to host: all that have this file run the job at the same second"
     return [job.finding("warning", "salt", message, 'add salt = "{host}" to [defaults] or to the job')]
+
+
+def warn_of_emptying(job: HostJob) -> list[Finding]:
+    """Return a warning if the text for a shell opens its own output anew, which empties it as it would any file."""
+    command = job.command
+    if command.argv[1:2] != ("-c",) or not (found := _EMPTYING.search(" ".join(command.argv[2:3]))):
+        return []
+    number = "2" if found[2].endswith(("stderr", "2")) else "1"
+    where = command.stderr if number == "2" and command.stderr != "stdout" else command.stdout
+    if where in ("inherit", "discard"):
+        return []
+    message = f'empties what the job has written so far, found "{found[0]}"'
+    fix = f"tee -a {found[2]}" if found[1] else f">&{number}, or >> {found[2]}"
+    return [job.finding("warning", "command", message, f"write {fix}")]
 
 
 def _placed(job: HostJob, warning: Finding) -> Finding:

@@ -48,8 +48,8 @@ class Told:
         self.alarms.on_ended(execution(attempt=attempt), end)
 
 
-def execution(*, attempt: int = 1, started: datetime = three) -> Execution:
-    record = Attempt("r-1", "backup", Kind.PERIOD, three, three, attempt, started, "key", "boot")
+def execution(*, attempt: int = 1, started: datetime = three, before: str = "") -> Execution:
+    record = Attempt("r-1", "backup", Kind.PERIOD, three, three, attempt, started, "key", "boot", before)
     return Execution(record, work_of(JOB), 0.0)
 
 
@@ -99,7 +99,57 @@ def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing
         told.end(each)
 
     assert told.events == ["failure", "recovery"]
-    assert len(told.pings) == 2
+
+
+@pytest.mark.parametrize("result", [Result.REPLACED, Result.STOPPED, Result.UNKNOWN])
+def test_who_got_the_ping_of_a_start_gets_that_of_an_end_however_it_came(result: Result) -> None:
+    told = Told()
+
+    told.end(result)
+
+    assert told.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
+
+
+def test_an_execution_that_never_began_pings_no_end() -> None:
+    told = Told()
+    displaced = execution()
+    displaced.has_begun = False
+
+    told.alarms.on_ended(displaced, End("r-1", three, Result.REPLACED))
+
+    assert told.errands == []
+
+
+def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
+    told = Told()
+
+    told.end(Result.TIMEOUT, retry_at=AGAIN)
+    told.alarms.on_given_up("r-1")
+
+    assert told.events == ["failure"]
+    assert told.errands[-1].row["result"] == "timeout"
+    assert told.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
+
+
+def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() -> None:
+    told = Told()
+
+    told.end(Result.FAILED, retry_at=AGAIN)
+    told.alarms.on_begun(execution(attempt=2, before="r-1"), None)
+    told.alarms.on_given_up("r-1")
+
+    assert told.errands == []
+
+
+def test_a_next_attempt_of_an_earlier_life_that_is_given_up_is_a_failure_if_its_job_is_known() -> None:
+    told = Told()
+    told.alarms.recall({"backup": JOB}, [{"identity": "backup", "run_id": "old"}, {"identity": "gone", "run_id": "x"}])
+
+    for run_id in ("old", "x"):
+        told.alarms.on_given_up(run_id)
+
+    assert told.events == ["failure"]
+    assert told.errands[-1].row["run_id"] == "old"
 
 
 def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
@@ -163,8 +213,9 @@ def test_an_execution_pings_its_start_and_its_end() -> None:
         (Call("https://me:secret@host:8443/secret"), "host:8443"),
         (Ping("http://host?secret"), "host"),
         (Program(("/usr/bin/mail", "secret")), "/usr/bin/mail"),
+        (Program(("/bin/sh", "-c", "TOKEN=secret page-somebody secret | cat")), "page-somebody"),
     ],
-    ids=["an address", "a ping", "a command"],
+    ids=["an address", "a ping", "a command", "a text for a shell"],
 )
 def test_events_name_whom_an_errand_goes_to_without_what_may_be_secret(to: Call | Ping | Program, target: str) -> None:
     assert Errand(JOB, "failure", to, {}).target == target

@@ -80,6 +80,8 @@ def test_a_command_gets_the_row_and_what_happened(tmp_path: Path) -> None:
     variables = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
     found = [variables[f"KRON_{name}"] for name in ("EVENT", "OUTCOME", "RESULT", "REASON", "EXIT_CODE", "JOB")]
     assert found == ["failure", "executed", "failed", "", "1", "a"]
+    assert variables["KRON_RUN_ID"] == json.loads((tmp_path / "row").read_text())["run_id"]
+    assert variables["KRON_HOOK_ID"].startswith("hook-")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
@@ -118,5 +120,55 @@ def test_hooks_that_change_are_told_from_the_next_run_on(tmp_path: Path) -> None
         krond.ask("trigger", "a", "--wait")
 
         assert target.take().path == "/new"
+        krond.ask("stop")
+        krond.end()
+
+
+def tried_again(target: Target, *, retries: int = 1, more: str = "") -> str:
+    return job(target, "false") + f'retries = {retries}\nretry_delay = "1h"\n{more}'
+
+
+def run_once(krond: Krond) -> None:
+    krond.ask("trigger", "a")
+    krond.wait_for("RunEnded")
+
+
+def test_a_removed_job_that_was_to_be_tried_again_has_failed(tmp_path: Path) -> None:
+    with listening() as target:
+        krond = Krond(tmp_path, tried_again(target)).start()
+        run_once(krond)
+        krond.write("")
+        krond.ask("reload")
+
+        assert {target.take().path for _ in range(3)} == {"/ping/start", "/ping/fail", "/failure"}
+        krond.ask("stop")
+        krond.end()
+
+
+def test_a_replaced_execution_that_was_to_be_tried_again_ends_before_the_next_one_begins(tmp_path: Path) -> None:
+    with listening() as target:
+        krond = Krond(tmp_path, tried_again(target, more='concurrency = "replace"\n')).start()
+        run_once(krond)
+        run_once(krond)
+
+        told = [target.take().path for _ in range(4)]
+        assert [path for path in told if path != "/failure"] == ["/ping/start", "/ping/fail", "/ping/start"]
+        krond.ask("stop")
+        krond.end()
+
+
+def test_what_an_earlier_krond_would_have_tried_again_and_this_one_does_not_has_failed(tmp_path: Path) -> None:
+    with listening() as target:
+        krond = Krond(tmp_path, tried_again(target)).start()
+        run_once(krond)
+        assert target.take().path == "/ping/start"
+        krond.ask("stop")
+        krond.end()
+        krond.write(tried_again(target, retries=0))
+        krond.start()
+
+        told = {each.path: each for each in (target.take() for _ in range(2))}
+        assert told.keys() == {"/ping/fail", "/failure"}
+        assert json.loads(told["/failure"].body)["exit_code"] == 1
         krond.ask("stop")
         krond.end()

@@ -104,7 +104,7 @@ def test_another_address_at_a_reload_is_refused(krond: Krond) -> None:
     found = krond.ask("reload")
 
     assert found.returncode == 1
-    assert "krond.listen: was changed, which needs a restart" in found.stderr
+    assert ":2: error: krond.listen: was changed, which needs a restart" in found.stderr
     assert get(krond, "/healthz") == (200, "ok")
 
 

@@ -50,14 +50,16 @@ def test_a_token_that_others_may_read_or_write_is_refused(tmp_path: Path, mode: 
         read_token(path)
 
 
-def test_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
+def test_a_link_a_pipe_or_a_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     os.mkfifo(tmp_path / "pipe", 0o600)
+    (tmp_path / "folder").mkdir()
 
-    with pytest.raises(ListenError):
+    with pytest.raises(ListenError, match="is a link"):
         read_token(tmp_path / "link")
-    with pytest.raises(ListenError, match="is not a file"):
-        read_token(tmp_path / "pipe")
+    for name in ("pipe", "folder"):
+        with pytest.raises(ListenError, match=f"{name}: is not a file"):
+            read_token(tmp_path / name)
     assert not (tmp_path / "elsewhere").exists()
 
 

@@ -10,6 +10,7 @@ from kron.rules.files.host_job import Call, HostJob, Program
 from kron.rules.history_row import HistoryRow
 
 _VARIABLES = {
+    "KRON_RUN_ID": "run_id",
     "KRON_JOB": "name",
     "KRON_IDENTITY": "identity",
     "KRON_PERIOD_ID": "period_id",
@@ -56,6 +57,8 @@ class Errand:
     def target(self) -> str:
         """Whom it goes to, as an event may say it: of an address its host, since the rest is often secret."""
         match self.to:
+            case Program((_, "-c", text)):  # of a shell: the program that its text begins with
+                return next((word for word in text.split() if "=" not in word), text)
             case Program(argv):
                 return argv[0]
             case Call(url) | Ping(url):

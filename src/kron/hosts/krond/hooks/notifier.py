@@ -2,13 +2,14 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kron.adapters.process_runner.execution import Start
-from kron.adapters.sqlite_ledger.job_failures import failing_jobs
+from kron.adapters.process_runner.proc import HOOK_ID
+from kron.adapters.sqlite_ledger.job_failures import failing_jobs, waiting_rows
 from kron.engine.emitter import Emitter
 from kron.hosts.krond.hooks.alarms import Alarms
 from kron.hosts.krond.hooks.errand import Errand
@@ -40,6 +41,11 @@ class Notifier:
         if not self.alarms.has_learnt and any(job.hooks.on_recovery for job in jobs):
             self.alarms.learn(await asyncio.to_thread(failing_jobs, ledger))
 
+    async def recall(self, jobs: Mapping[str, HostJob], ledger: Path) -> None:
+        """Find out what is to be tried again: if that is given up, somebody may want to hear of it."""
+        if any(job.hooks.on_failure or job.hooks.ping for job in jobs.values()):
+            self.alarms.recall(jobs, await asyncio.to_thread(waiting_rows, ledger))
+
     async def _deliver(self, errand: Errand) -> str:
         match errand.to:
             case Program(argv):
@@ -52,7 +58,8 @@ class Notifier:
 
     async def _run(self, errand: Errand, argv: tuple[str, ...]) -> str:
         name = f"hook-{self._life}-{next(self._numbers)}"
-        ended = await self._processes.run_aside(Start(name, errand.command(argv), errand.variables()), LIMIT)
+        start = Start(name, errand.command(argv), errand.variables(), HOOK_ID)
+        ended = await self._processes.run_aside(start, LIMIT)
         if ended is None:
             return f"it had not ended after {LIMIT:g} s"
         if ended.exit_code == 0:

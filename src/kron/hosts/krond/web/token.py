@@ -1,5 +1,6 @@
 """read_token(path) -> Token: what a visitor has to show, made at the first start."""
 
+import errno
 import os
 import secrets
 import stat
@@ -26,11 +27,13 @@ def read_token(path: Path) -> Token:
     except FileNotFoundError:
         return _make(path)
     except OSError as error:
-        raise _failure(path, error.strerror or str(error)) from error
+        reason = "is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
+        raise _failure(path, reason) from error
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(opened)
+        raise _failure(path, "is not a file")
     with os.fdopen(opened, "rb") as file:
-        found = os.fstat(opened)
-        if not stat.S_ISREG(found.st_mode):
-            raise _failure(path, "is not a file")
         if found.st_uid not in (0, os.geteuid()):
             raise _failure(path, f"belongs to uid {found.st_uid}", "let it belong to root, or to who runs krond")
         if found.st_mode & 0o027:
