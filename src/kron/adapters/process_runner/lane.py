@@ -119,7 +119,7 @@ class Lane:
             old.retire()
 
     def look(self, seconds: float) -> None:
-        """Kill spawners that are stuck, so many seconds after the last look; what they had to do goes on without them."""
+        """Kill spawners that are stuck, so many seconds after the last look; what they had to do goes on without."""
         for process in list(self._processes):
             if process.is_stuck(seconds):
                 process.kill()
