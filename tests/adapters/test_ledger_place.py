@@ -71,6 +71,14 @@ def test_a_file_that_somebody_else_put_there_is_left_alone_and_nothing_is_writte
     assert run_ids(path) == [RUN.run_id]
 
 
+def test_to_a_file_that_was_cut_off_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+
+    said = lived(path, lambda path: path.write_bytes(b""))
+
+    assert said == ["its file was cut off; it has to be restored"] * 3
+
+
 def test_without_its_folder_nothing_is_written_until_there_is_one(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

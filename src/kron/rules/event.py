@@ -126,6 +126,8 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "ListenerExposed": EventKind(WARNING, ("address", "advice")),
         "VisitorRefused": EventKind(WARNING, ("client", "times")),
         "PageFailed": EventKind(WARNING, ("path", "error")),
+        "EventsDropped": EventKind(WARNING, ("count",)),
+        "ErrorCaught": EventKind(WARNING, ("error", "times", "trace")),
         "HookFailed": EventKind(WARNING, ("identity", "name", "hook", "target", "error", "tries")),
     }
 )

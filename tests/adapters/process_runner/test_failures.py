@@ -10,7 +10,7 @@ import pytest
 
 from kron.adapters.process_runner.execution import Exit, Start
 from kron.rules.command import Command
-from tests.adapters.process_runner.world import NOBODY, living, needs_root, within_time
+from tests.adapters.process_runner.world import NOBODY, living, needs_root, spawners, within_time
 
 
 def refusal(folder: Path, *argv: str, **command: Any) -> str:
@@ -153,3 +153,24 @@ def test_an_execution_whose_output_lies_there_already_is_not_started(tmp_path: P
             assert ended == Exit("twin", not_started="output file: File exists")
 
     within_time(body())
+
+
+@needs_root
+def test_a_fork_that_fails_leaves_nothing_open_in_the_spawner(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            await world.run("true", user=NOBODY, limits=(("core", 0),))
+            (spawner,) = spawners()
+            opened = Path(f"/proc/{spawner}/fd")
+            before = len(list(opened.iterdir()))
+            failed = await world.run("true", user=NOBODY, limits=(("core", 0),))
+
+            assert "limit of processes" in str(failed.not_started)
+            assert len(list(opened.iterdir())) == before
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, hard))  # root is exempt; whom it becomes is not
+    try:
+        within_time(body())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import resource
+import signal
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -12,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
 from kron.adapters.process_runner.proc import Stat, find_leaders
+from kron.adapters.process_runner.sending import give_back, send
 from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.spawner_process import SpawnerProcess
 
@@ -21,6 +23,7 @@ _TOGETHER = 32  # starts in one message, with at most two open files each, of wh
 _AHEAD = 96  # starts that a spawner has before it: some 60 ms of work, should this loop be busy for as long
 _DESCRIPTORS_OF_A_START = 2
 _PATIENCE, _STEP = 2.0, 0.002  # seconds that a spawner has for ending, and between two looks
+_RENEWAL = 1.0  # seconds that a new spawner has before others go on without it: twenty times what it takes
 _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 
 
@@ -50,6 +53,7 @@ class Lane:
         self._host = host
         self._pending: deque[Start] = deque()
         self._current: SpawnerProcess | None = None
+        self._next: SpawnerProcess | None = None  # takes over as soon as it is ready
         self._processes: set[SpawnerProcess] = set()
         self._ticks: dict[str, Started] = {}  # of the living, by run id
         self._sending = asyncio.Lock()
@@ -87,7 +91,10 @@ class Lane:
         return False
 
     async def renew(self) -> None:
-        """Let the next starts have a new spawner, which has looked up users and groups anew; nobody waits for it."""
+        """Let the next starts have a new spawner, which has looked up users and groups anew.
+
+        One that its user keeps from getting ready is not waited for: until it is, the old one starts what comes.
+        """
         if self._current is None:
             return
         try:
@@ -95,14 +102,27 @@ class Lane:
         except OSError:  # the old one does, for now
             return
         self._processes.add(process)
-        await asyncio.wait([process.ready])
-        old, self._current = (
-            self._current,
-            None if process.ready.cancelled() else process,
-        )  # None: the next start is told
+        slower, self._next = self._next, process
+        if slower is not None:
+            slower.retire()
+        process.ready.add_done_callback(lambda _: self._take_over(process))
+        await asyncio.wait([process.ready], timeout=_RENEWAL)
+
+    def _take_over(self, process: SpawnerProcess) -> None:
+        if self._next is not process:  # a later one will
+            return
+        self._next = None
+        new = None if process.ready.cancelled() else process  # None: the next start is told why
+        old, self._current = self._current, new
         self._room.set()
         if old is not None:
             old.retire()
+
+    def look(self, seconds: float) -> None:
+        """Kill spawners that are stuck, so many seconds after the last look; what they had to do goes on without."""
+        for process in list(self._processes):
+            if process.is_stuck(seconds):
+                process.kill()
 
     async def close(self) -> None:
         """Let the spawners go. Those without children have ended afterwards."""
@@ -110,7 +130,7 @@ class Lane:
         idle = [process for process in self._processes if not process.running and not process.in_flight]
         for process in self._processes:
             process.close()
-        self._current = None
+        self._current = self._next = None
         self._processes.clear()
         for process in idle:
             await asyncio.to_thread(_wait_for, process.pid)
@@ -152,7 +172,7 @@ class Lane:
             if self._current is not process:  # it died meanwhile, or was retired
                 return
             chunk = [self._pending.popleft() for _ in range(min(self._together, len(self._pending)))]
-            failed, unsent = await self._host.in_thread(partial(_send, process, chunk, self._host.slots, owner))
+            failed, unsent = await self._host.in_thread(partial(send, process, chunk, self._host.slots, owner))
         if failed:
             self._host.hear(News(ended=failed))
         if unsent:
@@ -189,6 +209,7 @@ class Lane:
         """Find out what became of all that a dead spawner had to do with. One that retired had nothing left."""
         async with self._sending:  # what was being sent has arrived or has not
             await asyncio.to_thread(_wait_for, process.pid)  # from here on its children are ours
+            process.hear_last_words()
             begun = process.begun()
             process.close()
             self._room.set()
@@ -199,7 +220,7 @@ class Lane:
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest
-            await self._host.in_thread(partial(_give_back, never, self._host.slots))
+            await self._host.in_thread(partial(give_back, never, self._host.slots))
         else:  # the next one might die as soon, and the next
             news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
         orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]
@@ -212,41 +233,6 @@ class Lane:
             self.start(())
 
 
-def _send(
-    process: SpawnerProcess, starts: Sequence[Start], slots: Slots, owner: tuple[int, int]
-) -> tuple[list[Exit], list[Start]]:
-    """Open the files of some starts and ask for them; return those that failed, and those that nobody took.
-
-    In a thread.
-    """
-    failed: list[Exit] = []
-    sent, requests, descriptors = [], [], []
-    try:
-        for start in starts:
-            try:
-                request, opened = slots.open(start, owner)
-            except OSError as error:
-                failed.append(Exit(start.run_id, not_started=f"output file: {error.strerror}"))
-                continue
-            sent.append(start)
-            requests.append(request)
-            descriptors.append(opened)
-        if sent:
-            slots.record(sent)
-            process.send(sent, requests, descriptors)
-    except (BrokenPipeError, ConnectionResetError):
-        _give_back(sent, slots)
-        return failed, sent
-    except (OSError, ValueError) as error:  # a full disk, too many files under way, or a value that cannot be sent
-        _give_back(sent, slots)
-        failed += [Exit(start.run_id, not_started=f"it cannot be asked for: {error}") for start in sent]
-    finally:
-        for own in descriptors:
-            for descriptor in own:
-                os.close(descriptor)
-    return failed, []
-
-
 def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
     """Find the leaders of starts begun. One that was just being born shows its environment a little later."""
     found = find_leaders(run_ids)
@@ -256,16 +242,13 @@ def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
     return found
 
 
-def _give_back(starts: Iterable[Start], slots: Slots) -> None:
-    for start in starts:
-        slots.give_back(start.run_id)
-
-
 def _wait_for(pid: int) -> None:
-    """Wait for the end of a spawner that is about to end; but not for ever: its user may have stopped it."""
-    end = time.monotonic() + _PATIENCE
-    try:
-        while not os.waitpid(pid, os.WNOHANG)[0] and time.monotonic() < end:
-            time.sleep(_STEP)
-    except ChildProcessError:  # reaped by somebody
-        return
+    """Wait for the end of a spawner that is about to end, or kill it: its user may have stopped it."""
+    with suppress(ChildProcessError):  # reaped by somebody
+        for _ in range(2):
+            end = time.monotonic() + _PATIENCE
+            while time.monotonic() < end:
+                if os.waitpid(pid, os.WNOHANG)[0]:
+                    return
+                time.sleep(_STEP)
+            os.kill(pid, signal.SIGKILL)

@@ -161,10 +161,15 @@ def _fork(
 ) -> int:
     """Start a process with limits, which posix_spawn cannot set: slower, and rare."""
     reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        _execute(writing, program, argv, env, streams, limits)
-    os.close(writing)
+    try:
+        pid = os.fork()
+        if not pid:
+            _execute(writing, program, argv, env, streams, limits)
+    except OSError:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
     answer = os.read(reading, 1024).decode()
     os.close(reading)
     if not answer:

@@ -23,6 +23,11 @@ class Stat:
         """Whether it still runs: a zombie has ended."""
         return self.state not in "ZXx"
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal, or somebody who traces it, keeps it from going on."""
+        return self.state in "Tt"
+
 
 def stat(pid: int) -> Stat | None:
     """Return what is known of a process, None if there is none."""

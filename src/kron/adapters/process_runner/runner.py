@@ -64,6 +64,7 @@ class ProcessRunner:
         self._collector = Collector(self.slots, self.is_starting, self._on_lost, syslog=syslog)
         self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
+        self._looked = 0.0  # the event loop's time
         # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
         self._spare = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8
 
@@ -75,6 +76,7 @@ class ProcessRunner:
         await self.in_thread(self.slots.load)
         adopt_orphans()
         self._collector.start()
+        self._looked = self._loop.time()
         self._tick = self._loop.call_later(_TICK, self._look)
 
     def prepare(self, user: str, group: str, files: int) -> None:
@@ -224,6 +226,9 @@ class ProcessRunner:
         ended = [end(self._orphans.pop(pid), status) for pid, status in self._reaper.reap() if pid in self._orphans]
         if ended:
             self.hear(News(ended=ended))
+        before, self._looked = self._looked, self._loop.time()
+        for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too
+            lane.look(min(self._looked - before, _TICK))
         quick = self._orphans or self._watch.needs_ticks
         self._tick = self._loop.call_later(_QUICK_TICK if quick else _TICK, self._look)
 

@@ -14,12 +14,16 @@ from pathlib import Path
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
 from kron.adapters.process_runner.frames import frame
 from kron.adapters.process_runner.launch import Request
+from kron.adapters.process_runner.proc import stat
 from kron.adapters.process_runner.spawner import COUNTER, SOCKET
 
 _ROOT = str(Path(__file__).parents[3])
 _CODE = f"import sys; sys.path.append({_ROOT!r}); from kron.adapters.process_runner.spawner import main; main()"
 _READ = 1 << 16
 _MOST_BYTES = 1 << 16  # of starts under way: well below what a socket holds
+# Seconds without a word that is owed: of one that is stopped, which somebody must have done to it, and of any other,
+# which may just be slow on a busy machine.
+_STOPPED, _SILENT = 3.0, 30.0
 _ABOVE = 16  # own descriptors that are passed on lie above those that the spawner expects
 
 
@@ -40,6 +44,9 @@ class SpawnerProcess:
         self._line = b""
         self._unsent = b""
         self._ending = False
+        self._has_gone = False
+        self._has_spoken = False  # since the last look
+        self._silence = 0.0  # seconds for which a word has been owed
         self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
         try:
             ours, theirs = socket.socketpair()
@@ -101,6 +108,20 @@ class SpawnerProcess:
             with suppress(OSError):  # it has gone already
                 self._socket.shutdown(socket.SHUT_WR)
 
+    def is_stuck(self, seconds: float) -> bool:
+        """Whether it has been silent for too long; asked from time to time, so many seconds after the last time."""
+        owes = not self.ready.done() or bool(self.in_flight) or (self._ending and not self.running)
+        is_stopped = (owes or bool(self.running)) and _is_stopped(self.pid)  # then it does not tell of ends, either
+        is_waited_for = (owes or is_stopped) and not (self._has_spoken or self._has_gone)
+        self._silence = self._silence + seconds if is_waited_for else 0.0
+        self._has_spoken = False
+        return self._silence > (_STOPPED if is_stopped else _SILENT)
+
+    def kill(self) -> None:
+        """End it at once. It has gone from now on, though its socket may be held by a child that is just being made."""
+        os.kill(self.pid, signal.SIGKILL)  # the number is its own until it is buried
+        self._go()
+
     def close(self) -> None:
         """Hang up. It goes on reaping its children until none is left."""
         if self._socket.fileno() >= 0:  # else it was hung up on already
@@ -127,26 +148,39 @@ class SpawnerProcess:
             if self._ending:
                 self.retire()
 
+    def hear_last_words(self) -> None:
+        """Read what a dead one has said before."""
+        while self._read():
+            pass
+
     def _readable(self) -> None:
+        if self._read() == b"":
+            self._go()
+
+    def _read(self) -> bytes | None:
+        """Take some of what it says; b"" if it has hung up, None if there is nothing now."""
         try:
             data = self._socket.recv(_READ)
         except BlockingIOError:
-            return
+            return None
         except OSError:
-            data = b""
+            return b""
+        self._has_spoken = True
         *lines, self._line = (self._line + data).split(b"\n")
         news = News()
         for line in lines:
             self._understand(line.decode("utf-8", "replace"), news)
-        if not data:
-            self._loop.remove_reader(self._socket)
-            self._loop.remove_writer(self._socket)
         if news:
             self._hear(news)
-        if not data:
-            if not self.ready.done():
-                self.ready.cancel()
-            self._gone(self)
+        return data
+
+    def _go(self) -> None:
+        self._has_gone = True
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        if not self.ready.done():
+            self.ready.cancel()
+        self._gone(self)
 
     def _understand(self, line: str, news: News) -> None:
         kind, _, rest = line.partition(" ")
@@ -181,6 +215,11 @@ def end(run_id: str, status: int) -> Exit:
         return Exit(run_id, signal=signal.Signals(-code).name)
     except ValueError:  # one of the real-time signals, which have no names
         return Exit(run_id, signal=f"SIG{-code}")
+
+
+def _is_stopped(pid: int) -> bool:
+    known = stat(pid)
+    return known is not None and known.is_stopped
 
 
 def _high(descriptor: int) -> int:

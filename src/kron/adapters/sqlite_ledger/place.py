@@ -24,9 +24,9 @@ class Place:
             self._known = self._found()
 
     def is_left(self) -> bool:
-        """Whether a file that was there is not there any more."""
+        """Whether a file that was there is not there any more, or holds nothing any more."""
         found = self._found()
-        return any(found.get(tail) != known for tail, known in self._known.items())
+        return any(found.get(tail) != known for tail, known in self._known.items()) or self._is_cut_off()
 
     def bring_back(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         """Write the ledger to its place again, from what SQLite still has of it; return a connection to that.
@@ -36,6 +36,8 @@ class Place:
         database = self._known.get("")
         if self._found().get("", database) != database:
             raise LedgerWriteError(path=str(self._path), reason="another file was put in its place")
+        if self._is_cut_off():  # what SQLite has beside it is not the whole
+            raise LedgerWriteError(path=str(self._path), reason="its file was cut off; it has to be restored")
         draft = self._path.with_name(f"{self._path.name}.new")
         try:
             _remove(draft, "", *_BESIDE)
@@ -52,6 +54,12 @@ class Place:
         self._known = {}
         connection.close()  # SQLite sees that it has moved, and leaves the new files alone
         return new
+
+    def _is_cut_off(self) -> bool:
+        """Whether the database holds nothing. SQLite never makes it so: one that was opened has its first page."""
+        with suppress(OSError):
+            return "" in self._known and not self._path.stat().st_size
+        return False
 
     def _found(self) -> dict[str, tuple[int, int]]:
         found = {}

@@ -1,4 +1,4 @@
-"""check_host(job_set) -> findings: whether this host has the users, groups, programs, directories and log of its jobs."""
+"""check_host(job_set) -> findings: whether this host has the users, groups, programs, folders and log of its jobs."""
 
 import grp
 import os

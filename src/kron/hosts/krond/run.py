@@ -25,7 +25,9 @@ from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
 from kron.hosts.krond.job_files import in_order
 from kron.hosts.krond.main import HELD
+from kron.hosts.krond.mishaps import Mishaps
 from kron.hosts.krond.operations import Operations
+from kron.hosts.krond.outlet import Outlet, OutletSink
 from kron.hosts.krond.reading import Answer, Question, marks_of, read_apart, read_files
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
@@ -42,6 +44,7 @@ from kron.theory.trace import Header
 if TYPE_CHECKING:
     from kron.hosts.krond.listening import Listening
 
+_PARTING = 1.0  # seconds that whoever reads the events has for the last of them
 _TURN = 0.0005  # seconds that a thread may keep others from running: a reload must not hold up a start
 
 
@@ -72,9 +75,15 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
     telling = Telling(system_now)
-    sink: Sink = TextSink(sys.stderr, telling.now) if as_text else JsonLinesSink(sys.stderr, telling.now)
+    outlet = Outlet(sys.stderr.fileno())
+    form_of_events = TextSink if as_text else JsonLinesSink
+    sink = OutletSink(form_of_events(outlet.as_text(), telling.now), outlet)
     try:
-        asyncio.run(_live(options, _read_or_exit(options, None if as_text else sink), Output(sink, telling)))
+        try:
+            asyncio.run(_live(options, _read_or_exit(options, None if as_text else sink), Output(sink, telling)))
+        finally:
+            sink.tell_dropped()
+            outlet.finish(_PARTING)
     except KronError as error:
         click.secho(f"krond: error: {error.message}", fg="red", err=True)
         click.get_current_context().exit(1)
@@ -150,6 +159,7 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
     operations = Operations(daemon, reload, chronicler, options.configs)
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(Mishaps(daemon.emitter))
     tasks: set[asyncio.Task[dict[str, object]]] = set()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, daemon.stop)

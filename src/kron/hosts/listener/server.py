@@ -6,6 +6,7 @@ to end. No visitor may hold up a job: connections are bounded, and who says noth
 
 import asyncio
 import logging
+import resource
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from uvicorn.server import ServerState
 from kron.hosts.listener.door import Door
 
 MOST = 100  # connections; for one more, the one that says nothing for longest has to go
+_SHARE = 8  # of the descriptors that there may be, connections have one in so many: the rest is for jobs
 _PATIENCE = 10.0  # seconds that a connection may be silent, or take for asking something
 _PARTING = 1.0  # seconds for answers that are under way when it closes
 _TOGETHER = 32  # connections that are taken up in one turn of the event loop
@@ -29,7 +31,8 @@ class Server:
     def __init__(self, door: Door, app: ASGIApp, *, patience: float = _PATIENCE, most: int = MOST) -> None:
         """`patience`: seconds that a visitor may be silent; `most`: visitors at a time."""
         self._door = door
-        self._rules = _Rules(patience, most)
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._rules = _Rules(patience, max(1, min(most, descriptors // _SHARE)))
         for name in ("uvicorn.error", "uvicorn.access"):  # what visitors do wrong is not for the daemon's log
             logging.getLogger(name).addHandler(logging.NullHandler())
             logging.getLogger(name).propagate = False
@@ -54,7 +57,9 @@ class Server:
         """Begin to answer."""
         loop = asyncio.get_running_loop()
         self._config.load()
-        self._server = await loop.create_server(self._take, sock=self._door.socket, backlog=_TOGETHER)
+        self._server = await loop.create_server(
+            self._take, sock=self._door.socket, backlog=min(_TOGETHER, self._rules.most)
+        )
 
     def _take(self) -> "_Connection":
         return _Connection(self._config, self._state, self._rules, self._open)

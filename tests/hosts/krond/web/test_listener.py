@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -195,4 +196,21 @@ def test_output_that_is_older_than_it_has_to_be_kept_is_removed(tmp_path: Path) 
 
     assert young.exists()
     krond.ask("stop")
+    krond.end()
+
+
+def test_idle_visitors_leave_descriptors_for_others(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, JOBS, before=("sh", "-c", 'ulimit -n 64; exec "$@"', "sh")).start()
+    host, _, port = address(krond).rpartition(":")
+    with ExitStack() as idle:
+        for _ in range(80):
+            idle.enter_context(socket.create_connection((host, int(port))))
+
+        assert get(krond, "/healthz") == (200, "ok")
+        assert krond.ask("trigger", "other", "--wait").returncode == 0
+
+    krond.ask("stop", "--now")
+    assert krond.process is not None
+    assert krond.process.stderr is not None
+    assert [line for line in krond.process.stderr if not line.startswith("{")] == []
     krond.end()
