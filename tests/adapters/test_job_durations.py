@@ -7,7 +7,7 @@ from kron.adapters.sqlite_ledger.job_durations import usual_durations
 from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import Attempt, End, Result
 from kron.testing.job_samples import DECLARED, JOB, attempt_at
-from tests.adapters.test_job_history import remembered
+from tests.adapters.job_histories import remembered
 
 SECOND = timedelta(seconds=1)
 

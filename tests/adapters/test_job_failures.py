@@ -9,7 +9,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 from kron.rules.job_record import End, Result
 from kron.testing.job_samples import DECLARED, JOB, MINUTE, NOON, attempt_at
-from tests.adapters.test_job_history import remembered
+from tests.adapters.job_histories import remembered
 
 FAILED, SUCCEEDED = Result.FAILED, Result.SUCCEEDED
 

@@ -13,7 +13,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.inquiry import Told
-from kron.rules.job_record import End, JobRecord, Kind, PeriodRecord, Result
+from kron.rules.job_record import End, JobRecord, PeriodRecord, Result
 from kron.rules.verdict import Outcome
 from kron.rules.work import definition_key
 from kron.testing.job_samples import (
@@ -32,28 +32,9 @@ from kron.testing.job_samples import (
     attempt_at,
     closed_from,
 )
+from tests.adapters.job_histories import ids, remembered
 
 WINDOWED = '{"timing": {"schedule": "0 * * * *", "window": "after,2h"}, "policy": {}}'
-
-
-def remembered(path: Path, *batches: JobBatch) -> JobHistory:
-    """Return the history of a ledger with these batches."""
-
-    async def remember() -> None:
-        ledger = SqliteJobLedger(path / "ledger.db")
-        await ledger.open()
-        for batch in batches:
-            await ledger.append(batch)
-        await ledger.close()
-
-    asyncio.run(remember())
-    return JobHistory(path / "ledger.db")
-
-
-def ids(history: JobHistory, **wanted: object) -> list[object]:
-    """Return what tells rows apart in these tests: the run, or the last period."""
-    rows = history.rows(Wanted(**wanted))  # type: ignore[arg-type] # the words of one call are another's
-    return [row["run_id"] or str(row["period_id"])[11:16] for row in rows]
 
 
 def touching(history: JobHistory, at: Instant) -> Sequence[Told]:
@@ -109,26 +90,6 @@ def test_attempts_are_counted_and_can_be_folded(history: JobHistory) -> None:
 
     assert [(row["attempt"], row["attempts"]) for row in rows] == [(1, 2), (2, 2)]
     assert ids(history, executions=True) == ["run 2", "two again", "seven", "12:08", "twelve"]
-
-
-@pytest.mark.parametrize("kind", [Kind.TRIGGER, Kind.BOOT], ids=lambda kind: kind.value)
-def test_attempts_without_a_period_are_counted_and_folded_likewise(tmp_path: Path, kind: Kind) -> None:
-    first = TRIGGERED._replace(kind=kind)
-    begun = [first]
-    for number in (2, 3):
-        begun.append(first._replace(run_id=f"try {number}", attempt=number, before=begun[-1].run_id))
-        begun[-1] = begun[-1]._replace(started=first.started + number * MINUTE)
-    other = first._replace(run_id="other", started=first.started + MINUTE)
-    history = remembered(tmp_path, DECLARED, JobBatch(begun=[*begun, other]))
-
-    rows = history.rows(Wanted())
-    folded = history.rows(Wanted(executions=True))
-
-    assert [(row["attempt"], row["attempts"]) for row in rows] == [(1, 3), (1, 1), (2, 3), (3, 3)]
-    assert [(row["run_id"], row["started_at"]) for row in folded] == [
-        ("other", rows[1]["started_at"]),
-        ("try 3", rows[0]["started_at"]),
-    ]
 
 
 def test_an_execution_lasts_from_the_beginning_of_its_first_attempt_to_the_end_of_its_last(history: JobHistory) -> None:
@@ -246,14 +207,6 @@ def test_rows_at_an_instant_can_be_folded(history: JobHistory) -> None:
 
     assert [row["run_id"] for row in history.rows_at(at, JOB.identity)] == ["two", "two again"]
     assert [row["run_id"] for row in history.rows_at(at, JOB.identity, executions=True)] == ["two again"]
-
-
-def test_an_execution_without_a_period_is_folded_at_the_instant_of_each_of_its_attempts(tmp_path: Path) -> None:
-    again = TRIGGERED._replace(run_id="again", attempt=2, before=TRIGGERED.run_id, started=NOW + 5 * MINUTE)
-    history = remembered(tmp_path, DECLARED, JobBatch(begun=[TRIGGERED]), JobBatch(begun=[again]))
-
-    for at in (TRIGGERED.started, again.started):
-        assert [row["run_id"] for row in history.rows_at(at, JOB.identity, executions=True)] == ["again"]
 
 
 # --- the last of each job ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from kron.errors import OutOfRangeError
 from kron.instant import parse_instant
 from kron.rules.job_record import End, Result
 from kron.testing.job_samples import DECLARED, JOB, NOON, attempt_at
-from tests.adapters.test_job_history import remembered
+from tests.adapters.job_histories import remembered
 
 
 def troubles(path: Path, *results: Result, limit: int = 10) -> list[object]:
