@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from kron.adapters.process_runner.proc import stat
 from tests.cli.runner import kron
 
@@ -40,6 +42,7 @@ def _children(pid: int) -> Path:
     return Path(f"/proc/{pid}/task/{pid}/children")
 
 
+@pytest.mark.slow
 def test_what_a_process_leaves_behind_when_it_dies_is_counted_all_the_same(tmp_path: Path) -> None:
     path = write(tmp_path, 60)
     right = kron("forecast", path, *SPAN).json

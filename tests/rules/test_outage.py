@@ -125,6 +125,7 @@ def test_a_window_over_a_year_counts_as_brute_force_does_at_both_ends() -> None:
     assert found.closings[-1].reached <= until
 
 
+@pytest.mark.slow
 def test_of_a_long_time_with_constraints_the_newest_periods_are_decided_one_by_one() -> None:
     line = "* * * * * @win(after,1m) @avoid(dow=MON)"
     since = datetime(2025, 1, 1, tzinfo=UTC)

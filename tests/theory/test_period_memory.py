@@ -3,6 +3,8 @@
 import tracemalloc
 from collections.abc import Iterator
 
+import pytest
+
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.trace import Header, Position
@@ -10,6 +12,7 @@ from tests.theory.period_traces import decision, judge_positions, minute, period
 from tests.theory.traces import finding, violated
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_twenty_thousand_periods() -> None:
     checker = Checker(Header("kron"))
     sizes = []

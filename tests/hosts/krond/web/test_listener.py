@@ -199,6 +199,7 @@ def test_output_that_is_older_than_it_has_to_be_kept_is_removed(tmp_path: Path) 
     krond.end()
 
 
+@pytest.mark.slow
 def test_idle_visitors_leave_descriptors_for_others(tmp_path: Path) -> None:
     krond = Krond(tmp_path, JOBS, before=("sh", "-c", 'ulimit -n 64; exec "$@"', "sh")).start()
     host, _, port = address(krond).rpartition(":")
