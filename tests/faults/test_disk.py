@@ -16,12 +16,19 @@ from tests.hosts.krond.daemon import NEVER
 pytestmark = pytest.mark.slow
 
 FILLED = "filled"
+SOON = datetime(2026, 3, 2, 12, 0, 51, tzinfo=UTC)
 Mount = Callable[[str], Path]
 
 
 def telling(diary: Path) -> str:
     """Return a job that leaves a line in a file."""
     return f"[jobs.tells]\n{NEVER}\ncommand = 'echo ran >> {diary}'\nshell = true\n"
+
+
+def due_soon(diary: Path) -> str:
+    """Return a job that leaves a line in a file, nine seconds after `SOON`, and writes nothing else."""
+    command = f"command = 'echo ran >> {diary}'\nshell = true\nstdout = 'discard'\nstderr = 'stdout'\n"
+    return f"[jobs.tells]\nschedule = '1 12 * * *'\n{command}"
 
 
 def fill(disk: Path) -> None:
@@ -36,13 +43,13 @@ def fill(disk: Path) -> None:
 def test_on_a_full_disk_nothing_starts_that_could_not_be_recorded_and_it_starts_later(
     new_krond: NewKrond, small_disk: Mount, tmp_path: Path
 ) -> None:
-    disk, diary = small_disk("1m"), tmp_path / "diary"
-    krond = new_krond(telling(diary)).start()
+    disk, clock, diary = small_disk("1m"), FakeClock(tmp_path), tmp_path / "diary"
+    clock.set(SOON)
+    krond = new_krond(due_soon(diary), environment=clock.environment).start()
     fill(disk)
 
-    run_id = krond.ask("trigger", "tells").stdout.strip()
-
     failed = krond.wait_for("LedgerAppendFailed")
+
     assert "disk is full" in failed["error"]
     assert not diary.exists()
     (disk / FILLED).unlink()
@@ -50,7 +57,24 @@ def test_on_a_full_disk_nothing_starts_that_could_not_be_recorded_and_it_starts_
     krond.wait_for("RunEnded")
     assert diary.read_text() == "ran\n"
     (row,) = krond.json("history")
-    assert (row["run_id"], row["result"]) == (run_id, "succeeded")
+    assert (row["kind"], row["result"]) == ("period", "succeeded")
+
+
+def test_on_a_full_disk_a_trigger_is_refused_and_nothing_comes_of_it(
+    new_krond: NewKrond, small_disk: Mount, tmp_path: Path
+) -> None:
+    disk, diary = small_disk("1m"), tmp_path / "diary"
+    krond = new_krond(telling(diary)).start()
+    fill(disk)
+
+    found = krond.ask("trigger", "tells")
+
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "disk is full" in found.stderr
+    (disk / FILLED).unlink()
+    assert krond.ask("trigger", "tells", "--wait").returncode == 0
+    assert diary.read_text() == "ran\n"
+    assert len(krond.json("history")) == 1
 
 
 def test_on_a_full_disk_a_krond_does_not_start_and_later_it_does(new_krond: NewKrond, small_disk: Mount) -> None:
@@ -83,12 +107,12 @@ def test_on_a_read_only_disk_a_krond_does_not_start(new_krond: NewKrond, small_d
 def test_a_ledger_that_is_deleted_under_krond_comes_back_with_everything_in_it(
     new_krond: NewKrond, tmp_path: Path
 ) -> None:
-    krond = new_krond(telling(tmp_path / "diary")).start()
+    clock = FakeClock(tmp_path)
+    clock.set(SOON)
+    krond = new_krond(due_soon(tmp_path / "diary"), environment=clock.environment).start()
     krond.ask("trigger", "tells", "--wait")
     for path in krond.state.glob("ledger.db*"):
         path.unlink()
-
-    krond.ask("trigger", "tells")
 
     assert "its file was removed; it was written again" in krond.wait_for("LedgerAppendFailed")["error"]
     krond.wait_for("LedgerRecovered")
@@ -103,9 +127,8 @@ def test_without_its_state_directory_krond_starts_nothing_until_there_is_one(
     new_krond: NewKrond, tmp_path: Path
 ) -> None:
     clock, diary = FakeClock(tmp_path), tmp_path / "diary"
-    clock.set(datetime(2026, 3, 2, 12, 0, 57, tzinfo=UTC))
-    jobs = f"[jobs.tells]\nschedule = '1 12 * * *'\ncommand = 'echo ran >> {diary}'\nshell = true\nstdout = 'discard'\n"
-    krond = new_krond(jobs + "stderr = 'stdout'\n", environment=clock.environment).start()
+    clock.set(SOON)
+    krond = new_krond(due_soon(diary), environment=clock.environment).start()
     shutil.rmtree(krond.state)
     assert krond.ask("status").stderr == f"krond: error: no krond runs on {krond.state}\n"
 
