@@ -86,7 +86,9 @@ def test_a_spawner_cannot_be_asked_to_end(tmp_path: Path) -> None:
 def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9", user=NOBODY)
+            own = f"run-{os.getpid()}"  # it is looked for on the whole machine, where other tests run as well
+            command = "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9"
+            run_id = world.start("sh", "-c", command, user=NOBODY, run_id=own)
 
             assert await world.ended(run_id) == Exit(run_id, exit_code=9)
             assert (await world.run("true", user=NOBODY)).exit_code == 0
