@@ -35,7 +35,8 @@ def test_both_streams_are_there_while_it_runs_and_afterwards(tmp_path: Path) -> 
             assert final.is_final
             assert sorted(running.text().splitlines()) == sorted(final.text().splitlines()) == [b"err", b"out"]
             assert final.of("stderr").text() == b"err\n"
-            assert {path.name for path in world.output_folder.iterdir() if path.is_file()} == {"journal", "run-1.log"}
+            files = {path.name for path in world.output_folder.iterdir() if path.is_file()}
+            assert files == {"journal", f"{run_id}.log"}
 
     within_time(body())
 

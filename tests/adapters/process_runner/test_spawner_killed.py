@@ -86,9 +86,8 @@ def test_a_spawner_cannot_be_asked_to_end(tmp_path: Path) -> None:
 def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            own = f"run-{os.getpid()}"  # it is looked for on the whole machine, where other tests run as well
             command = "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9"
-            run_id = world.start("sh", "-c", command, user=NOBODY, run_id=own)
+            run_id = world.start("sh", "-c", command, user=NOBODY)
 
             assert await world.ended(run_id) == Exit(run_id, exit_code=9)
             assert (await world.run("true", user=NOBODY)).exit_code == 0
@@ -146,8 +145,9 @@ def test_a_user_who_stops_its_spawner_holds_up_nobody_else(tmp_path: Path) -> No
 def test_letting_go_leaves_no_spawner_behind_that_is_stopped(tmp_path: Path) -> None:
     async def body() -> int:
         async with living(tmp_path) as world:
-            spawner = await spawner_of(world, world.start("sh", "-c", "sleep 0.2"))
-            await world.ended("run-1")
+            run_id = world.start("sh", "-c", "sleep 0.2")
+            spawner = await spawner_of(world, run_id)
+            await world.ended(run_id)
             os.kill(spawner, signal.SIGSTOP)
         return spawner
 

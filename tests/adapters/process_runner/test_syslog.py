@@ -58,7 +58,7 @@ def test_every_line_is_a_message_and_the_disk_keeps_nothing(tmp_path: Path, plac
 
             assert world.output(run_id).text() == b""
             messages = await hear(log, 3)
-            assert messages == [b"<78>krond[run-1]: one", b"<78>krond[run-1]: two", b"<78>krond[run-1]: three"]
+            assert messages == [f"<78>krond[{run_id}]: {line}".encode() for line in ("one", "two", "three")]
 
     within_time(body())
 
@@ -71,7 +71,7 @@ def test_a_log_that_reads_late_gets_every_line_in_its_order(tmp_path: Path, plac
             messages = await hear(log, MANY)
             await settled(world, run_id)
 
-            assert messages == [b"<78>krond[run-1]: %d" % number for number in range(1, MANY + 1)]
+            assert messages == [f"<78>krond[{run_id}]: {number}".encode() for number in range(1, MANY + 1)]
             assert world.lost == []
 
     within_time(body())

@@ -22,6 +22,7 @@ T = TypeVar("T")
 Variables = tuple[tuple[str, str], ...]
 
 _LONGEST = 60  # seconds until a test that waits for something gives up
+_RUN_IDS = (f"run-{os.getpid()}-{number}" for number in count(1))  # unlike those of all other tests on this machine
 
 NOBODY = "nobody"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="NEEDS ROOT: only root may become another user")
@@ -50,7 +51,6 @@ class World:
             lost=lambda run_id, lines: self.lost.append((run_id, lines)),
             syslog=syslog,
         )
-        self._numbers = count(1)
         self._started: dict[str, asyncio.Future[Started | None]] = {}
         self._ended: dict[str, asyncio.Future[Exit]] = {}
 
@@ -62,7 +62,7 @@ class World:
 
     def start(self, *argv: str, run_id: str = "", kron: Variables = (), **command: Any) -> str:
         """Start a command, with variables of Kron's; return its id."""
-        run_id = run_id or f"run-{next(self._numbers)}"
+        run_id = run_id or next(_RUN_IDS)
         self.start_many([Start(run_id, Command(argv, **command), kron)])
         return run_id
 

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Timer
 from types import MappingProxyType
 from typing import Any
 
 KROND = (sys.executable, "-c", "from kron.hosts.krond.main import main; main()")
 NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
+_LONGEST = 300  # seconds until a test that waits for something gives up
 
 
 class Krond:
@@ -50,15 +52,20 @@ class Krond:
         return self.process
 
     def wait_for(self, event: str) -> dict[str, Any]:
-        """Return the next event of a name."""
+        """Return the next event of a name; a krond that does not come to say it is killed."""
         assert self.process is not None
         assert self.process.stderr is not None
-        for line in self.process.stderr:
-            if line.startswith("{"):
-                self.events.append(json.loads(line))
-                if self.events[-1]["event"] == event:
-                    return self.events[-1]
-        raise AssertionError(f"krond is gone: {[each['event'] for each in self.events]}")
+        patience = Timer(_LONGEST, self.process.kill)
+        patience.start()
+        try:
+            for line in self.process.stderr:
+                if line.startswith("{"):
+                    self.events.append(json.loads(line))
+                    if self.events[-1]["event"] == event:
+                        return self.events[-1]
+        finally:
+            patience.cancel()
+        raise AssertionError(f"krond is gone, without {event}: {[each['event'] for each in self.events]}")
 
     def kill(self) -> None:
         """End it without a word."""

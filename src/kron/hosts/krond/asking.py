@@ -172,15 +172,15 @@ def reload(state: Path | None, *, as_json: bool) -> None:
     """Read the job files anew, as SIGHUP does; a file with errors changes nothing. Exit 1 if there are any."""
     with asking(state) as krond:
         found = krond.ask("reload")
-    if not found.pop("ok"):
-        if as_json:
-            print_json(found["findings"])
-        else:
-            for finding in found["findings"]:
-                click.echo(_finding(finding), err=True)
+    ok, findings = found.pop("ok"), found.pop("findings")
+    if as_json:
+        print_json(found if ok else findings)
+    else:
+        for finding in findings:
+            click.echo(_finding(finding), err=True)
+    if not ok:
         click.get_current_context().exit(1)
     if as_json:
-        print_json(found)
         return
     click.echo(f"declared at {found['declared_at']}")
     for word in ("added", "changed", "removed"):

@@ -99,11 +99,15 @@ def _read_or_exit(options: Options, sink: Sink | None) -> Answer:
         print_findings(found.findings)
     else:
         for finding in found.findings:
-            fields = finding.to_dict()
-            Emitter(sink).tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
+            _tell(Emitter(sink), finding)
     if not found.ok:
         click.get_current_context().exit(2)
     return found
+
+
+def _tell(emitter: Emitter, finding: Finding) -> None:
+    fields = finding.to_dict()
+    emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
 
 
 async def _live(options: Options, found: Answer, output: Output) -> None:
@@ -210,6 +214,9 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
         return _refuse(daemon, [Finding("error", "krond", error.message, "")])
     daemon.adopt(found.settings)
     daemon.surface.failed_reload = None
+    for finding in findings:
+        _tell(daemon.emitter, finding)
+        await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
     answer: dict[str, object] = {
         "ok": True,
         "declared_at": format_instant(declared.at),
@@ -217,6 +224,7 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
         "changed": declared.changed,
         "removed": declared.removed,
         "unchanged": declared.unchanged,
+        "findings": [finding.to_dict() for finding in findings],
     }
     counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
     daemon.emitter.tell("Reloaded", **counts)
