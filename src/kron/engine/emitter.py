@@ -1,6 +1,6 @@
 """Emitter: hands events to a sink that may be slow to care or quick to fail, and never disturbs a run."""
 
-from asyncio import CancelledError, Task
+from asyncio import CancelledError
 from collections.abc import Callable, Container, Iterable, Sequence
 from logging import getLogger
 
@@ -75,7 +75,6 @@ class Emitter:
             _log.exception("the sink of events failed; this is said once, later failures are silent")
 
 
-def report_death(loop: Task[None]) -> None:
-    """Say at once that the engine's loop ended by an error, which is a bug of Kron; `stop` raises it later."""
-    if not loop.cancelled() and (error := loop.exception()) is not None:
-        _log.critical("the scheduler has stopped working; please report this", exc_info=error)
+def report_death(error: Exception) -> None:
+    """Say that the engine's loop ended by an error."""
+    _log.critical("the scheduler has stopped working; please report this", exc_info=error)

@@ -5,9 +5,9 @@ transaction, and only then start and tell. Remember first, then do. What is plan
 the affair of a book: one for the tasks of the library, one for jobs with periods.
 """
 
-from asyncio import CancelledError, Lock, Task, create_task
+from asyncio import Lock, Task, create_task, wait
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from functools import partial
 from typing import Generic, TypeVar
 
 from kron.engine.book import Batch, Book, Change, Step, Stored
@@ -74,21 +74,27 @@ class Engine(Generic[Batch, Stored]):
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 
-    def arm(self, since: Instant | None = None) -> None:
+    def arm(self, since: Instant | None = None, *, on_death: Callable[[Exception], object] = report_death) -> None:
         """Begin to start runs, from the next turn of the event loop on.
 
-        `since` is when it could have, if somebody else did it until now.
+        `since` is when it could have, if somebody else did it until now. `on_death` is told at once of an error that
+        ends the loop, which is a bug of Kron; a stop raises it.
         """
         now = self._clock.now()
         self._book.arm(since or now)
         self._watch.expect(now)
         self._loop = create_task(self._run(), name="kron engine")
-        self._loop.add_done_callback(report_death)
+        self._loop.add_done_callback(partial(_on_done, on_death))
 
     @property
     def is_turning(self) -> bool:
         """Whether runs are started when they are due, or at least waited for."""
         return self._loop is not None and not self._loop.done()
+
+    @property
+    def is_hushed(self) -> bool:
+        """Whether it was asked to start nothing any more."""
+        return self._hushed
 
     def look(self) -> None:
         """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
@@ -120,8 +126,7 @@ class Engine(Generic[Batch, Stored]):
         self._book.abandon()
         if self._loop is not None:
             self._loop.cancel()
-            with suppress(CancelledError):
-                await self._loop
+            await wait([self._loop])  # it may have died long ago
         await self._ledger.close()
 
     async def _run(self) -> None:
@@ -202,6 +207,11 @@ class Engine(Generic[Batch, Stored]):
             self._failures, self._failure = 0, None
             self._emitter.tell("LedgerRecovered", records=step.records)
         return True
+
+
+def _on_done(on_death: Callable[[Exception], object], loop: Task[None]) -> None:
+    if not loop.cancelled() and isinstance(error := loop.exception(), Exception):
+        on_death(error)
 
 
 def _back_off(failures: int) -> float:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 from kron.decision.timing import Timing
-from kron.instant import ZERO
+from kron.instant import ZERO, parse_duration
 from kron.rules.packed import pack, unpack
 from kron.rules.policy import Policy
 
@@ -26,12 +26,23 @@ class Work:
     retries: int = 0  # further attempts after a failed one
     retry_delay: timedelta = ZERO
     timeout: timedelta | None = None
+    grace: timedelta = ZERO  # to end by itself, once it is asked to
     key: str = field(init=False, compare=False)  # of the definition
     packed: bytes = field(init=False, repr=False)  # the definition: the texts would be a tenth of a daemon's memory
 
     def __post_init__(self, text: str) -> None:
         object.__setattr__(self, "key", definition_key(text))
         object.__setattr__(self, "packed", pack(text))
+
+    @classmethod
+    def recorded(cls, identity: str, name: str, definition: str) -> "Work":
+        """Return a job whose definition was recorded, as far as it matters to what still runs of it."""
+        timing, policy = timing_and_policy(identity, definition)
+        command = json.loads(definition).get("command")
+        said = command if isinstance(command, dict) else {}
+        limits = {key: parse_duration(said[key]) for key in ("timeout", "grace") if said.get(key) is not None}
+        timeout, grace = limits.get("timeout"), limits.get("grace", ZERO)
+        return cls(identity, name, timing, policy, definition, timeout=timeout, grace=grace)
 
     @property
     def definition(self) -> str:

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import resource
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -145,5 +146,38 @@ def test_a_refresh_does_not_wait_for_a_spawner_that_is_stopped(tmp_path: Path) -
 
             os.kill(new, signal.SIGCONT)
             await until(lambda: old in spawners())
+
+    within_time(body())
+
+
+def descriptors() -> list[int]:
+    """Return those that this process has."""
+    return [int(path.name) for path in Path("/proc/self/fd").iterdir()]
+
+
+def as_many_as_can_be() -> list[SpawnerProcess]:
+    made = []
+    with suppress(OSError):
+        while True:
+            made.append(SpawnerProcess("", "", lambda _: None, lambda _: None))
+    return made
+
+
+@pytest.mark.parametrize("free", range(16))
+def test_a_spawner_for_which_there_are_no_descriptors_takes_none(free: int) -> None:
+    async def body() -> None:
+        before = len(descriptors())
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(descriptors()) + free, hard))
+        try:
+            made = as_many_as_can_be()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for process in made:
+            process.close()
+            os.kill(process.pid, signal.SIGKILL)
+            os.waitpid(process.pid, 0)
+
+        assert len(descriptors()) == before
 
     within_time(body())

@@ -126,3 +126,19 @@ def test_ending_what_has_ended_or_was_never_known_is_harmless(tmp_path: Path) ->
             world.runner.kill("unknown")
 
     within_time(body())
+
+
+def test_who_is_left_of_a_group_whose_leader_has_gone_is_killed_also_when_the_runner_lets_go(tmp_path: Path) -> None:
+    script = tmp_path / "stubborn"
+    script.write_text("trap '' TERM\necho $$\nwhile :; do sleep 1000; done\n")
+
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            run_id = world.start("sh", "-c", f"sh {script} & wait")
+            await until(lambda: world.output(run_id).text().endswith(b"\n"))
+            left = int(world.output(run_id).text())
+            world.runner.terminate(run_id, SHORT)
+            await world.ended(run_id)
+        await gone(left)
+
+    within_time(body())

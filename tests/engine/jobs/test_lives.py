@@ -1,5 +1,7 @@
 """Jobs over the lives of their host: what a crash, a stop, an edit or a pause leaves, and what becomes of it."""
 
+from datetime import timedelta
+
 import pytest
 
 from kron.engine.jobs.execution import Ending
@@ -278,3 +280,22 @@ def test_a_new_file_is_no_boot() -> None:
         await world.clock.advance(HOUR)
 
     assert lived(story).told == []
+
+
+def test_a_run_that_survived_its_job_has_its_timeout_and_its_grace() -> None:
+    grace: list[timedelta] = []
+
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        job = work("0 * * * *", timeout=90 * MINUTE, command={"timeout": "90m", "grace": "7s"})
+        await world.begin(job)
+        await world.clock.advance(MINUTE)
+        running = dict(world.runner.running)
+        await world.crash(down=10 * MINUTE)
+        world.runner.running = {name: (run, world.book) for name, (run, _) in running.items()}
+        await world.begin(alive=["life1-1"])
+        grace.extend(run.work.grace for run in world.book.running.values())
+        await world.clock.advance(2 * HOUR)
+
+    assert lived(story).told[-1] == "13:30:00 a 02 12:00 timeout"
+    assert grace == [7 * SECOND]

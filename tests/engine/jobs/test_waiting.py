@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from kron.engine.jobs.execution import Ending
-from kron.errors import LedgerWriteError
+from kron.errors import LedgerWriteError, UnknownJobError
 from kron.rules.job_record import Result
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
 
@@ -265,3 +265,94 @@ def test_a_job_that_somebody_holds_is_held_when_it_comes_back(*, is_prepared: bo
     told = [line.partition(" ")[2] for line in lived(story).told]
     assert told == ["a 02 13:00 missed: deadline x2", "a 02 14:00 executed"]
     assert held == [("a", True), ("a", False), ("a", True), ("a", False)]
+
+
+def test_a_retry_that_waits_for_room_is_not_looked_at_until_something_ends() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(retries=1, retry_delay=MINUTE), work("0 0 1 1 *", "b"))
+        world.runner.end(await world.trigger("a"), Ending(exit_code=1))
+        await world.clock.advance(SECOND)
+        other = await world.trigger("b")
+        await world.clock.advance(MINUTE)
+        assert world.book.deadline(hushed=False) == NOON + HOUR
+        world.runner.end(other)
+        await world.clock.advance(SECOND)
+
+    world = lived(story, most_active=1, start=NOON + MINUTE)
+    assert world.told == ["12:01:00 a trigger", "12:01:00 a failed", "12:01:01 b trigger", "12:02:01 a trigger"]
+
+
+def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
+    failed: list[str] = []
+
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work(retries=1, retry_delay=MINUTE))
+        failed.append(await world.trigger("a"))
+        world.runner.end(failed[0], Ending(exit_code=1))
+        await world.clock.advance(SECOND)
+        await world.declare(work(command="another"))
+        await world.clock.advance(10 * MINUTE)
+
+    world = lived(story, start=NOON + MINUTE)
+    assert world.told == ["12:01:00 a trigger", "12:01:00 a failed"]
+    assert world.given_up == failed
+
+
+def test_a_job_of_the_boot_that_could_not_be_recorded_is_started_later() -> None:
+    async def story(world: World) -> None:
+        await world.engine.open()
+        await world.declare(work("@reboot"))
+        world.ledger.failures = 1
+        world.engine.arm()
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == ["11:59:01 a boot"]
+
+
+@pytest.mark.parametrize("told", [[], ["12:00:00 a boot"]], ids=["held", "resumed"])
+def test_a_job_of_the_boot_that_was_held_is_started_when_it_is_let_go_and_not_by_a_reload(told: list[str]) -> None:
+    async def story(world: World) -> None:
+        await world.engine.open()
+        await world.declare(work("@reboot"))
+        await world.suspend("a")
+        world.engine.arm()
+        await world.clock.advance(MINUTE)
+        if told:
+            await world.resume("a")
+        await world.clock.advance(SECOND)
+        await world.declare(work("@reboot"))
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == told
+
+
+def test_a_job_that_becomes_one_of_the_boot_is_not_started_by_that() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work())
+        await world.declare(work("@reboot"))
+        await world.clock.advance(MINUTE)
+
+    assert lived(story).told == []
+
+
+def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *", timeout=24 * HOUR))
+        await world.clock.advance(10 * MINUTE)
+        await world.suspend("a")
+        await world.clock.advance(MINUTE)
+        assert world.book.deadline(hushed=False) is None
+
+    assert len(lived(story, start=NOON + SECOND).told) == 10
+
+
+@pytest.mark.parametrize("change", [World.trigger, World.suspend, World.resume])
+def test_a_job_that_is_gone_when_its_turn_comes_is_unknown(change: Callable[[World, str], Awaitable[object]]) -> None:
+    async def story(world: World) -> None:
+        await world.begin()
+        with pytest.raises(UnknownJobError):
+            await change(world, "a")
+
+    lived(story)

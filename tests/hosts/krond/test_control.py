@@ -24,7 +24,11 @@ async def refuse(_: Mapping[str, Any]) -> object:
     raise JobActiveError(identity="job")
 
 
-HANDLERS = {"echo": echo, "refuse": refuse}
+async def fail(_: Mapping[str, Any]) -> object:
+    raise KeyError("a")
+
+
+HANDLERS = {"echo": echo, "refuse": refuse, "fail": fail}
 
 
 def asked(path: Path, *requests: Mapping[str, Any]) -> list[object]:
@@ -139,3 +143,10 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
 
     assert asyncio.run(live()) == 0
     assert refused == [65534]
+
+
+def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path: Path) -> None:
+    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1})
+
+    assert said == ("krond failed, which is a bug of it: KeyError: 'a'", 1)
+    assert word == 1

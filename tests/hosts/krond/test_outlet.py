@@ -3,12 +3,14 @@
 import fcntl
 import json
 import os
+import resource
 import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from select import select
 
 from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.hosts.krond.outlet import Outlet, OutletSink
@@ -65,6 +67,7 @@ def test_the_end_does_not_wait_for_who_does_not_read() -> None:
         outlet.write(b"x" * 2 * SMALLEST_PIPE + b"\n")
         outlet.finish(0.01)
 
+        assert not select([], [writing], [], 0)[1]
         read_until(reading, b"x\n")  # so that the thread ends before its descriptor is closed
         outlet.finish(LONGEST)
 
@@ -114,3 +117,39 @@ def test_a_krond_without_standard_error_runs(tmp_path: Path) -> None:
         assert krond.ask("stop").returncode == 0
         assert process.wait() == 0
     assert krond.ask("ledger", "check").returncode == 0
+
+
+def test_a_line_that_was_torn_ends_before_the_next_one_and_is_counted(tmp_path: Path) -> None:
+    def limited(size: int) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    file = tmp_path / "events"
+    writing = os.open(file, os.O_WRONLY | os.O_CREAT)
+    outlet = Outlet(writing)
+    limited(5)  # a disk that is full after so many bytes
+    try:
+        for line in (b"1\n", b"2\n", b"345\n"):
+            outlet.write(line)
+        while not (dropped := outlet.take_dropped()):
+            select([], [], [], 0.01)
+    finally:
+        limited(resource.RLIM_INFINITY)
+    outlet.write(b"6\n")
+    outlet.finish(LONGEST)
+    os.close(writing)
+
+    assert file.read_bytes() == b"1\n2\n3\n6\n"
+    assert dropped == 1
+
+
+def test_who_made_the_descriptor_impatient_loses_no_line() -> None:
+    with pipe() as (reading, writing):
+        os.set_blocking(writing, False)
+        outlet = Outlet(writing)
+        for number in range(2_000):
+            outlet.write(b"%d\n" % number)
+
+        assert read_until(reading, b"\n1999\n") == [b"%d" % number for number in range(2_000)]
+
+        outlet.finish(LONGEST)
+        assert outlet.take_dropped() == 0

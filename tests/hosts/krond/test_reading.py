@@ -143,3 +143,10 @@ def test_a_reader_whose_krond_has_died_ends_without_a_word(tmp_path: Path, part:
         reader.stdin.close()
 
         assert reader.stderr.read() == b""
+
+
+def test_a_reader_of_another_version_is_not_understood(tmp_path: Path) -> None:
+    other = "import pickle, sys; pickle.dump('0.0.1', sys.stdout.buffer)"
+
+    with pytest.raises(ControlError, match="krond was upgraded while it ran, and has to be restarted first"):
+        read_apart(write(tmp_path), command=[sys.executable, "-c", other])

@@ -1,5 +1,6 @@
 """Files that are read anew by a krond that runs: what moved, and what is gone and comes back."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,3 +62,14 @@ def test_what_is_doubtful_in_files_that_are_valid_is_told_at_a_reload(krond: Kro
 
 def test_a_reload_for_scripts_says_what_became_of_the_jobs_and_nothing_else(krond: Krond) -> None:
     assert set(krond.json("reload")) == {"declared_at", "added", "changed", "removed", "unchanged"}
+
+
+def test_a_file_that_cannot_be_read_is_not_said_to_change_settings(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, f'[krond]\nlisten = "unix:{tmp_path}/web"\n').start()
+    krond.write("[krond\n")
+
+    found = krond.ask("reload", "--json")
+    krond.ask("stop")
+    krond.end()
+
+    assert [finding["line"] for finding in json.loads(found.stdout)] == [1]

@@ -28,18 +28,29 @@ class Group:
 
     def signal(self, number: int) -> None:
         """Send a signal to all of them; to none if there is none."""
+        self._send(number)
+
+    def _send(self, number: int) -> bool:
+        """Send it; return whether there is anybody who might get it."""
         if self._pidfd is not None:
             try:
                 signal.pidfd_send_signal(self._pidfd, number, None, _TO_GROUP)
-                return
             except ProcessLookupError:
-                return
+                return False
             except OSError:  # an older kernel
                 pass
+            else:
+                return True
         # The number is the group's own as long as its leader has it, or nobody: it is not given away while in use.
         if self._leads() or not stat(self._pid):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, number)
+                return True
+        return False
+
+    def is_left(self) -> bool:
+        """Whether anybody of it is there."""
+        return self._send(0)
 
     def close(self) -> None:
         """Give the descriptor back."""

@@ -56,6 +56,7 @@ class ProcessRunner:
         self._telling: asyncio.TimerHandle | None = None
         self._doomed: dict[str, timedelta] = {}  # to be ended as soon as they have started
         self._groups: dict[str, Group] = {}  # being ended, until the grace is over
+        self._parted: asyncio.Future[None] | None = None  # when nobody is left who is being ended
         self._orphans: dict[int, str] = {}  # run ids of adopted children
         self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
         self._tasks: set[asyncio.Task[None]] = set()
@@ -142,7 +143,14 @@ class ProcessRunner:
         await asyncio.gather(*(lane.renew() for lane in list(self._lanes.values())))
 
     async def close(self) -> None:
-        """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to."""
+        """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to.
+
+        Who was asked to end is waited for: of a group that is left its leader may have gone first.
+        """
+        if self._groups:
+            self._parted = self._loop.create_future()
+            self._hurry()
+            await self._parted
         if self._tick is not None:
             self._tick.cancel()
         self._pass_on()
@@ -151,8 +159,6 @@ class ProcessRunner:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for lane in self._lanes.values():
             await lane.close()
-        for group in self._groups.values():
-            group.close()
         self._watch.close()
         await self.in_thread(self._collector.close)
         self._threads.shutdown()
@@ -227,9 +233,11 @@ class ProcessRunner:
         if ended:
             self.hear(News(ended=ended))
         before, self._looked = self._looked, self._loop.time()
+        for run_id in [run_id for run_id, group in self._groups.items() if not group.is_left()]:
+            self._let_go_of(run_id)
         for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too
             lane.look(min(self._looked - before, _TICK))
-        quick = self._orphans or self._watch.needs_ticks
+        quick = self._orphans or self._watch.needs_ticks or self._parted is not None
         self._tick = self._loop.call_later(_QUICK_TICK if quick else _TICK, self._look)
 
     def _hurry(self) -> None:
@@ -241,6 +249,11 @@ class ProcessRunner:
         self.hear(News(ended=[Exit(self._watched.pop(pid))]))
 
     def _finish_off(self, run_id: str) -> None:
-        group = self._groups.pop(run_id)
-        group.signal(signal.SIGKILL)
-        group.close()
+        if run_id in self._groups:
+            self._groups[run_id].signal(signal.SIGKILL)
+            self._let_go_of(run_id)
+
+    def _let_go_of(self, run_id: str) -> None:
+        self._groups.pop(run_id).close()
+        if self._parted is not None and not self._groups:
+            self._parted.set_result(None)

@@ -8,7 +8,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
@@ -47,17 +47,16 @@ class SpawnerProcess:
         self._has_gone = False
         self._has_spoken = False  # since the last look
         self._silence = 0.0  # seconds for which a word has been owed
-        self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
-        try:
-            ours, theirs = socket.socketpair()
-        except OSError:
-            os.close(self._counter)
-            raise
-        self._socket = ours
-        ours.setblocking(False)  # noqa: FBT003  # it has no name
-        with theirs:
-            self.pid = self._execute(theirs.fileno(), user, group)
-        self._loop.add_reader(ours, self._readable)
+        with ExitStack() as on_failure:  # descriptors may be scarce
+            self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
+            on_failure.callback(os.close, self._counter)
+            self._socket, theirs = socket.socketpair()
+            on_failure.enter_context(self._socket)
+            self._socket.setblocking(False)  # noqa: FBT003  # it has no name
+            with theirs:
+                self.pid = self._execute(theirs.fileno(), user, group)
+            on_failure.pop_all()
+        self._loop.add_reader(self._socket, self._readable)
 
     def _execute(self, connection: int, user: str, group: str) -> int:
         connection = _high(os.dup(connection))
@@ -74,10 +73,6 @@ class SpawnerProcess:
                 setsid=True,
                 setsigmask=(),
             )
-        except OSError:
-            self._socket.close()
-            os.close(self._counter)
-            raise
         finally:
             os.close(connection)
 
@@ -223,6 +218,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _high(descriptor: int) -> int:
-    copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
-    os.close(descriptor)
-    return copy
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
+    finally:
+        os.close(descriptor)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 
 from kron.engine.agenda import Agenda
@@ -17,7 +17,7 @@ from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.job_record import JobRecord, Kind, Process, Result
 from kron.rules.verdict import Reason
-from kron.rules.work import Work, timing_and_policy
+from kron.rules.work import Work
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
 
@@ -62,8 +62,7 @@ class JobBook:
         job = self.jobs.get(record.identity)
         if job is not None:
             return job.work
-        text = self._text(record)
-        return Work(record.identity, record.name, *timing_and_policy(record.identity, text), text)
+        return Work.recorded(record.identity, record.name, self._text(record))
 
     def _text(self, record: JobRecord) -> str:
         job = self.jobs.get(record.identity)
@@ -78,12 +77,10 @@ class JobBook:
         self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
         for job in jobs.values():
             at, job.at = job.at, None
-            self._put(job, job.next_look() if at is None else at)
-            if job.coming is None and job.record.boot != self.host.boot:
-                self.look_at(job, now)
+            self.place(job, now, at)
         self.wake.set()
 
-    def amend(self, jobs: Mapping[str, Job], gone: Collection[str]) -> None:
+    def amend(self, jobs: Mapping[str, Job], gone: Collection[str], now: Instant) -> None:
         """Declare these jobs, too, and these no more; of those that are gone nothing is kept but what runs."""
         for identity in (*gone, *jobs):
             before = self.jobs.pop(identity, None)
@@ -95,7 +92,7 @@ class JobBook:
             self.stored = self.stored._replace(jobs=left)
         for identity, job in jobs.items():
             self.jobs[identity] = job
-            self._put(job, job.next_look())
+            self.place(job, now)
         self.wake.set()
 
     def go_on(self, execution: Execution, now: Instant) -> None:
@@ -108,25 +105,24 @@ class JobBook:
         if timeout is not None:
             self.watch(execution, max(ZERO, timeout - (now - execution.attempt.started)))
 
-    def retry(self, retries: Iterable[Retry]) -> None:
+    def retry(self, retries: Iterable[Retry], now: Instant) -> None:
         """Try again what failed before."""
         for retry in retries:
             job = self.jobs.get(retry.attempt.identity)
             if job is not None and retry.attempt.attempt <= job.work.retries:
                 job.retries += (retry,)
-                self.place(job)
+                self.place(job, now)
             else:
                 self.given_up.append(retry.attempt.run_id)
         self.wake.set()
 
-    def place(self, job: Job) -> None:
-        """Look at a job when time brings something to do."""
-        self._put(job, job.next_look())
-
-    def _put(self, job: Job, at: Instant | None) -> None:
-        self.agenda.put(job, at)
-        if job.queue:
+    def place(self, job: Job, now: Instant, at: Instant | None = None) -> None:
+        """Look at a job when time brings something to do, which is at `at` if that is known, and while it waits."""
+        self.agenda.put(job, now if job.owes_boot(self.host.boot) else at or job.next_look(now))
+        if job.waits(now):
             self.queued[job.record.identity] = job
+        else:
+            self.queued.pop(job.record.identity, None)
 
     def look_at(self, job: Job, now: Instant) -> None:
         """Look at a job in the next step."""
@@ -178,6 +174,8 @@ class JobBook:
     def deadline(self, *, hushed: bool) -> Instant | None:
         """Return when the next step is due at the latest."""
         deadline = None if hushed else self.agenda.next_instant()
+        while self._timeouts and self._timeouts[0][1] not in self.running:
+            heappop(self._timeouts)
         if self._timeouts:
             left = SECOND * max(0.0, self._timeouts[0][0] - self.host.clock.monotonic())
             latest = self.host.clock.now() + min(left, timedelta(days=1))
@@ -231,6 +229,7 @@ class JobBook:
     def put_back(
         self,
         states: Mapping[Job, State],
+        now: Instant,
         ended: list[tuple[Execution, Ending, Instant]],
         processes: list[Process],
         given_up: list[str],
@@ -238,7 +237,7 @@ class JobBook:
         """Undo a step that could not be remembered; what was due is still due."""
         for job, state in states.items():
             job.restore(state)
-            self.place(job)
+            self.place(job, now)
         self._ended, self._processes = ended + self._ended, processes + self._processes
         self.given_up = given_up + self.given_up
 
@@ -254,8 +253,12 @@ class JobBook:
 
     def watch(self, execution: Execution, timeout: timedelta | None) -> None:
         """End a run when its time is over."""
-        if timeout is not None:
-            heappush(self._timeouts, (self.host.clock.monotonic() + timeout / SECOND, execution.run_id))
+        if timeout is None:
+            return
+        if len(self._timeouts) > 2 * len(self.running) + _MANY:  # most are of runs that have ended
+            self._timeouts = [each for each in self._timeouts if each[1] in self.running]
+            heapify(self._timeouts)
+        heappush(self._timeouts, (self.host.clock.monotonic() + timeout / SECOND, execution.run_id))
 
     def terminate(self, run_ids: Iterable[str], why: Result) -> None:
         """Ask runs to end; the first reason counts."""

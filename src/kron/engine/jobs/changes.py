@@ -5,10 +5,10 @@ from collections.abc import Collection, Sequence
 from kron.engine.jobs.asked import asked_for
 from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.execution import Execution
-from kron.engine.jobs.job import Accepted
+from kron.engine.jobs.job import Accepted, Job
 from kron.engine.jobs.judging import accept
 from kron.engine.jobs.store import JobBatch, Unfinished
-from kron.errors import JobActiveError
+from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.job_record import End, JobRecord, Kind, Result
 from kron.rules.policy import Concurrency
@@ -21,7 +21,7 @@ class Suspension:
         self, book: JobBook, identities: Sequence[str], now: Instant, *, suspended: bool, until: Instant | None = None
     ) -> None:
         self._book, self._now = book, now
-        jobs = [book.jobs[identity] for identity in identities]
+        jobs = [_job(book, identity) for identity in identities]
         self._records = {job: job.record._replace(suspended=suspended, suspended_until=until) for job in jobs}
         self.batch = JobBatch(jobs=list(self._records.values()))
 
@@ -35,7 +35,7 @@ class Suspension:
                 job.armed = self._now  # what came meanwhile is late
             elif job.is_suspended:
                 job.put_off()
-            self._book.place(job)
+            self._book.place(job, self._now)
         return list(self._records.values())
 
 
@@ -48,7 +48,7 @@ class Trigger:
 
     def __init__(self, book: JobBook, identity: str, now: Instant) -> None:
         self._book, self._now = book, now
-        self._job = job = book.jobs[identity]
+        self._job = job = _job(book, identity)
         if job.is_active and job.work.policy.concurrency is Concurrency.FORBID:
             raise JobActiveError(identity=identity)
         self._accepted = Accepted(Kind.TRIGGER, book.name())
@@ -97,7 +97,7 @@ class Return:
         alive = [self._execution(each) for each in self._alive]
         for execution in alive:
             book.go_on(execution, self._now)
-        book.retry(book.stored.retries)
+        book.retry(book.stored.retries, self._now)
         return alive
 
     def _execution(self, unfinished: Unfinished) -> Execution:
@@ -107,3 +107,10 @@ class Return:
         execution = Execution(attempt, work, self._book.host.clock.monotonic())
         execution.process = unfinished.process
         return execution
+
+
+def _job(book: JobBook, identity: str) -> Job:
+    """Return a job; it may have gone since somebody named it."""
+    if identity not in book.jobs:
+        raise UnknownJobError(job=identity)
+    return book.jobs[identity]

@@ -114,7 +114,7 @@ class Declaration:
         if self._is_whole:
             book.adopt(self._jobs, self._records, self._declared.at)
         else:
-            book.amend(self._jobs, self._declared.removed)
+            book.amend(self._jobs, self._declared.removed, self._declared.at)
         for each in self._closed:
             chronicle.on_closed(*each)
         for identity in self._held:
@@ -140,7 +140,8 @@ class Declaration:
             new.take_over(job, lifted_at=now if before.policy.suspend and not work.policy.suspend else None)
             return self._remember(new)
         self._close(before, record, work)
-        new = self._job(work, renewed._replace(declared_at=now, served=now))
+        boot = book.host.boot if book.is_armed else record.boot  # neither is a changed one
+        new = self._job(work, renewed._replace(declared_at=now, served=now, boot=boot))
         new.carry_on(job)
         return self._remember(new)
 

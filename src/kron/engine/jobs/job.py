@@ -104,9 +104,19 @@ class Job:
         self.queue = tuple(each for each in self.asked() if each.kind is Kind.TRIGGER)
         self.reach(self.record.served)
 
-    def next_look(self) -> Instant | None:
+    def owes_boot(self, boot: str) -> bool:
+        """Whether it is to run because the machine was booted, and does not wait for its turn already."""
+        if self.coming is not None or self.is_suspended or self.record.boot == boot:
+            return False
+        return not any(each.kind is Kind.BOOT for each in self.asked())
+
+    def waits(self, now: Instant) -> bool:
+        """Whether something of it has come that is not recorded yet: it goes on when others end, not with time."""
+        return bool(self.queue) or any(retry.at <= now for retry in self.retries)
+
+    def next_look(self, now: Instant) -> Instant | None:
         """Return when time brings something to do about it, None: it does not."""
-        looks = [retry.at for retry in self.retries]
+        looks = [retry.at for retry in self.retries if retry.at > now]
         if self.record.suspended and self.record.suspended_until is not None:
             looks.append(self.record.suspended_until)
         if self.coming is not None and not self.is_suspended:

@@ -40,7 +40,7 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
     if job.is_suspended:
         return replaced
     if job.coming is None:
-        if job.record.boot != moment.boot and not any(each.kind is Kind.BOOT for each in job.asked()):
+        if job.owes_boot(moment.boot):
             accept(job, Accepted(Kind.BOOT, moment.name()), replaces=False)
         return replaced
     now, armed = moment.now, max(moment.armed, job.armed)

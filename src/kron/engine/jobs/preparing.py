@@ -60,7 +60,7 @@ def _prepare(
 ) -> Prepared:
     known = Handled.of(handled[work.identity]) if work.identity in handled else NONE
     job = Job(work, JobRecord(work.identity, work.name, work.key, now, now), known)
-    job.at = job.next_look()
+    job.at = job.next_look(now)
     if record is None:
         return Prepared(job, (), book.record(work.identity), job.at)
     before = book.work(record)

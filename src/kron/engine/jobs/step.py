@@ -92,15 +92,21 @@ class JobStep:
     def begin(self, room: int) -> None:
         """Record what is judged: what is over, and what begins as far as there is room."""
         for job in [*self._book.queued.values(), *self._states]:
-            if job.queue or job.retries:
+            if job.waits(self._now):
                 room -= self._begin(job, room)
 
     def _begin(self, job: Job, room: int) -> int:
         """Record what the queue of a job has to offer; return how many runs begin."""
         self._touch(job)
         begun = 0
-        for retry in [each for each in job.retries if each.at <= self._now][: max(0, room)]:
+        for retry in [each for each in job.retries if each.at <= self._now]:
+            is_wanted = retry.attempt.attempt <= job.work.retries  # its file may have changed since
+            if is_wanted and begun >= room:
+                continue
             job.retries = tuple(each for each in job.retries if each is not retry)
+            if not is_wanted:
+                self._given_up.append(retry.attempt.run_id)
+                continue
             attempt = retry.attempt._replace(
                 run_id=self._book.name(),
                 attempt=retry.attempt.attempt + 1,
@@ -186,7 +192,7 @@ class JobStep:
             job = self._book.jobs.get(execution.attempt.identity)
             if job is not None and execution.has_begun:
                 job.active[execution.run_id] = execution
-        self._book.put_back(self._states, self._seen, self._processes, self._dropped)
+        self._book.put_back(self._states, self._now, self._seen, self._processes, self._dropped)
 
     def act(self, *, hushed: bool) -> None:  # noqa: ARG002  # what is recorded begins: a stop waits for it
         """End what is replaced, start what begins, and tell all of it."""
@@ -194,9 +200,7 @@ class JobStep:
         book.terminate(self._replaced, Result.REPLACED)
         book.start([execution for execution, _ in self._begun])
         for job in self._states:
-            if not job.queue:
-                book.queued.pop(job.record.identity, None)
-            book.place(job)
+            book.place(job, self._now)
         chronicle = book.host.chronicle
         for identity in self._lifted:
             chronicle.on_suspended(identity, suspended=False)

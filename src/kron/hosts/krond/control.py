@@ -12,6 +12,7 @@ from typing import Any
 from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError, KronError, UnknownJobError
 from kron.hosts.krond.client import peer_of
 from kron.hosts.listener.address import address_of
+from kron.rules.telling import error_text
 
 _LONGEST = 1024 * 1024  # bytes of a request
 EXIT_CODES: Mapping[type[KronError], int] = {
@@ -90,3 +91,7 @@ class Control:
             return {"ok": False, "error": error.message, "exit": error.exit_code}
         except KronError as error:
             return {"ok": False, "error": error.message, "exit": EXIT_CODES.get(type(error), 1)}
+        except Exception as error:
+            failed = {"message": f"krond could not answer {asked['command']}", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(failed)
+            return {"ok": False, "error": f"krond failed, which is a bug of it: {error_text(error)}", "exit": 1}

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import secrets
+import traceback
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +22,7 @@ from kron.engine.jobs.host import Host
 from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
+from kron.errors import ControlError
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.memory import give_back, keep, kept
 from kron.hosts.krond.notify import notify
@@ -35,6 +37,7 @@ from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
 from kron.rules.job_record import Result
+from kron.rules.telling import error_text
 from kron.rules.work import Work
 
 if TYPE_CHECKING:
@@ -99,6 +102,7 @@ class Daemon:
         self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
+        self._death: ControlError | None = None  # why nothing is started any more although nobody asked for that
 
     async def begin(self, told: Sequence[Work | Known]) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them."""
@@ -111,7 +115,7 @@ class Daemon:
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
                 self.book.on_process(*alive[execution.run_id])
-        self.engine.arm()
+        self.engine.arm(on_death=self._on_death)
         self.tidying.start()
         self.surface.ready = True
         notify("READY=1")
@@ -178,8 +182,20 @@ class Daemon:
         await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=False))
 
     async def wait(self) -> None:
-        """Return when somebody has asked to stop, and nothing runs any more."""
+        """Return when somebody has asked to stop, and nothing runs any more. Raise what ends it before."""
         await self._asked.wait()
+        failure = self._death or await self._drain()
+        if self._death is not None:  # what runs goes on, and whoever starts krond again finds it
+            self.notifier.hurry()
+            await self.engine.abandon()
+        self.tidying.stop()
+        await self.notifier.close()
+        await self.processes.close()
+        if failure is not None:
+            raise failure
+
+    async def _drain(self) -> Exception | None:
+        """Wait until nothing runs any more; return what went wrong."""
         self.surface.draining = True
         notify("STOPPING=1")
         self.emitter.tell("KrondDraining", active=len(self.book.running))
@@ -188,17 +204,25 @@ class Daemon:
         if limit is not None:
             alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
         self.telling(self.recorder.on_stop)
-        failure = await self.engine.drain()
-        self.telling(self.recorder.on_stopped)
-        self.telling.flush()
-        self.monitor.flush()
-        if alarm is not None:
-            alarm.cancel()
-        self.tidying.stop()
-        await self.notifier.close()
-        await self.processes.close()
-        if failure is not None:
-            raise failure
+        try:
+            return await self.engine.drain()
+        except Exception:
+            if self._death is None:
+                raise
+            return self._death
+        finally:
+            self.telling(self.recorder.on_stopped)
+            self.telling.flush()
+            self.monitor.flush()
+            if alarm is not None:
+                alarm.cancel()
+
+    def _on_death(self, error: Exception) -> None:
+        """End as well: a krond that is there and starts nothing would be taken for one that works."""
+        said, trace = error_text(error), "".join(traceback.format_exception(error))
+        self.emitter.tell("ErrorCaught", error=said, times=1, trace=trace)
+        self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
+        self._asked.set()
 
     def stop(self) -> None:
         """Start nothing any more, and end when nothing runs; asked a second time, end what runs."""

@@ -35,6 +35,7 @@ def work_of(job: HostJob) -> Work:
         retries=job.retries,
         retry_delay=job.retry_delay,
         timeout=job.command.timeout,
+        grace=job.command.grace,
     )
 
 

@@ -138,7 +138,7 @@ class Operations:
     async def _resume(self, asked: Mapping[str, Any]) -> object:
         identities = [self._find(name) for name in texts_of(asked, "jobs")]
         await self._daemon.resume(identities)
-        jobs = [self._daemon.surface.jobs[identity] for identity in identities]
+        jobs = [job for identity in identities if (job := self._daemon.surface.jobs.get(identity)) is not None]
         held = [
             f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
         ]
@@ -148,9 +148,13 @@ class Operations:
 
     async def _trigger(self, asked: Mapping[str, Any]) -> object:
         identity = self._find(text_of(asked, "job"))
-        if self._daemon.surface.draining:
-            raise ControlError(reason="krond drains, and starts nothing any more")
-        return await self._daemon.engine.change(lambda now: Trigger(self._daemon.book, identity, now))
+
+        def trigger(now: Instant) -> Trigger:
+            if self._daemon.engine.is_hushed:  # it may have been asked to stop while this waited
+                raise ControlError(reason="krond drains, and starts nothing any more")
+            return Trigger(self._daemon.book, identity, now)
+
+        return await self._daemon.engine.change(trigger)
 
     async def _wait(self, asked: Mapping[str, Any]) -> object:
         return await self._chronicler.ended(text_of(asked, "run_id"))

@@ -2,7 +2,9 @@
 
 import io
 import os
+from contextlib import suppress
 from queue import Empty, SimpleQueue
+from select import select
 from threading import Thread
 from typing import TextIO
 
@@ -21,6 +23,7 @@ class Outlet(io.BufferedIOBase):
         self._lines: SimpleQueue[bytes] = SimpleQueue()  # an empty one: no more will come
         self._taken = self._refused = self._told = 0  # bytes, lines, lines: counted by whoever writes
         self._done = self._failed = 0  # bytes, lines: counted by the thread
+        self._is_torn = False  # whether the last line that was written lacks its end
         self._thread = Thread(target=self._pass_on, name="kron events", daemon=True)
         self._thread.start()
 
@@ -66,16 +69,28 @@ class Outlet(io.BufferedIOBase):
                 pass
             if is_over := not lines[-1]:
                 lines.pop()
-            try:
-                self._write(b"".join(lines))
-            except OSError:  # nobody reads any more, or a disk is full
-                self._failed += len(lines)
+            data = b"".join(lines)
+            written = data[: self._write(data)]
+            self._failed += len(lines) - written.count(b"\n")
             self._done += size
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> int:
+        """Write as much of some lines as somebody takes; return how many bytes that are."""
+        if self._is_torn and not self._send(b"\n"):
+            return 0
+        written = self._send(data)
+        self._is_torn = written > 0 and data[written - 1 : written] != b"\n"
+        return written
+
+    def _send(self, data: bytes) -> int:
         rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
+        with suppress(OSError):  # nobody reads any more, or a disk is full
+            while rest:
+                try:
+                    rest = rest[os.write(self._descriptor, rest) :]
+                except BlockingIOError:  # who shares it with us has made it so
+                    select([], [self._descriptor], [])
+        return len(data) - len(rest)
 
 
 class OutletSink:

@@ -10,7 +10,7 @@ from kron.adapters.process_runner.runner import ProcessRunner
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import Unfinished
-from kron.instant import SECOND, ZERO, format_instant
+from kron.instant import SECOND, format_instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.job_record import Process
 
@@ -89,8 +89,7 @@ class Processes:
 
     def terminate(self, execution: Execution) -> None:
         """Ask one to end, and make sure that it does."""
-        job = execution.work.payload
-        self._runner.terminate(execution.run_id, job.command.grace if isinstance(job, HostJob) else ZERO)
+        self._runner.terminate(execution.run_id, execution.work.grace)
 
     def abandon(self) -> None:
         """Let go of everything without a word."""

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import IO, NamedTuple
 
+from kron._version import __version__
 from kron.errors import ControlError
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.host_checks import check_host
@@ -115,6 +116,8 @@ def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
     pickle.dump(asked, process.stdin)
     process.stdin.flush()
     told = pickle.Unpickler(process.stdout)
+    if told.load() != __version__:
+        raise ControlError(reason="krond was upgraded while it ran, and has to be restarted first")
     settings, findings = told.load()
     jobs: list[Work | Known] = []
     with kept():
@@ -127,6 +130,7 @@ def answer(asked: Question, to: IO[bytes]) -> None:
     """Write what was read, in parts of which the last one is empty; what comes again is only named."""
     found = read_files(asked)
     pickler = pickle.Pickler(to)
+    pickler.dump(__version__)  # who asks may be older than this file
     pickler.dump((found.settings, found.findings))
     while found.ok and (part := list(islice(found.jobs, _PART))):
         pickler.dump(part)

@@ -179,13 +179,13 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
             daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
 
     loop.add_signal_handler(signal.SIGHUP, on_hangup)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     try:
-        with state.in_use():
-            await control.open()
-        if listening is not None:
-            await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
-        async with reloading:
+        async with reloading:  # whoever asks for that meanwhile waits until there is something to reload
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
+            with state.in_use():
+                await control.open()
+            if listening is not None:
+                await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
             await daemon.begin(await asyncio.to_thread(list, found.jobs))
         del found
         await daemon.wait()
@@ -205,7 +205,7 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
     try:
         found = await asyncio.to_thread(_read, options, [job.work for job in daemon.book.jobs.values()])
-        findings = in_order([*found.findings, *_fixed(first, found.settings)])
+        findings = in_order([*found.findings, *(_fixed(first, found.settings) if found.ok else ())])
         if any(finding.level == "error" for finding in findings):
             return _refuse(daemon, findings)
         await daemon.processes.refresh()

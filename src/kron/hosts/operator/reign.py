@@ -100,7 +100,7 @@ class Reign:
         for seen in world.kronjobs.values():
             if (job := self._declare(seen)) is not None:
                 jobs[seen.identity] = job
-        self.book.amend(jobs, ())
+        self.book.amend(jobs, (), now)
         for seen in world.kronjobs.values():
             self._take_up(seen, now)
             self._writer.mark(seen.identity)
@@ -200,13 +200,13 @@ class Reign:
             account = self._accounts.of(identity)
             if seen is None or (account is not None and account.uid != seen.uid):
                 self._accounts.drop(identity)
-                self.book.amend({}, [identity])
+                self.book.amend({}, [identity], now)
                 account = None
             if seen is None:
                 continue
             if account is None:
                 job = self._declare(seen)
-                self.book.amend({} if job is None else {identity: job}, ())
+                self.book.amend({} if job is None else {identity: job}, (), now)
                 self._take_up(seen, now)
                 continue
             if self._accounts.redefine(seen, now):
@@ -219,7 +219,7 @@ class Reign:
                 works.append(seen.work)
             else:  # it was wrong until now: what came meanwhile is not made up for
                 account.defined_at = now
-                self.book.amend({identity: self._job(seen, account)}, ())
+                self.book.amend({identity: self._job(seen, account)}, (), now)
                 self._take_up(seen, now)
         handled = {work.identity: account.handled for work in works if (account := self._accounts.of(work.identity))}
         for identity in leaving:
@@ -279,7 +279,7 @@ class Reign:
         if job is not None and account is not None:
             job.handled = account.handled
             job.reach(job.reached)
-            self.book.place(job)
+            self.book.place(job, self._realm.clock.now())
 
 
 def _stored_errors(seen: SeenKronJob) -> str | None:

@@ -88,3 +88,17 @@ def test_a_name_and_a_password_in_the_address_are_shown_to_the_server() -> None:
         assert call(Request("GET", target.url.replace("//", "//me:secret@"))) == ""
 
         assert target.take().headers["Authorization"] == "Basic bWU6c2VjcmV0"
+
+
+def test_whatever_goes_wrong_with_a_call_is_said_and_leaves_room_for_the_next() -> None:
+    wrong: object = 3
+
+    async def calls() -> set[str]:
+        caller = HttpCaller(LONG)
+        return {await caller.call(Request("POST", target.url, wrong)) for _ in range(100)}  # type: ignore[arg-type]
+
+    with listening() as target:
+        said = asyncio.run(calls())
+
+    assert len(said) == 1
+    assert "int" in said.pop()

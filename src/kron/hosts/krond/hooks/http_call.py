@@ -39,8 +39,11 @@ class HttpCaller:
         if self._threads >= _MOST_THREADS:
             return "too many earlier calls still wait"
         exchange, done = _Exchange(request, self._limit), asyncio.get_running_loop().create_future()
+        try:
+            threading.Thread(target=self._work, args=(exchange, done), name="kron hook", daemon=True).start()
+        except RuntimeError as error:
+            return str(error)
         self._threads += 1
-        threading.Thread(target=self._work, args=(exchange, done), name="kron hook", daemon=True).start()
         try:
             async with asyncio.timeout(self._limit):
                 return await asyncio.shield(done)
@@ -52,7 +55,7 @@ class HttpCaller:
     def _work(self, exchange: "_Exchange", done: "asyncio.Future[str]") -> None:
         try:
             found = exchange.run()
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except Exception as error:  # whatever it is, somebody waits
             found = _text(error)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             done.get_loop().call_soon_threadsafe(self._finish, done, found)
