@@ -9,6 +9,7 @@ from kron.cron.dialect import DAY, EXTENDED, HOUR, MINUTE, MONTH, UNITS, WEEKDAY
 from kron.cron.field import Field, parse_field, print_field
 from kron.errors import FieldParseError, InvalidCronExpressionError
 
+REBOOT = "@reboot"  # a macro of jobs, and no schedule
 LONGEST_TEXT = 4096  # characters; every value of every field, spelled out, takes 360
 
 _SHORTEST_MONTH = 28
@@ -208,8 +209,8 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
         _refuse(text, "must not be empty", start, "write five fields such as 0 3 * * *")
     if macro in EXTENDED.macros:
         _refuse(text, f"uses a macro ({macro}), {dialect.refusal}", start, f"write {EXTENDED.macros[macro]}")
-    if macro == "@reboot":
-        _refuse(text, "names no time (@reboot)", start, "it is a job of krond, not a schedule")
+    if macro == REBOOT:
+        _refuse(text, f"names no time ({REBOOT})", start, "it is a job of krond, not a schedule")
     if macro.startswith("@"):
         _refuse(text, f"uses an unknown macro ({macro[:20]})", start, f"use one of {' '.join(EXTENDED.macros)}")
     fix = {

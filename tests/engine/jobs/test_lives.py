@@ -261,27 +261,6 @@ def test_a_suspended_job_can_be_triggered() -> None:
     assert lived(story).told == ["11:59:00 a trigger"]
 
 
-def test_a_job_of_the_boot_runs_once_for_each_boot() -> None:
-    async def story(world: World) -> None:
-        await world.begin(work("@reboot"))
-        await world.crash(down=HOUR)
-        await world.begin(work("@reboot"))
-        world._host["boot"] = "another"
-        await world.crash(down=HOUR)
-        await world.begin(work("@reboot"))
-
-    assert lived(story).told == ["11:59:00 a boot", "13:59:00 a boot"]
-
-
-def test_a_new_file_is_no_boot() -> None:
-    async def story(world: World) -> None:
-        await world.begin()
-        await world.declare(work("@reboot"))
-        await world.clock.advance(HOUR)
-
-    assert lived(story).told == []
-
-
 def test_a_run_that_survived_its_job_has_its_timeout_and_its_grace() -> None:
     grace: list[timedelta] = []
 

@@ -1,6 +1,5 @@
 """What waits for its turn, and what comes back: nobody waits for something that never comes."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -8,15 +7,7 @@ import pytest
 from kron.engine.jobs.execution import Ending
 from kron.errors import LedgerWriteError, UnknownJobError
 from kron.rules.job_record import Result
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
-
-
-async def _drained(world: World) -> None:
-    """Stop the host, and wait until what runs has ended."""
-    stopping = asyncio.ensure_future(world.stop())
-    await world.clock.advance(HOUR)
-    await stopping
-
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, drained, lived, work
 
 REPLACED = (Result.REPLACED, "it had not begun when something else took its place")
 
@@ -144,7 +135,7 @@ def test_a_run_that_was_asked_for_and_waits_leaves_a_row_when_the_host_stops(lin
         await world.trigger("b")
         await world.declare(work("0 0 1 1 *", "b"), work(line))
         asked.append(await world.trigger("a"))
-        await _drained(world)
+        await drained(world)
 
     world = lived(story, most_active=1)
     end = world.ledger.ends[asked[0]]
@@ -158,46 +149,10 @@ def test_a_period_that_waits_is_left_to_the_next_life_when_the_host_stops() -> N
         await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", deadline="3h"))
         await world.trigger("b")
         await world.clock.advance(2 * MINUTE)
-        await _drained(world)
+        await drained(world)
         await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", deadline="3h"))
 
     assert lived(story, most_active=1).told == ["11:59:00 b trigger", "13:01:00 a 02 12:00 executed"]
-
-
-@pytest.mark.parametrize("end", [_drained, World.crash], ids=["stopped", "crashed"])
-def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(end: Callable[[World], Awaitable[None]]) -> None:
-    works = (work("@reboot", "a"), work("@reboot", "b"))
-
-    async def story(world: World) -> None:
-        world.runner.lasts = HOUR
-        await world.begin(*works)
-        await end(world)
-        await world.begin(*works)
-        await world.clock.advance(2 * HOUR)
-
-    told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
-    assert (told.count("a boot"), told.count("b boot")) == (1, 1)
-
-
-def test_a_job_of_the_boot_that_waits_does_not_begin_while_somebody_holds_it() -> None:
-    async def story(world: World) -> None:
-        world.runner.lasts = HOUR
-        await world.begin(work("@reboot", "a"), work("@reboot", "b"))
-        await world.suspend("b")
-        await world.clock.advance(3 * HOUR)
-
-    assert lived(story, most_active=1).told == ["11:59:00 a boot"]
-
-
-def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again() -> None:
-    async def story(world: World) -> None:
-        world.runner.lasts = HOUR
-        await world.begin(work("@reboot", "b"), work("@reboot", "a", concurrency="replace"))
-        await world.trigger("a")
-        await world.clock.advance(3 * HOUR)
-
-    told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
-    assert told == ["b boot", "a replaced", "a trigger"]
 
 
 def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None:
@@ -298,43 +253,6 @@ def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
     world = lived(story, start=NOON + MINUTE)
     assert world.told == ["12:01:00 a trigger", "12:01:00 a failed"]
     assert world.given_up == failed
-
-
-def test_a_job_of_the_boot_that_could_not_be_recorded_is_started_later() -> None:
-    async def story(world: World) -> None:
-        await world.engine.open()
-        await world.declare(work("@reboot"))
-        world.ledger.failures = 1
-        world.engine.arm()
-        await world.clock.advance(MINUTE)
-
-    assert lived(story).told == ["11:59:01 a boot"]
-
-
-@pytest.mark.parametrize("told", [[], ["12:00:00 a boot"]], ids=["held", "resumed"])
-def test_a_job_of_the_boot_that_was_held_is_started_when_it_is_let_go_and_not_by_a_reload(told: list[str]) -> None:
-    async def story(world: World) -> None:
-        await world.engine.open()
-        await world.declare(work("@reboot"))
-        await world.suspend("a")
-        world.engine.arm()
-        await world.clock.advance(MINUTE)
-        if told:
-            await world.resume("a")
-        await world.clock.advance(SECOND)
-        await world.declare(work("@reboot"))
-        await world.clock.advance(MINUTE)
-
-    assert lived(story).told == told
-
-
-def test_a_job_that_becomes_one_of_the_boot_is_not_started_by_that() -> None:
-    async def story(world: World) -> None:
-        await world.begin(work())
-        await world.declare(work("@reboot"))
-        await world.clock.advance(MINUTE)
-
-    assert lived(story).told == []
 
 
 def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:

@@ -260,3 +260,10 @@ def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) 
         return world
 
     return asyncio.run(live())
+
+
+async def drained(world: World) -> None:
+    """Stop the host, and wait until what runs has ended."""
+    stopping = asyncio.ensure_future(world.stop())
+    await world.clock.advance(HOUR)
+    await stopping

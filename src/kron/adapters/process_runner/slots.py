@@ -34,6 +34,7 @@ class Slots:
         self._spare: dict[Owner, list[str]] = defaultdict(list)
         self._number = 0
         self._longest_journal = _LONGEST_JOURNAL
+        self._writing = threading.Lock()  # the journal: who writes it anew must not lose what another adds
         self._lock = threading.Lock()  # over `of_run` and `holders` together
 
     def load(self) -> None:
@@ -89,9 +90,10 @@ class Slots:
     def record(self, starts: Sequence[Start]) -> None:
         """Write down which files some starts have, before they happen: readers and later hosts rely on it."""
         new = [file.line() for start in starts for file in self.of_run.get(start.run_id, ())]
-        if new and self.files.write_journal(new) > self._longest_journal:
-            size = self.files.write_journal([file.line() for file in list(self.holders.values())], anew=True)
-            self._longest_journal = max(_LONGEST_JOURNAL, 2 * size)
+        with self._writing:
+            if new and self.files.write_journal(new) > self._longest_journal:
+                size = self.files.write_journal([file.line() for file in list(self.holders.values())], anew=True)
+                self._longest_journal = max(_LONGEST_JOURNAL, 2 * size)
 
     def give_back(self, run_id: str) -> None:
         """Take back the files of a start that did not happen: nobody has written to them."""
@@ -108,7 +110,7 @@ class Slots:
     def free(self, names: Sequence[str]) -> None:
         """Let the next starts of the same user have empty files that nobody has open."""
         if names:
-            with suppress(OSError):  # a full disk; a reader thinks then that its execution goes on, until it is used
+            with self._writing, suppress(OSError):  # a full disk; to a reader the execution goes on until it is used
                 self.files.write_journal(f"{name}\n" for name in names)
         for name in names:  # only now: the line of the next use must come later
             uid, gid, _ = name.split("-")

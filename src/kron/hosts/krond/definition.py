@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 
 from kron.instant import format_duration
 from kron.rules.command import Command
-from kron.rules.files.host_job import Hooks, HostJob
+from kron.rules.files.host_job import NO_HOOKS, HostJob
 from kron.rules.work import Work
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
@@ -23,7 +23,7 @@ def work_of(job: HostJob) -> Work:
         "retry_delay": format_duration(job.retry_delay),
         "description": job.description,
     }
-    if job.hooks != Hooks():
+    if job.hooks != NO_HOOKS:
         definition["hooks"] = {**asdict(job.hooks), "late_after": format_duration(job.hooks.late_after)}
     return Work(
         job.identity,

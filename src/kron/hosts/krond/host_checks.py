@@ -10,7 +10,7 @@ from pathlib import Path
 from kron.adapters.process_runner.syslog import ADDRESS
 from kron.errors import shown
 from kron.rules.command import DEFAULT_PATH, Command
-from kron.rules.files.host_job import Hooks, HostJob, Program
+from kron.rules.files.host_job import HOOKS, NO_HOOKS, HostJob, Program
 from kron.rules.files.reading import JobSet
 from kron.rules.finding import Finding, Level
 
@@ -42,15 +42,13 @@ def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
 
 
 _SYSLOG = "syslog"
-_NO_HOOKS = Hooks()
-_HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
 
 
 def _commands(job: HostJob) -> Iterator[tuple[str, Command]]:
     """Yield what a job would run, under the names of its keys."""
     yield "command", job.command
-    if job.hooks != _NO_HOOKS:
-        for part in _HOOKS:
+    if job.hooks != NO_HOOKS:
+        for part in HOOKS:
             programs = [hook for hook in getattr(job.hooks, part) if isinstance(hook, Program)]
             yield from ((part, replace(job.command, argv=program.argv)) for program in programs)
 

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from kron.cron.dialect import EXTENDED
+from kron.cron.expression import REBOOT
 from kron.cron.schedule import Schedule
 from kron.decision.constraint import Clauses, Constraints
 from kron.decision.definition import check_identity
@@ -19,24 +20,33 @@ from kron.instant import ZERO
 from kron.rules.command import Command
 from kron.rules.files.braces import expand, varies
 from kron.rules.files.draft import Draft, Report, Said, read_draft
-from kron.rules.files.host_job import LATE_AFTER, ORIGIN, RETRY_DELAY, Call, Hook, Hooks, HostJob, Program, Wanted
+from kron.rules.files.host_job import (
+    HOOKS,
+    LATE_AFTER,
+    NO_HOOKS,
+    ORIGIN,
+    RETRY_DELAY,
+    Call,
+    Hook,
+    Hooks,
+    HostJob,
+    Program,
+    Wanted,
+)
 from kron.rules.files.keys import IN_DEFAULTS, KEYS, Parts
 from kron.rules.files.source import Surroundings
 from kron.rules.files.values import argv_of, is_url
 from kron.rules.policy import Concurrency, Policy
 
-REBOOT = "@reboot"
 LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables
 _UNTIMED = ("window", "distribution", "strategy", "salt", "only", "avoid", "gap", "repeated")
 _COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdout", "stderr", "output_limit")
-_HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")
-_SAY_HOOKS = {*_HOOKS, "late_after", "ping"}
+_SAY_HOOKS = {*HOOKS, "late_after", "ping"}
 _KEYS = tuple(KEYS)
 _MACROS = " ".join(EXTENDED.macros)
 _PART_NAMES = {"expression": "schedule", "strategy": "seed"}
 _ENTRIES = tuple(name for name, key in KEYS.items() if key.entries)
 _NO_CLAUSES, _NO_WINDOW, _UNIFORM, _FREE = Clauses(), Window(), Distribution(), Constraints()
-_NO_HOOKS = Hooks()
 _LOSSLESS = ("utf-8", "surrogatepass")
 
 Merged = dict[str, Said]
@@ -223,10 +233,10 @@ class Builder:
 
     def _hooks(self, draft: Draft, merged: Merged) -> Hooks:
         if not merged.keys() & _SAY_HOOKS:
-            return _NO_HOOKS
+            return NO_HOOKS
         get = _getter(merged)
         found: dict[str, Any] = {}
-        for name in _HOOKS:
+        for name in HOOKS:
             if name in merged:
                 found[name] = []
                 for item in get(name, ()):

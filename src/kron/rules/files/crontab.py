@@ -8,7 +8,7 @@ from hashlib import sha256
 from io import StringIO
 
 from kron.cron.dialect import EXTENDED
-from kron.cron.expression import parse
+from kron.cron.expression import REBOOT, parse
 from kron.decision.line import Line, Rest, parse_line, split_outside_quotes, unquote
 from kron.errors import InvalidDefinitionError, KronError
 from kron.rules.files.draft import Draft, Report
@@ -16,7 +16,6 @@ from kron.rules.files.toml_index import Path
 from kron.rules.files.values import SHELL, read_absolute, read_variable, read_zone
 
 PATH = "/usr/bin:/bin"
-REBOOT = "@reboot"
 _VARIABLE = re.compile(r"""[ \t]*("[^"]*"|'[^']*'|[^\s="'#]+)[ \t]*=[ \t]*(.*)""")
 _COMMENT = re.compile(r"[ \t]*#[ \t]*kron:(.*)")
 _PERCENT = re.compile(r"\\%|%")

@@ -44,6 +44,10 @@ class Hooks:
     ping: str = ""
 
 
+HOOKS = ("on_failure", "on_recovery", "on_missed", "on_late")  # the keys that take calls and programs
+NO_HOOKS = Hooks()
+
+
 class Wanted(NamedTuple):
     """A user or group that is named where so much else is wrong that there is no job."""
 

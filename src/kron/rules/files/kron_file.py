@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from io import StringIO
 
-from kron.cron.expression import parse
+from kron.cron.expression import REBOOT, parse
 from kron.decision.line import Rest, parse_line
 from kron.decision.mistakes import Mistakes
 from kron.errors import InvalidDefinitionError, KronError
@@ -11,7 +11,6 @@ from kron.rules.files.draft import Draft, Report
 from kron.rules.files.keys import KEYS
 from kron.rules.job import gather_settings
 
-REBOOT = "@reboot"
 _BOOLS = {"true": True, "false": False}
 
 
