@@ -123,10 +123,12 @@ def test_who_may_not_see_jobs_is_told_what_the_status_says(api: ApiServer) -> No
     assert "gone" not in answer.out
 
 
+EVERY: dict[str, Any] = {"schedule": "* * * * *", "window": {}}  # as many at any time of the day
+
+
 def test_the_forecast_is_that_of_all_kronjobs_that_run(api: ApiServer) -> None:
-    every: dict[str, Any] = {"schedule": "* * * * *", "window": {}}
-    asleep = resource("asleep", **every, policy={"suspend": True})
-    api.holds(*(resource(name, namespace, **every) for name in "ab" for namespace in ("x", "y")), asleep)
+    asleep = resource("asleep", **EVERY, policy={"suspend": True})
+    api.holds(*(resource(name, namespace, **EVERY) for name in "ab" for namespace in ("x", "y")), asleep)
 
     answer = api.kron("forecast", "--span", "10m", "--json")
 
@@ -137,18 +139,20 @@ def test_the_forecast_is_that_of_all_kronjobs_that_run(api: ApiServer) -> None:
 
 
 def test_the_forecast_of_a_namespace_asks_for_no_other(api: ApiServer) -> None:
-    answer = api.kron("forecast", "--namespace", "prod", "--json")
+    api.holds(resource(**EVERY))
 
-    assert (answer.code, answer.json["runs"]) == (0, 1)
+    answer = api.kron("forecast", "--namespace", "prod", "--span", "10m", "--json")
+
+    assert (answer.code, answer.json["runs"]) == (0, 10)
     assert [path for _, path, _ in api.asked] == [f"{KRONJOBS}/namespaces/prod/kronjobs"]
 
 
 def test_what_is_invalid_is_told_and_not_counted(api: ApiServer) -> None:
-    api.holds(resource(), resource("bad", timeZone="Mars", gap="x"))
+    api.holds(resource(**EVERY), resource("bad", timeZone="Mars", gap="x"))
 
-    answer = api.kron("forecast", "--json")
+    answer = api.kron("forecast", "--span", "10m", "--json")
 
-    assert (answer.code, answer.json["jobs"], answer.json["runs"]) == (0, 2, 1)
+    assert (answer.code, answer.json["jobs"], answer.json["runs"]) == (0, 2, 10)
     assert answer.err.startswith("cluster: prod/bad: error: spec.timeZone: ")
     assert api.kron("validate").code == 1
     assert api.kron("validate").err == answer.err
