@@ -110,7 +110,7 @@ class InvalidInstantError(KronError):
 
     def __init__(self, *, text: str, has_zone: bool = False, may_last: bool = False) -> None:
         local = ', or by the clock of the zone as "2026-03-01 01:00" or 01:00' if has_zone else ""
-        local += ", or as a duration from now: 90m, 2h, 7d" if may_last else ""
+        local += ", or as a duration: 90m, 2h, 7d" if may_last else ""
         super().__init__(
             f'Invalid instant "{shown(text)}"; write it as 2026-03-01T00:00:00Z or 2026-03-01T01:00:00+01:00{local}',
             text=cut(text),

@@ -1,10 +1,12 @@
 """Output goes to files: bounded, in order, and delaying nothing."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 from kron.adapters.process_runner.execution import Exit
 from kron.adapters.process_runner.proc import stat
+from kron.adapters.system_now import system_now
 from tests.adapters.process_runner.world import World, gone, living, settled, until, within_time
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -143,7 +145,10 @@ def test_a_limit_of_zero_keeps_nothing_and_counts_everything(tmp_path: Path) -> 
             await settled(world, run_id)
 
             assert world.output(run_id).text() == b"[krond: 6 bytes dropped]\n"
+            (dropped,) = world.output(run_id).lines()
+            assert before <= dropped.time <= system_now()
 
+    before = system_now() - timedelta(seconds=1)  # files know milliseconds, and those of the last tick
     within_time(body())
 
 

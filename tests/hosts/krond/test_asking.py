@@ -1,6 +1,8 @@
 """What a running krond tells of lives before its own, and of what comes."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -85,12 +87,12 @@ def test_a_state_directory_has_one_lock(krond: Krond) -> None:
     assert {name for name in names if "lock" in name} == {"lock"}
 
 
-@pytest.mark.parametrize("text", ["5", "xx"])
-def test_a_moment_that_is_none_is_told_what_it_may_be_also_a_duration(krond: Krond, text: str) -> None:
-    found = krond.ask("suspend", "rarely", "--until", text)
+@pytest.mark.parametrize("asked", [("suspend", "rarely", "--until", "5"), ("history", "--since", "xx")])
+def test_a_moment_that_is_none_is_told_what_it_may_be_also_a_duration(krond: Krond, asked: tuple[str, ...]) -> None:
+    found = krond.ask(*asked)
 
     assert found.returncode == 2
-    assert found.stderr.endswith("or as a duration from now: 90m, 2h, 7d\n")
+    assert found.stderr.endswith("or as a duration: 90m, 2h, 7d\n")
 
 
 def test_a_duration_that_is_too_long_is_said_to_be(krond: Krond) -> None:
@@ -116,13 +118,14 @@ def test_who_is_neither_a_job_nor_a_run_is_said_to_be_neither(krond: Krond) -> N
 
 def test_every_job_that_its_file_still_suspends_is_named(tmp_path: Path) -> None:
     jobs = "".join(f'[jobs.{name}]\nschedule = "0 0 29 2 *"\ncommand = "true"\nsuspend = true\n' for name in "ab")
-    krond = Krond(tmp_path, jobs).start()
-    found = krond.ask("resume", "a", "b")
+    krond = Krond(tmp_path, f"{jobs}[jobs.c]\nschedule = '0 0 29 2 *'\ncommand = 'true'\n").start()
+    found = krond.ask("resume", "a", "b", "c")
     krond.ask("stop")
     krond.end()
 
     assert found.returncode == 1
     assert [f":{line} still suspends " in found.stderr for line in (4, 8)] == [True, True]
+    assert found.stderr.endswith(":c is resumed\n")
 
 
 def test_a_file_that_is_no_ledger_is_to_be_restored(tmp_path: Path) -> None:
@@ -134,3 +137,26 @@ def test_a_file_that_is_no_ledger_is_to_be_restored(tmp_path: Path) -> None:
 
     assert process.returncode == 1
     assert "it is not a SQLite database; restore it from a backup" in said
+
+
+def test_output_is_followed_until_the_run_is_over_also_when_no_krond_can_say_so(tmp_path: Path) -> None:
+    krond = Krond(
+        tmp_path, "[jobs.long]\nschedule = '0 0 29 2 *'\ncommand = \"sh -c 'echo here; exec sleep 1000'\"\n"
+    ).start()
+    run_id = krond.ask("trigger", "long").stdout.strip()
+    while not (pid := krond.json("status")["active"][0]["pid"]):
+        pass
+    krond.kill()
+    os.kill(pid, signal.SIGKILL)
+
+    found = krond.ask("logs", run_id, "--follow")
+
+    assert (found.returncode, found.stdout) == (0, "here\n")
+    assert found.stderr.startswith("krond: neither it nor this run is there any more; ")
+
+
+def test_one_object_cannot_be_followed(krond: Krond) -> None:
+    found = krond.ask("logs", "rarely", "--follow", "--json")
+
+    assert found.returncode == 2
+    assert "give either --follow or --json" in found.stderr

@@ -4,6 +4,8 @@ import asyncio
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,22 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
 
     assert asyncio.run(live()) == 0
     assert refused == [65534]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+def test_who_may_not_reach_the_socket_is_told_who_may(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    lines = (
+        "import os, sys, pathlib",
+        "from kron.hosts.krond.client import Client",
+        "os.setuid(65534)",
+        "Client(pathlib.Path(sys.argv[1]))",
+    )
+    command = [sys.executable, "-c", "; ".join(lines), str(state / "control.sock")]
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert asked.stderr.endswith(f"ControlError: only its owner and root may ask the krond on {state}\n")
 
 
 def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path: Path) -> None:

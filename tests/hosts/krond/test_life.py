@@ -25,7 +25,7 @@ from tests.hosts.krond.daemon import NEVER
 
 T = TypeVar("T")
 Handlers = Mapping[str, Callable[[Mapping[str, object]], Awaitable[object]]]
-JOB = f"[jobs.a]\n{NEVER}\ncommand = ['true']\n"
+JOB = f"[jobs.a]\n{NEVER}\ncommand = ['true']\n[jobs.b]\n{NEVER}\ncommand = ['sleep', '0.5']\n"
 
 
 class Fault:
@@ -101,3 +101,16 @@ def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: 
         await daemon.wait()
 
     assert "RunStarted" not in [event.name for event in lived(tmp_path, life)[1]]
+
+
+def test_whoever_asks_it_to_stop_again_waits_as_well(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        await handlers["trigger"]({"job": "b"})
+        for _ in range(2):
+            await handlers["stop"]({})
+        daemon.on_signal()
+        await daemon.wait()
+
+    _, told = lived(tmp_path, life)
+
+    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["succeeded"]

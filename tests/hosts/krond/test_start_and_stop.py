@@ -66,6 +66,15 @@ def test_stop_returns_when_krond_has_gone_also_if_a_visitor_hangs(tmp_path: Path
     krond.end()
 
 
+def test_an_empty_address_is_wrong_usage(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, "")
+    found = krond.ask("run", "--config", str(krond.file), "--listen", "")
+
+    assert found.returncode == 2
+    assert "listen" in found.stderr
+    assert not krond.state.exists()
+
+
 DOUBTFUL = f"[jobs.a]\n{NEVER}\ncommand = '/does/not/exist'\n"
 
 

@@ -76,15 +76,21 @@ def pieces_of(capture: Capture, paths: dict[str, Path]) -> Iterable[Piece]:
                 descriptors[stream] = open_live(path)
         for segment in capture.head:
             yield from _piece(segment, descriptors)
-        time_of_cut = (capture.tail or capture.head or [Segment(0, "", 0, 0)])[0].time
+        kept = capture.tail or capture.head
+        cut_at = kept[0].time if kept else max((_changed(each) for each in descriptors.values()), default=0)
         for stream in STREAMS:
             if capture.dropped[stream]:
-                yield Piece(time_of_cut, stream, b"", capture.dropped[stream])
+                yield Piece(cut_at, stream, b"", capture.dropped[stream])
         for segment in capture.tail:
             yield from _piece(segment, descriptors)
     finally:
         for descriptor in descriptors.values():
             os.close(descriptor)
+
+
+def _changed(descriptor: int) -> int:
+    """Return when a file was written to last, in milliseconds."""
+    return os.fstat(descriptor).st_mtime_ns // 1_000_000
 
 
 def _piece(segment: Segment, descriptors: dict[str, int]) -> Iterable[Piece]:

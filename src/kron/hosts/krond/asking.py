@@ -20,7 +20,9 @@ from kron.rules.finding import Finding
 Decorator = Callable[[Callable[..., Any]], Any]
 
 STATE: Decorator = click.option(
-    "--state", type=GivenPath(path_type=Path), help="The state directory of krond. [default: $KROND_STATE, or krond's]"
+    "--state",
+    type=GivenPath(path_type=Path, readable=False),  # who may not is told by whoever needs it
+    help="The state directory of krond. [default: $KROND_STATE, or krond's]",
 )
 JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

@@ -23,6 +23,9 @@ class Client:
         try:
             with address_of(path) as address:
                 self._socket.connect(address)
+        except PermissionError as error:
+            self._socket.close()
+            raise ControlError(reason=f"only its owner and root may ask the krond on {path.parent}") from error
         except OSError as error:
             self._socket.close()
             raise ControlError(reason=f"no krond runs on {path.parent}") from error

@@ -102,6 +102,7 @@ class Daemon:
         self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
+        self._is_signalled = False
         self._death: ControlError | None = None  # why nothing is started any more although nobody asked for that
 
     async def begin(self, told: Sequence[Work | Known]) -> Declared:
@@ -224,10 +225,15 @@ class Daemon:
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
         self._asked.set()
 
-    def stop(self) -> None:
-        """Start nothing any more, and end when nothing runs; asked a second time, end what runs."""
-        if self._asked.is_set():
+    def on_signal(self) -> None:
+        """Stop; a second signal ends what runs."""
+        if self._is_signalled:
             self.end_children()
+        self._is_signalled = True
+        self.stop()
+
+    def stop(self) -> None:
+        """Start nothing any more, and end when nothing runs."""
         self.engine.hush()
         self._asked.set()
 

@@ -9,15 +9,24 @@ import click
 
 from kron.adapters.process_runner.output import Output
 from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.process_runner.proc import find_leaders
 from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.system_now import system_now
 from kron.cron.wall_text import local_text
 from kron.cron.zone import UTC_ZONE, Zone
-from kron.errors import InvalidDefinitionError, NoRunError, UnknownJobError, UnknownRunError
+from kron.errors import (
+    ControlError,
+    InvalidDefinitionError,
+    InvalidInstantError,
+    NoRunError,
+    UnknownJobError,
+    UnknownRunError,
+)
 from kron.hosts.console import end_with_findings, print_table
 from kron.hosts.krond.asking import JSON, STATE, print_json
+from kron.hosts.krond.client import Client
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.moments import is_duration, read_moment
@@ -27,6 +36,7 @@ from kron.rules.history_row import HistoryRow
 from kron.rules.inside import timing_of
 from kron.rules.verdict import Outcome
 
+_LOST = "krond: neither it nor this run is there any more; what became of the run is told after the next start"
 _PAUSE = 0.2  # seconds between two looks at a run's output
 
 
@@ -64,7 +74,10 @@ def _moment(text: str | None, zone: Zone) -> Instant | None:
         return None
     if is_duration(text):
         return system_now() - read_days("duration", text)
-    return read_moment(text, zone, system_now())
+    try:
+        return read_moment(text, zone, system_now())
+    except InvalidInstantError as error:
+        raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
 
 
 @click.command()
@@ -131,18 +144,34 @@ def logs(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Print the captured output of a RUN, or of the newest run of a JOB, unchanged."""
+    if follow and as_json:
+        raise click.UsageError("give either --follow or --json: one object tells of a run as it is now")
     place = opened(state)
-    log = OutputLog(place.output, _run_id(JobHistory(place.ledger), run))
+    run_id = _run_id(JobHistory(place.ledger), run)
+    log = OutputLog(place.output, run_id)
     if as_json:
         found = log.read()
         print_json((found if stream is None else found.of(stream)).as_json())
         return
     while True:
+        is_lost = follow and _is_lost(place, run_id)
         output = log.follow() if follow else log.read()
         _print_output(output if stream is None else output.of(stream), timestamps=timestamps)
         if output.is_final or not follow:
             return
+        if is_lost:
+            click.echo(_LOST, err=True)
+            return
         time.sleep(_PAUSE)
+
+
+def _is_lost(place: State, run_id: str) -> bool:
+    """Whether a run is over, and no krond is there to say so."""
+    try:
+        Client(place.control).close()
+    except ControlError:
+        return not find_leaders([run_id])
+    return False
 
 
 def _run_id(history: JobHistory, run: str) -> str:

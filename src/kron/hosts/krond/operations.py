@@ -143,7 +143,8 @@ class Operations:
             f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
         ]
         if held:
-            raise ControlError(reason="; ".join(held))
+            others = [job.identity for job in jobs if not job.policy.suspend]
+            raise ControlError(reason="; ".join([*held, *(f"{identity} is resumed" for identity in others)]))
         return {"identities": identities}
 
     async def _trigger(self, asked: Mapping[str, Any]) -> object:

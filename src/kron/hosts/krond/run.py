@@ -71,7 +71,9 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
 
     Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
     """
-    options = Options(configs, read_form(configs, form), state, listen and read_listen("listen", listen))
+    options = Options(
+        configs, read_form(configs, form), state, None if listen is None else read_listen("listen", listen)
+    )
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
     telling = Telling(system_now)
@@ -166,7 +168,7 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
     loop.set_exception_handler(Mishaps(daemon.emitter))
     tasks: set[asyncio.Task[dict[str, object]]] = set()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, daemon.stop)
+        loop.add_signal_handler(number, daemon.on_signal)
 
     def on_hangup() -> None:
         task = asyncio.ensure_future(reload())
