@@ -128,17 +128,31 @@ def test_ending_what_has_ended_or_was_never_known_is_harmless(tmp_path: Path) ->
     within_time(body())
 
 
-def test_who_is_left_of_a_group_whose_leader_has_gone_is_killed_also_when_the_runner_lets_go(tmp_path: Path) -> None:
-    script = tmp_path / "stubborn"
+async def left_behind(world: World, folder: Path, grace: timedelta) -> int:
+    """Return the process that is left of a group which was asked to end; its leader has gone."""
+    script = folder / "stubborn"
     script.write_text("trap '' TERM\necho $$\nwhile :; do sleep 1000; done\n")
+    run_id = world.start("sh", "-c", f"sh {script} & wait")
+    await until(lambda: world.output(run_id).text().endswith(b"\n"))
+    world.runner.terminate(run_id, grace)
+    await world.ended(run_id)
+    return int(world.output(run_id).text())
 
+
+def test_who_is_left_of_a_group_whose_leader_has_gone_is_killed_also_when_the_runner_lets_go(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", f"sh {script} & wait")
-            await until(lambda: world.output(run_id).text().endswith(b"\n"))
-            left = int(world.output(run_id).text())
-            world.runner.terminate(run_id, SHORT)
-            await world.ended(run_id)
+            left = await left_behind(world, tmp_path, SHORT)
+        await gone(left)
+
+    within_time(body())
+
+
+def test_who_is_left_is_killed_at_once_if_nobody_wants_to_wait(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            left = await left_behind(world, tmp_path, timedelta(hours=1))
+            world.runner.finish_off()
         await gone(left)
 
     within_time(body())

@@ -60,6 +60,10 @@ def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again
         await world.trigger("a")
         await world.clock.advance(3 * HOUR)
 
+        await world.crash()
+        await world.begin(work("@reboot", "b"), work("@reboot", "a", concurrency="replace"))
+        await world.clock.advance(3 * HOUR)
+
     told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
     assert told == ["b boot", "a replaced", "a trigger"]
 
@@ -99,3 +103,24 @@ def test_a_job_that_becomes_one_of_the_boot_is_not_started_by_that() -> None:
         await world.clock.advance(MINUTE)
 
     assert lived(story).told == []
+
+
+def test_a_job_of_the_boot_that_waits_and_becomes_another_does_not_begin() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("@reboot", "a"), work("@reboot", "b"))
+        await world.declare(work("@reboot", "a"), work("0 0 1 1 *", "b"))
+        await world.clock.advance(3 * HOUR)
+
+    assert lived(story, most_active=1).told == ["11:59:00 a boot"]
+
+
+def test_a_job_of_the_boot_that_was_removed_and_is_back_at_a_start_does_not_run_again() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("@reboot"))
+        await world.declare()
+        await world.crash(down=HOUR)
+        await world.begin(work("@reboot"))
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["11:59:00 a boot"]

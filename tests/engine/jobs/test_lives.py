@@ -278,3 +278,23 @@ def test_a_run_that_survived_its_job_has_its_timeout_and_its_grace() -> None:
 
     assert lived(story).told[-1] == "13:30:00 a 02 12:00 timeout"
     assert grace == [7 * SECOND]
+
+
+def test_a_host_whose_loop_has_died_says_so_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def on_closed(self, *_: object) -> None: ...
+
+        def on_ended(self, *_: object) -> None: ...
+
+        def on_begun(self, *_: object) -> None:
+            raise ZeroDivisionError
+
+    async def story(world: World) -> None:
+        world.listeners.append(Broken())
+        await world.begin(work())
+        await world.clock.advance(HOUR)
+
+    with caplog.at_level("CRITICAL"):
+        lived(story)
+
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError]

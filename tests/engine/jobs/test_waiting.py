@@ -248,11 +248,13 @@ def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
         world.runner.end(failed[0], Ending(exit_code=1))
         await world.clock.advance(SECOND)
         await world.declare(work(command="another"))
+        assert not world.book.jobs["a"].is_active
         await world.clock.advance(10 * MINUTE)
 
     world = lived(story, start=NOON + MINUTE)
     assert world.told == ["12:01:00 a trigger", "12:01:00 a failed"]
     assert world.given_up == failed
+    assert world.ledger.ends[failed[0]].retry_at is None
 
 
 def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.job_files import load_jobs
 from kron.instant import format_instant
 from kron.rules.job_record import JobRecord
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.daemon import KROND, Krond
 
 JOBS = """
 [jobs.rarely]
@@ -160,3 +161,20 @@ def test_one_object_cannot_be_followed(krond: Krond) -> None:
 
     assert found.returncode == 2
     assert "give either --follow or --json" in found.stderr
+
+
+def test_a_run_that_goes_on_without_krond_is_followed_also_if_it_has_no_environment(tmp_path: Path) -> None:
+    command = "env -i sh -c 'echo here; sleep 1; echo there; exec sleep 1000'"
+    krond = Krond(tmp_path, f'[jobs.long]\nschedule = "0 0 29 2 *"\ncommand = "{command}"\n').start()
+    run_id = krond.ask("trigger", "long").stdout.strip()
+    while not (pid := krond.json("status")["active"][0]["pid"]):
+        pass
+    krond.kill()
+    words = [*KROND, "logs", run_id, "--follow", "--state", str(krond.state)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        lines = [following.stdout.readline() for _ in range(2)]
+        os.killpg(pid, signal.SIGKILL)
+        following.communicate()
+
+    assert lines == ["here\n", "there\n"]

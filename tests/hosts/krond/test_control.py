@@ -33,10 +33,12 @@ async def fail(_: Mapping[str, Any]) -> object:
 HANDLERS = {"echo": echo, "refuse": refuse, "fail": fail}
 
 
-def asked(path: Path, *requests: Mapping[str, Any]) -> list[object]:
+def asked(path: Path, *requests: Mapping[str, Any], told: list[str] | None = None) -> list[object]:
     """Return the answers of a server to requests on one connection."""
 
     async def live() -> list[object]:
+        if told is not None:
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
         control = Control(path, HANDLERS, lambda _: None)
         await control.open()
         try:
@@ -148,23 +150,28 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
-def test_who_may_not_reach_the_socket_is_told_who_may(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("asking", "answer"),
+    [
+        ("kron.hosts.krond.client import Client as ask", "only its owner and root may ask the krond on {}"),
+        ("kron.hosts.krond.looking import opened as ask", "State directory {} can only be read by its owner and root"),
+    ],
+)
+def test_who_may_not_reach_into_the_state_directory_is_told_who_may(tmp_path: Path, asking: str, answer: str) -> None:
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
-    lines = (
-        "import os, sys, pathlib",
-        "from kron.hosts.krond.client import Client",
-        "os.setuid(65534)",
-        "Client(pathlib.Path(sys.argv[1]))",
-    )
-    command = [sys.executable, "-c", "; ".join(lines), str(state / "control.sock")]
+    place = state / "control.sock" if "client" in asking else state
+    lines = ("import os, sys, pathlib", f"from {asking}", "os.setuid(65534)", "ask(pathlib.Path(sys.argv[1]))")
+    command = [sys.executable, "-c", "; ".join(lines), str(place)]
     asked = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert asked.stderr.endswith(f"ControlError: only its owner and root may ask the krond on {state}\n")
+    assert asked.stderr.splitlines()[-1].partition("Error: ")[2] == answer.format(state)
 
 
 def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path: Path) -> None:
-    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1})
+    told: list[str] = []
+    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1}, told=told)
 
     assert said == ("krond failed, which is a bug of it: KeyError: 'a'", 1)
     assert word == 1
+    assert told == ["krond could not answer fail"]

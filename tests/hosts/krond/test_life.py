@@ -1,6 +1,8 @@
 """A daemon inside this process: what it does when it is asked to end, and when it cannot go on."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +28,7 @@ from tests.hosts.krond.daemon import NEVER
 T = TypeVar("T")
 Handlers = Mapping[str, Callable[[Mapping[str, object]], Awaitable[object]]]
 JOB = f"[jobs.a]\n{NEVER}\ncommand = ['true']\n[jobs.b]\n{NEVER}\ncommand = ['sleep', '0.5']\n"
+JOB += f"[jobs.stubborn]\n{NEVER}\ncommand = \"trap '' TERM; sleep 1000\"\nshell = true\ngrace = '1h'\n"
 
 
 class Fault:
@@ -81,6 +84,22 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
     assert said == "it cannot go on, which is a bug of it; please report this: ZeroDivisionError: a bug"
     caught = next(event for event in told if event.name == "ErrorCaught")
     assert "on_ended" in str(caught.fields["trace"])
+
+
+def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> int:
+        await handlers["trigger"]({"job": "stubborn"})
+        while not (process := next(iter(daemon.book.running.values())).process):
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
+        daemon.end_children()
+        await handlers["trigger"]({"job": "a"})
+        with pytest.raises(ControlError, match="it cannot go on"):
+            await daemon.wait()
+        return process.pid
+
+    pid, _ = lived(tmp_path, life, Fault())
+
+    os.killpg(pid, signal.SIGKILL)
 
 
 def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Group:
         return False
 
     def is_left(self) -> bool:
-        """Whether anybody of it is there."""
+        """Whether anybody of it is there whom we may end."""
         return self._send(0)
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ from kron.adapters.process_runner.watch import Watch
 T = TypeVar("T")
 
 _GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
-_TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks for adopted zombies; quick while executions are among them
+_TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks at what nobody tells of; quick while somebody waits for it
 
 
 class ProcessRunner:
@@ -55,7 +55,7 @@ class ProcessRunner:
         self._news = News()  # that the host has not been told yet
         self._telling: asyncio.TimerHandle | None = None
         self._doomed: dict[str, timedelta] = {}  # to be ended as soon as they have started
-        self._groups: dict[str, Group] = {}  # being ended, until the grace is over
+        self._groups: dict[str, Group] = {}  # being ended, until the grace is over or nobody is left
         self._parted: asyncio.Future[None] | None = None  # when nobody is left who is being ended
         self._orphans: dict[int, str] = {}  # run ids of adopted children
         self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
@@ -142,12 +142,17 @@ class ProcessRunner:
         """Look up users and groups anew for the starts that follow. Others go on meanwhile."""
         await asyncio.gather(*(lane.renew() for lane in list(self._lanes.values())))
 
-    async def close(self) -> None:
+    def finish_off(self) -> None:
+        """Send SIGKILL to whoever was asked to end and is left."""
+        for run_id in list(self._groups):
+            self._finish_off(run_id)
+
+    async def close(self, *, patient: bool = True) -> None:
         """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to.
 
-        Who was asked to end is waited for: of a group that is left its leader may have gone first.
+        Who is patient waits for whoever was asked to end: of a group that is left, the leader may have gone first.
         """
-        if self._groups:
+        if self._groups and patient:
             self._parted = self._loop.create_future()
             self._hurry()
             await self._parted
@@ -159,6 +164,8 @@ class ProcessRunner:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for lane in self._lanes.values():
             await lane.close()
+        for group in self._groups.values():
+            group.close()
         self._watch.close()
         await self.in_thread(self._collector.close)
         self._threads.shutdown()
@@ -255,5 +262,5 @@ class ProcessRunner:
 
     def _let_go_of(self, run_id: str) -> None:
         self._groups.pop(run_id).close()
-        if self._parted is not None and not self._groups:
+        if self._parted is not None and not self._groups and not self._parted.done():
             self._parted.set_result(None)

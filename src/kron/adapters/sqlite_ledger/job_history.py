@@ -10,9 +10,11 @@ from pathlib import Path
 from kron.adapters.sqlite_ledger.job_cells import JOB, job_of, reading
 from kron.adapters.sqlite_ledger.job_entries import ATTEMPTS, JOB_ID, SELECT, execution_row, history_row
 from kron.adapters.sqlite_ledger.job_inquiry import Inquest
+from kron.adapters.sqlite_ledger.job_load import load_unfinished
 from kron.adapters.sqlite_ledger.job_schema import JOBS
 from kron.adapters.sqlite_ledger.schema import check_version, connect_to_read, look
 from kron.adapters.sqlite_ledger.stamp import stamp
+from kron.engine.jobs.store import Unfinished
 from kron.errors import LedgerUnusableError, OutOfRangeError
 from kron.instant import Instant, format_instant
 from kron.rules.history_row import HistoryRow
@@ -97,6 +99,11 @@ class JobHistory:
         """Return the row of the run of a job that was due last."""
         rows = self.rows(Wanted(identity=identity, outcome=Outcome.EXECUTED, limit=1))
         return rows[0] if rows else None
+
+    def unfinished(self) -> list[Unfinished]:
+        """Return the runs of which no end is recorded."""
+        with self._connected() as connection:
+            return load_unfinished(connection)
 
     def last(self) -> dict[str, tuple[str, str | None]]:
         """Return by identity the outcome and, of an execution, the result of what was due last."""

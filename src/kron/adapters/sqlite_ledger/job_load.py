@@ -25,14 +25,18 @@ _RETRIES = f"SELECT {ATTEMPT}, retry_at FROM {ENTRY} WHERE {WAITING} ORDER BY en
 def load_jobs(connection: sqlite3.Connection) -> JobStored:
     """Return what is remembered."""
     jobs = [job_of(row) for row in connection.execute(JOB)]
-    unfinished = [Unfinished(attempt_of(row[:10]), process_of(row[10:])) for row in connection.execute(_UNFINISHED)]
     retries = [Retry(attempt_of(row[:10]), moment(row[10])) for row in connection.execute(_RETRIES)]
     return JobStored(
         jobs={job.identity: job for job in jobs},
         definitions=_definitions(connection),
-        unfinished=unfinished,
+        unfinished=load_unfinished(connection),
         retries=retries,
     )
+
+
+def load_unfinished(connection: sqlite3.Connection) -> list[Unfinished]:
+    """Return the runs of which no end is recorded."""
+    return [Unfinished(attempt_of(row[:10]), process_of(row[10:])) for row in connection.execute(_UNFINISHED)]
 
 
 def _definitions(connection: sqlite3.Connection) -> Mapping[str, str]:

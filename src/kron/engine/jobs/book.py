@@ -15,7 +15,7 @@ from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
-from kron.rules.job_record import JobRecord, Kind, Process, Result
+from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
@@ -32,7 +32,7 @@ class JobBook:
         self.running: dict[str, Execution] = {}
         self.stored = JobStored()
         self.agenda: Agenda[Job] = Agenda()
-        self.queued: dict[str, Job] = {}  # jobs with something judged that is not recorded yet
+        self.queued: dict[str, Job] = {}  # jobs of which something has come that is not recorded yet
         self._numbers = count(1)
         self._armed: Instant | None = None  # since when the host could run anything, without a break
         self._gap = Reason.DOWNTIME
@@ -190,7 +190,7 @@ class JobBook:
         """Note that runs that somebody asked for, and that wait, do not begin any more. Periods are left to come."""
         now = self.host.clock.now()
         for job in self.queued.values():
-            asked = [each for each in job.asked() if each.kind is Kind.TRIGGER]
+            asked = job.triggers()
             job.queue = tuple(each for each in job.queue if each not in asked)
             self._ended += [(unbegun(job, each, self.host, now, Result.STOPPED), TOO_LATE, now) for each in asked]
         self.wake.set()

@@ -55,7 +55,13 @@ class Trigger:
         self._replaces = job.is_active and job.work.policy.concurrency is Concurrency.REPLACE
         must_wait = self._replaces or bool(job.queue) or not book.is_armed or book.room() == 0
         self._execution = None if must_wait else asked_for(job, self._accepted, book.host, now)
-        self.batch = JobBatch() if self._execution is None else JobBatch(begun=[self._execution.attempt])
+        self._record = job.record
+        if self._replaces and any(each.kind is Kind.BOOT for each in job.asked()):
+            self._record = job.record._replace(boot=book.host.boot)  # it never begins, and does not come again
+        self.batch = JobBatch(
+            jobs=[] if self._record is job.record else [self._record],
+            begun=[] if self._execution is None else [self._execution.attempt],
+        )
 
     def adopt(self) -> str:
         """Let it begin, or wait for its turn, and return its name."""
@@ -73,8 +79,7 @@ class Trigger:
         book.terminate(replaced.runs, Result.REPLACED)
         book.given_up += replaced.given_up
         book.displace(job, replaced.displaced, self._now)
-        if any(each.kind is Kind.BOOT for each in replaced.displaced):
-            job.record = job.record._replace(boot=book.host.boot)  # it does not come again
+        job.record = self._record
         book.queued[job.record.identity] = job
         book.look_at(job, self._now)
 

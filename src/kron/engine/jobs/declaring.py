@@ -80,6 +80,7 @@ class Declaration:
         self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
         self._records: list[JobRecord] = []
         self._before: list[JobRecord] = []  # of those that change or go
+        self._given_up: list[str] = []  # names of runs that the new definitions do not try again
         self._held: list[str] = []  # identities of those that somebody holds, before and after
         self._active = self._runs_of_others() if self._is_whole else {}
         self._declared = Declared(now, [], [], [], [])
@@ -106,6 +107,7 @@ class Declaration:
         self._held += held
         for identity in held:
             chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
+        book.given_up += self._given_up
         for record in self._before:
             if record.identity not in self._jobs and (job := book.jobs.get(record.identity)) is not None:
                 book.given_up += job.failed()
@@ -138,17 +140,20 @@ class Declaration:
         if before.timing == work.timing:
             new = self._job(work, renewed)
             new.take_over(job, lifted_at=now if before.policy.suspend and not work.policy.suspend else None)
+            self._given_up += new.limit_retries()
             return self._remember(new)
         self._close(before, record, work)
-        boot = book.host.boot if book.is_armed else record.boot  # neither is a changed one
+        boot = book.host.boot if book.is_armed else ""  # neither is a changed one
         new = self._job(work, renewed._replace(declared_at=now, served=now, boot=boot))
         new.carry_on(job)
+        self._given_up += new.limit_retries()
         return self._remember(new)
 
     def _added(self, work: Work, before: JobRecord | None) -> Job:
         """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
         book, now = self._book, self._declared.at
-        boot = book.host.boot if book.is_armed else ""  # a new file is no boot of the machine
+        boot = "" if before is None else before.boot
+        boot = book.host.boot if book.is_armed else boot  # a new file is no boot of the machine
         record = JobRecord(work.identity, work.name, work.key, now, now, boot=boot)
         if before is not None and before.suspended:
             record = record._replace(suspended=True, suspended_until=before.suspended_until)

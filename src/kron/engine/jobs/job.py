@@ -76,6 +76,16 @@ class Job:
         """Return what belongs to no period and has not begun."""
         return tuple(each for each in self.queue if isinstance(each, Accepted) and each.decision is None)
 
+    def triggers(self) -> tuple[Accepted, ...]:
+        """Return what somebody asked for and has not begun."""
+        return tuple(each for each in self.asked() if each.kind is Kind.TRIGGER)
+
+    def limit_retries(self) -> list[str]:
+        """Try again only as often as its definition says; return the names of runs that are given up by that."""
+        over = [retry for retry in self.retries if retry.attempt.attempt > self.work.retries]
+        self.retries = tuple(retry for retry in self.retries if retry not in over)
+        return [retry.attempt.run_id for retry in over]
+
     def failed(self) -> tuple[str, ...]:
         """Return the names of runs that are to be tried again."""
         return tuple(retry.attempt.run_id for retry in self.retries)
@@ -96,12 +106,12 @@ class Job:
         """Keep what is under way, and what somebody asked for, under another timing."""
         if before is not None:
             self.active, self.retries = before.active, before.retries
-            self.queue = before.asked()
+            self.queue = before.triggers()
             self.at = None if self.retries else self.at
 
     def put_off(self) -> None:
         """Let periods that wait for their turn be judged anew when the job goes on; it is held before they begin."""
-        self.queue = tuple(each for each in self.asked() if each.kind is Kind.TRIGGER)
+        self.queue = self.triggers()
         self.reach(self.record.served)
 
     def owes_boot(self, boot: str) -> bool:

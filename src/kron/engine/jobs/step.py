@@ -99,14 +99,8 @@ class JobStep:
         """Record what the queue of a job has to offer; return how many runs begin."""
         self._touch(job)
         begun = 0
-        for retry in [each for each in job.retries if each.at <= self._now]:
-            is_wanted = retry.attempt.attempt <= job.work.retries  # its file may have changed since
-            if is_wanted and begun >= room:
-                continue
+        for retry in [each for each in job.retries if each.at <= self._now][:room]:
             job.retries = tuple(each for each in job.retries if each is not retry)
-            if not is_wanted:
-                self._given_up.append(retry.attempt.run_id)
-                continue
             attempt = retry.attempt._replace(
                 run_id=self._book.name(),
                 attempt=retry.attempt.attempt + 1,

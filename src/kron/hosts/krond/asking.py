@@ -174,7 +174,7 @@ def reload(state: Path | None, *, as_json: bool) -> None:
     """Read the job files anew, as SIGHUP does; a file with errors changes nothing. Exit 1 if there are any."""
     with asking(state) as krond:
         found = krond.ask("reload")
-    ok, findings = found.pop("ok"), found.pop("findings")
+    ok, findings = found.pop("ok"), found.pop("findings", [])
     if as_json:
         print_json(found if ok else findings)
     else:

@@ -5,6 +5,7 @@ import os
 import secrets
 import traceback
 from collections.abc import Awaitable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,6 +60,7 @@ class Surface:
     started_at: Instant
     ready: bool = False
     draining: bool = False
+    ended: bool = False  # nothing is recorded any more
     failed_reload: list[dict[str, object]] | None = None
     listen: str = "off"
     jobs: dict[str, HostJob] = field(default_factory=dict)
@@ -185,25 +187,27 @@ class Daemon:
     async def wait(self) -> None:
         """Return when somebody has asked to stop, and nothing runs any more. Raise what ends it before."""
         await self._asked.wait()
+        self.surface.draining = True
+        notify("STOPPING=1")
+        alarm, limit = None, self.settings.drain_timeout
+        if limit is not None:
+            alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
         failure = self._death or await self._drain()
-        if self._death is not None:  # what runs goes on, and whoever starts krond again finds it
-            self.notifier.hurry()
-            await self.engine.abandon()
+        self.surface.ended = True
         self.tidying.stop()
         await self.notifier.close()
-        await self.processes.close()
+        await self.processes.close(patient=self._death is None)
+        if alarm is not None:
+            alarm.cancel()
+        if self._death is not None:  # what runs goes on, and whoever starts krond again finds it
+            with suppress(Exception):  # nothing that follows matters more
+                await self.engine.abandon()
         if failure is not None:
             raise failure
 
     async def _drain(self) -> Exception | None:
         """Wait until nothing runs any more; return what went wrong."""
-        self.surface.draining = True
-        notify("STOPPING=1")
         self.emitter.tell("KrondDraining", active=len(self.book.running))
-        limit = self.settings.drain_timeout
-        alarm = None
-        if limit is not None:
-            alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
         self.telling(self.recorder.on_stop)
         try:
             return await self.engine.drain()
@@ -215,14 +219,13 @@ class Daemon:
             self.telling(self.recorder.on_stopped)
             self.telling.flush()
             self.monitor.flush()
-            if alarm is not None:
-                alarm.cancel()
 
     def _on_death(self, error: Exception) -> None:
         """End as well: a krond that is there and starts nothing would be taken for one that works."""
         said, trace = error_text(error), "".join(traceback.format_exception(error))
         self.emitter.tell("ErrorCaught", error=said, times=1, trace=trace)
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
+        self.notifier.hurry()
         self._asked.set()
 
     def on_signal(self) -> None:
@@ -241,9 +244,12 @@ class Daemon:
         self.emitter.tell("OutputLost", run_id=run_id, lines=lines)
 
     def end_children(self) -> None:
-        """Ask everything that runs to end, and wait for no hook."""
+        """Ask everything that runs to end, and wait for no hook; nor for who is left, if nothing runs any more."""
         self.notifier.hurry()
-        self.book.terminate(list(self.book.running), Result.STOPPED)
+        if self.book.running:
+            self.book.terminate(list(self.book.running), Result.STOPPED)
+        else:
+            self.processes.hurry()
 
 
 def _host_jobs(told: Sequence[Work | Known]) -> dict[str, HostJob]:

@@ -9,7 +9,7 @@ import click
 
 from kron.adapters.process_runner.output import Output
 from kron.adapters.process_runner.output_log import OutputLog
-from kron.adapters.process_runner.proc import find_leaders
+from kron.adapters.process_runner.survivors import find_survivors
 from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
@@ -21,6 +21,7 @@ from kron.errors import (
     InvalidDefinitionError,
     InvalidInstantError,
     NoRunError,
+    StateDirectoryError,
     UnknownJobError,
     UnknownRunError,
 )
@@ -29,6 +30,7 @@ from kron.hosts.krond.asking import JSON, STATE, print_json
 from kron.hosts.krond.client import Client
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.state import State, default_state
+from kron.hosts.krond.survivors import recorded
 from kron.hosts.moments import is_duration, read_moment
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.files.values import read_days
@@ -41,8 +43,15 @@ _PAUSE = 0.2  # seconds between two looks at a run's output
 
 
 def opened(state: Path | None) -> State:
-    """Return the state directory that a command speaks of."""
-    return State((state or default_state()).absolute())
+    """Return the state directory that a command speaks of, and that it may read."""
+    place = State((state or default_state()).absolute())
+    try:
+        place.ledger.stat()
+    except PermissionError as error:
+        raise StateDirectoryError(path=str(place.path), reason="can only be read by its owner and root") from error
+    except OSError:  # whoever needs it says what is missing
+        pass
+    return place
 
 
 def identity_of(history: JobHistory, job: str) -> str:
@@ -170,7 +179,8 @@ def _is_lost(place: State, run_id: str) -> bool:
     try:
         Client(place.control).close()
     except ControlError:
-        return not find_leaders([run_id])
+        open_ends = [each for each in JobHistory(place.ledger).unfinished() if each.attempt.run_id == run_id]
+        return not find_survivors(recorded(open_ends))
     return False
 
 

@@ -56,6 +56,8 @@ class Operations:
         async def answer(asked: Mapping[str, Any]) -> object:
             if not self._daemon.surface.ready:  # what goes on of an earlier life is not known yet
                 raise ControlError(reason="krond is starting, and not ready yet")
+            if self._daemon.surface.ended:
+                raise ControlError(reason="krond ends, and takes nothing up any more")
             return await handler(asked)
 
         return answer

@@ -5,11 +5,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
+from kron.adapters.process_runner.execution import Exit, Start, Started
 from kron.adapters.process_runner.runner import ProcessRunner
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import Unfinished
+from kron.hosts.krond.survivors import recorded
 from kron.instant import SECOND, format_instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.job_record import Process
@@ -45,23 +46,18 @@ class Processes:
         """Whether something is to be started that has not been yet."""
         return self._runner.is_starting()
 
-    async def close(self) -> None:
-        """Let go; what runs goes on."""
-        await self._runner.close()
+    async def close(self, *, patient: bool) -> None:
+        """Let go; what runs goes on. Who is patient waits for whoever was asked to end."""
+        await self._runner.close(patient=patient)
+
+    def hurry(self) -> None:
+        """Wait no longer for whoever was asked to end."""
+        self._runner.finish_off()
 
     async def find(self, unfinished: Sequence[Unfinished], listener: Listener) -> dict[str, Process]:
         """Return the runs that go on by their names, and watch them."""
         self._listener = listener
-        recorded = [
-            Recorded(
-                each.attempt.run_id,
-                each.attempt.boot,
-                None if each.process is None else each.process.pid,
-                None if each.process is None else each.process.ticks,
-            )
-            for each in unfinished
-        ]
-        found = await self._runner.reattach(recorded)
+        found = await self._runner.reattach(recorded(unfinished))
         return {each.run_id: Process(each.run_id, each.pid, each.start_ticks) for each in found}
 
     async def refresh(self) -> None:

@@ -115,9 +115,9 @@ def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
     assert process.stdout is not None
     pickle.dump(asked, process.stdin)
     process.stdin.flush()
-    told = pickle.Unpickler(process.stdout)
-    if told.load() != __version__:
+    if pickle.load(process.stdout) != __version__:
         raise ControlError(reason="krond was upgraded while it ran, and has to be restarted first")
+    told = pickle.Unpickler(process.stdout)
     settings, findings = told.load()
     jobs: list[Work | Known] = []
     with kept():
@@ -130,7 +130,6 @@ def answer(asked: Question, to: IO[bytes]) -> None:
     """Write what was read, in parts of which the last one is empty; what comes again is only named."""
     found = read_files(asked)
     pickler = pickle.Pickler(to)
-    pickler.dump(__version__)  # who asks may be older than this file
     pickler.dump((found.settings, found.findings))
     while found.ok and (part := list(islice(found.jobs, _PART))):
         pickler.dump(part)
