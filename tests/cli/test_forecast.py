@@ -105,6 +105,7 @@ def test_colour_and_a_bar_are_for_terminals_only(tmp_path: Path) -> None:
     assert piped.err == ""
 
 
+@pytest.mark.slow
 def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
     path = write(tmp_path, *(f"*/2 * * * * @win(after,2m) name=job-{number} command=true" for number in range(60)))
     whole = kron_process("forecast", path, "--from", "2026-03-01T00:00:00Z", "--to", "2d", "--json").json

@@ -26,7 +26,7 @@ _ROOT = Path(__file__).parents[2]
 places = pytest.mark.parametrize(
     ("layer", "fault"),
     [
-        pytest.param("sqlite", Fault.NO_SPACE, id="no space left below SQLite"),
+        pytest.param("sqlite", Fault.NO_SPACE, id="no space left below SQLite", marks=pytest.mark.slow),
         pytest.param("sqlite", Fault.IO_ERROR, id="input-output errors below SQLite", marks=pytest.mark.slow),
         pytest.param("sqlite", Fault.READ_ONLY, id="read-only below SQLite", marks=pytest.mark.slow),
         pytest.param("libc", Fault.NO_SPACE, id="no space left below everything", marks=pytest.mark.slow),

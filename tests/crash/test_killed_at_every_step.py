@@ -19,8 +19,15 @@ from tests.crash.story import Story
 _PAUSES = [timedelta(seconds=seconds) for seconds in (0, 7, 95)]
 _SHORT, _LONG = timedelta(seconds=125), timedelta(minutes=4)
 
+_LONG_SWEEPS = (Point.DISK_STEP, Point.EVENT_TOLD)
+
 points = pytest.mark.parametrize(
-    "point", [point for point in Point if point is not Point.FILE_STEP], ids=lambda point: point.value
+    "point",
+    [
+        pytest.param(point, id=point.value, marks=[pytest.mark.slow] if point in _LONG_SWEEPS else [])
+        for point in Point
+        if point is not Point.FILE_STEP
+    ],
 )
 
 

@@ -40,6 +40,7 @@ def wrong_offsets(tested: Zone, moments: list[datetime]) -> list[tuple[str, date
 # --- offsets ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("region", REGIONS)
 def test_every_change_of_every_zone_since_1970_happens_at_the_right_second(region: str) -> None:
     for name in zones_of(region):

@@ -63,6 +63,7 @@ def test_a_bug_is_seen_by_the_property_that_forbids_it(mutant: Mutant, tmp_path:
     assert set(found) & set(mutant.caught_by), f"{mutant.name}: violated are {found or 'none'}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_the_scheduler_without_a_bug_lives_the_same_lives_without_a_violation(contract: str) -> None:
     for name, header, story in stories(contract, FEW_SEEDS):

@@ -4,6 +4,8 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from kron.adapters.process_runner.execution import Exit
 from kron.adapters.process_runner.proc import stat
 from kron.adapters.system_now import system_now
@@ -43,6 +45,7 @@ def test_both_streams_are_there_while_it_runs_and_afterwards(tmp_path: Path) -> 
     within_time(body())
 
 
+@pytest.mark.slow
 def test_streams_come_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
     script = "for i in 1 2 3; do echo out $i; sleep 0.5; echo err $i >&2; sleep 0.5; done"
 
@@ -114,6 +117,7 @@ def test_of_too_much_the_head_and_the_tail_are_kept(tmp_path: Path) -> None:
     within_time(body())
 
 
+@pytest.mark.slow
 def test_who_writes_without_end_takes_a_bounded_part_of_the_disk(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:

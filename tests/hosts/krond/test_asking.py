@@ -163,6 +163,7 @@ def test_one_object_cannot_be_followed(krond: Krond) -> None:
     assert "give either --follow or --json" in found.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_without_krond_is_followed_also_if_it_has_no_environment(tmp_path: Path) -> None:
     command = "env -i sh -c 'echo here; sleep 1; echo there; exec sleep 1000'"
     krond = Krond(tmp_path, f'[jobs.long]\nschedule = "0 0 29 2 *"\ncommand = "{command}"\n').start()

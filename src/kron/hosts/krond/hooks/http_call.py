@@ -32,6 +32,7 @@ class HttpCaller:
 
     def __init__(self, limit: float) -> None:
         self._limit = limit  # seconds for a request with all its redirects
+        self._too_late = f"no answer within {limit:g} s"
         self._threads = 0
 
     async def call(self, request: Request) -> str:
@@ -48,13 +49,15 @@ class HttpCaller:
             async with asyncio.timeout(self._limit):
                 return await asyncio.shield(done)
         except TimeoutError:
-            return f"no answer within {self._limit:g} s"
+            return self._too_late
         finally:
             exchange.cut()
 
     def _work(self, exchange: "_Exchange", done: "asyncio.Future[str]") -> None:
         try:
             found = exchange.run()
+        except TimeoutError:  # of a single step: it has the same limit as all together
+            found = self._too_late
         except Exception as error:  # whatever it is, somebody waits
             found = _text(error)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
