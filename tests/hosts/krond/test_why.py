@@ -129,7 +129,6 @@ def test_explain_speaks_of_the_next_period_by_the_definition_in_force(state: Pat
     (decision,) = ask_json(state, "explain", "backup")
 
     assert decision["window_mode"] == "after"
-    assert decision["candidates"][-1]["rejected_by"] is None
     assert ask(state, "explain", "backup").out.startswith("1 Text\n  0 * * * * @tz(Europe/Berlin) @win(after,30m)")
 
 

@@ -31,9 +31,9 @@ class OutputLog:
         """Return all there is now; nothing, and final, of an execution that wrote nothing or is not known."""
         return self._read(all_there_is=True)
 
-    def follow(self) -> Output:
-        """Return what has come since the last call, or since the beginning."""
-        output = self._read(all_there_is=False)
+    def follow(self, *, to_the_end: bool = False) -> Output:
+        """Return what has come since the last call, or since the beginning; `to_the_end`: nobody adds to it."""
+        output = self._read(all_there_is=to_the_end)
         pieces = _after(output.pieces, self._position)
         self._position += sum(piece.length for piece in pieces)
         return Output(output.run_id, tuple(pieces), output.is_final)

@@ -164,7 +164,7 @@ def logs(
         return
     while True:
         is_lost = follow and _is_lost(place, run_id)
-        output = log.follow() if follow else log.read()
+        output = log.follow(to_the_end=is_lost) if follow else log.read()
         _print_output(output if stream is None else output.of(stream), timestamps=timestamps)
         if output.is_final or not follow:
             return
