@@ -276,3 +276,18 @@ def test_a_job_that_is_gone_when_its_turn_comes_is_unknown(change: Callable[[Wor
             await change(world, "a")
 
     lived(story)
+
+
+def test_times_of_runs_that_have_ended_do_not_pile_up_behind_one_that_goes_on() -> None:
+    kept: list[int] = []
+
+    async def story(world: World) -> None:
+        world.runner.lasts = None
+        await world.begin(work("* * * * *", timeout=24 * HOUR), work("0 0 1 1 *", "b", timeout=20 * HOUR))
+        await world.trigger("b")
+        world.runner.lasts = SECOND
+        await world.clock.advance(6 * HOUR)
+        kept.append(len(world.book._timeouts))
+
+    assert len(lived(story).told) > 360
+    assert kept[0] < 200

@@ -31,6 +31,10 @@ JOB = f"[jobs.a]\n{NEVER}\ncommand = ['true']\n[jobs.b]\n{NEVER}\ncommand = ['sl
 JOB += f"[jobs.stubborn]\n{NEVER}\ncommand = \"trap '' TERM; sleep 1000\"\nshell = true\ngrace = '1h'\n"
 
 
+JOB += f"[jobs.parent]\n{NEVER}\nshell = true\ngrace = '1h'\n"
+JOB += "command = \"(trap '' TERM; touch ready; sleep 1000) & wait\"\n"
+
+
 class Fault:
     """A witness with a bug."""
 
@@ -49,7 +53,7 @@ async def no_reload() -> dict[str, object]:
 def lived(folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], *witnesses: Fault) -> tuple[T, list[Event]]:
     """Return what came of a life, and what was told of it."""
     file = folder / "krond.toml"
-    file.write_text(JOB, "utf-8")
+    file.write_text(f"[defaults]\ncwd = '{folder}'\n{JOB}", "utf-8")
     file.chmod(0o644)
     told: list[Event] = []
 
@@ -100,6 +104,29 @@ def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path:
     pid, _ = lived(tmp_path, life, Fault())
 
     os.killpg(pid, signal.SIGKILL)
+
+
+def test_who_is_left_of_what_was_ended_has_its_grace_until_somebody_insists(tmp_path: Path) -> None:
+    async def until(claim: Callable[[], object]) -> None:
+        while not claim():
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
+
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        await handlers["trigger"]({"job": "parent"})
+        await until((tmp_path / "ready").exists)
+        daemon.on_signal()
+        daemon.on_signal()
+        ending = asyncio.ensure_future(daemon.wait())
+        await until(lambda: daemon.surface.ended)
+        with pytest.raises(ControlError, match="krond ends, and takes nothing up any more"):
+            await handlers["suspend"]({"jobs": ["a"]})
+        assert not ending.done()
+        daemon.on_signal()
+        await ending
+
+    _, told = lived(tmp_path, life)
+
+    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["stopped"]
 
 
 def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> None:
