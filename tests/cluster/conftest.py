@@ -22,7 +22,8 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
         pytest.skip(f"NOT tested on a real server: no {', '.join(wanted)} in {programs}; see `make test-cluster`")
     found = ControlPlane(tmp_path_factory.mktemp("plane"), programs)
     try:
-        yield found.start(crd())
+        found.start(crd()).watch_jobs()
+        yield found
     finally:
         found.stop()
 

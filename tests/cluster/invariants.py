@@ -3,7 +3,7 @@
 `violations(…)` says what does not, over KronJobs that kept their definition since they were created.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ class Found(NamedTuple):
     jobs: list[Document]
     rows: list[Row]  # what the operators asked
     at: Instant  # when the statuses were read, by the operators' clock
+    stored: Sequence[Document] = ()  # metadata of every Job that a watch saw, also of those that are gone
 
 
 def periods(document: Document, until: Instant) -> list[Decision]:
@@ -55,13 +56,8 @@ def open_periods(documents: Iterable[Document], until: Instant) -> list[str]:
 
 def violations(found: Found, until: Instant, *, slack: timedelta = SLACK) -> list[str]:
     """Return what is wrong with what is there; every period chosen up to the instant must have its outcome."""
-    made: dict[str, list[datetime]] = {}
-    for row in found.rows:
-        if (row.verb, row.resource, row.code) == ("create", "jobs", 201):
-            made.setdefault(row.name, []).append(row.at)
     ours = {each["metadata"]["name"]: each for each in found.jobs if _is_ours(each)}
-    for name, job in ours.items():  # a server that is killed may have created one, and not said so
-        made.setdefault(name, [datetime.fromisoformat(job["metadata"]["creationTimestamp"])])
+    made = _creations(found)
     wrong: list[str] = []
     latest = max([until, *(at for times in made.values() for at in times)])
     for document in found.kronjobs:
@@ -79,6 +75,27 @@ def violations(found: Found, until: Instant, *, slack: timedelta = SLACK) -> lis
         if {each["uid"] for each in job["metadata"].get("ownerReferences", [])}.isdisjoint(owners):
             wrong.append(f"Job {name} has no owner")
     return wrong
+
+
+def _creations(found: Found) -> dict[str, list[datetime]]:
+    """Return when Jobs were created, by name.
+
+    A server that is killed, or whose client is, may create a Job although its log has no answer 201: the watch, and the
+    Jobs that exist, show it.
+    """
+    made: dict[str, list[datetime]] = {}
+    for row in found.rows:
+        if (row.verb, row.resource, row.code) == ("create", "jobs", 201):
+            made.setdefault(row.name, []).append(row.at)
+    seen: dict[str, dict[str, datetime]] = {}  # by name and uid
+    for metadata in [*found.stored, *(job["metadata"] for job in found.jobs)]:
+        if _is_ours({"metadata": metadata}):
+            created = datetime.fromisoformat(metadata["creationTimestamp"])
+            seen.setdefault(metadata["name"], {})[metadata.get("uid", "")] = created
+    for name, by_uid in seen.items():
+        if len(by_uid) > len(made.get(name, [])):
+            made[name] = list(by_uid.values())
+    return made
 
 
 def _about(

@@ -72,7 +72,7 @@ class Load:
         asked = [row for row in self._plane.audit() if row.user in users and row.namespace == namespace]
         rows = [row._replace(at=row.at + skew) for row in asked]
         wrong = [line for each in operators for line in each.bugs()]
-        wrong += violations(Found(kronjobs, jobs, rows, at), until)
+        wrong += violations(Found(kronjobs, jobs, rows, at, self._plane.stored_jobs(namespace)), until)
         assert not wrong, "\n".join(wrong)
 
 

@@ -17,6 +17,7 @@ from tests.cluster.audit import POLICY, Row, read_audit
 from tests.cluster.certificates import CERTIFICATE, CHECKING_KEY, KEY, SIGNING_KEY, make_certificates
 from tests.cluster.child import kill_child, start_child
 from tests.cluster.client import Client, Document, Refused, path
+from tests.cluster.job_watch import JobWatch
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.wait import wait_until
 
@@ -52,6 +53,7 @@ class ControlPlane:
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._admin_token, self._controllers_token = secrets.token_hex(16), secrets.token_hex(16)
         self._clients: dict[str, Client] = {}  # by token
+        self._jobs: JobWatch | None = None
         self._etcd_port = self._peer_port = self._port = 0
 
     # --- its life -----------------------------------------------------------------------------------------------------
@@ -91,6 +93,8 @@ class ControlPlane:
 
     def stop(self) -> None:
         """End every process, and remove what they stored; their logs stay."""
+        if self._jobs is not None:
+            self._jobs.close()
         for child in self._children.values():
             kill_child(child)
         for client in self._clients.values():
@@ -184,6 +188,15 @@ class ControlPlane:
     def audit(self) -> list[Row]:
         """Return what ServiceAccounts (but the controllers') have asked so far."""
         return read_audit(self.folder / "audit.log")
+
+    def watch_jobs(self) -> None:
+        """Remember from now on every Job that is stored, also after it is deleted."""
+        self._jobs = JobWatch(self.client(self._admin_token))
+        self._jobs.start()
+
+    def stored_jobs(self, namespace: str) -> list[Document]:
+        """Return the metadata of every Job that was stored in a namespace since `watch_jobs`."""
+        return [] if self._jobs is None else self._jobs.stored(namespace)
 
     def pid(self, program: str) -> int:
         """Return the process of kube-apiserver, kube-controller-manager, etcd or kubelet."""

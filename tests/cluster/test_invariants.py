@@ -70,6 +70,18 @@ def test_a_job_of_a_period_that_was_missed_is_one_and_so_is_none_of_one_that_was
     assert violations(found._replace(rows=found.rows[1:]), UNTIL) == ["ns/a 2026-03-02T12:01:00Z: executed with 0 Jobs"]
 
 
+def test_a_job_that_only_the_watch_saw_counts() -> None:
+    """The client died before the answer, so the audit log has no 201, and the Job is deleted by now."""
+    found = world(*ALL)
+    name, labels = found.rows[0].name, {"app.kubernetes.io/managed-by": "kron-operator"}
+    first = {"name": name, "uid": "1", "labels": labels, "creationTimestamp": format_instant(CREATED + 31 * SECOND)}
+
+    assert violations(found._replace(rows=found.rows[1:], stored=[first]), UNTIL) == []
+    assert violations(found._replace(stored=[first, {**first, "uid": "2"}]), UNTIL) == [
+        "ns/a 2026-03-02T12:01:00Z: 2 Jobs"
+    ]
+
+
 def test_an_outage_is_the_outcome_of_what_lies_in_it() -> None:
     outage = {**entry(0, "missed"), "lastPeriodID": entry(3)["periodID"], "count": 4}
 
