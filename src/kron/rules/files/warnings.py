@@ -1,12 +1,14 @@
 """warn(job, linter) -> findings: what is valid in a file and yet unlikely to be meant, under the names of its keys."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kron.cron.dialect import UNITS
+from kron.errors import printable
 from kron.instant import ZERO
 from kron.rules.files.host_job import HostJob
-from kron.rules.finding import Finding
+from kron.rules.finding import Finding, Level
 from kron.rules.lint import Linter
 
 _EMPTYING = re.compile(r"(?:(?<!>)>\|?|\b(tee))\s*(/dev/(?:stdout|stderr|fd/[12])|/proc/self/fd/[12])\b")
@@ -18,6 +20,11 @@ def warn(job: HostJob, linter: Linter) -> list[Finding]:
     if job.timing is None:
         return []
     return [_placed(job, warning) for warning in linter.warnings(job.timing, job.policy)]
+
+
+def no_jobs(paths: Sequence[str], level: Level = "error", fix: str = "add a job, or say --allow-empty") -> Finding:
+    """Return the finding that none of these files and directories has a job."""
+    return Finding(level, "jobs", f"no jobs in {', '.join(map(printable, paths))}", fix, paths[0], 1)
 
 
 def warn_of_same_second(job: HostJob) -> list[Finding]:
