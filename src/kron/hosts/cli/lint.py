@@ -30,7 +30,9 @@ def lint(
     """Check job files of any form (*.toml, *.kron, *.crontab), those of directories, and single schedule lines.
 
     Errors, and warnings: times that a change of the clocks hits, days that never come, windows longer than the spacing,
-    periods that may find no allowed second. Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or an unreadable file.
+    periods that may find no allowed second.
+
+    Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or an unreadable file.
     """
     linter = Linter(system_now())
     files = tuple(item for item in what if not _is_line(item))

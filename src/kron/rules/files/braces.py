@@ -5,7 +5,9 @@ import re
 from kron.errors import InvalidDefinitionError
 from kron.rules.files.source import Surroundings
 
+_NONE: frozenset[str] = frozenset()
 _IN_BRACES = re.compile(r"\{([^{}]*)\}|[{}]")
+_FIXES = {"host": "leave it out", "machine": "use {host}, or leave it out"}
 
 
 def expand(key: str, text: str, surroundings: Surroundings) -> str:
@@ -20,13 +22,13 @@ def expand(key: str, text: str, surroundings: Surroundings) -> str:
             reason = "may have {host} and {machine} in braces, and no other word"
             raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix="leave the braces out")
         if not values[word]:
-            reason = f"this host does not tell its {word}"
-            raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix="leave it out")
+            reason = f"the {word} of {surroundings.host or 'this host'} is not known"
+            raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix=_FIXES[word])
         return values[word]
 
     return _IN_BRACES.sub(value_of, text)
 
 
-def varies(text: str) -> bool:
-    """Whether a text is another one on another host."""
-    return "{" in text  # and nothing else is accepted in braces
+def words_of(text: str) -> frozenset[str]:
+    """Return the words in braces: a text that has one is another one on another host."""
+    return frozenset(match[1] for match in _IN_BRACES.finditer(text) if match[1]) if "{" in text else _NONE
