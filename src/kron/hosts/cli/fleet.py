@@ -110,7 +110,8 @@ def read_as(host: InventoryHost, pairs: Pairs, configs: Sequence[str] | None = N
 
 def read_here(pairs: Pairs, whose: Whose) -> Reading:
     """Return what files say on one host: the one that is named, or this one."""
-    here = replace(surroundings(), **whose.given())
+    this, given = surroundings(), whose.given()
+    here = replace(this, host=given.get("host", this.host), machine=given.get("machine", this.machine))
     return Reading("", here, *open_placed(pairs, here))
 
 

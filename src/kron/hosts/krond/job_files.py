@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pwd
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -108,7 +109,8 @@ def surroundings() -> Surroundings:
         timezone = system_timezone()
     except InvalidDefinitionError:  # told where it matters: at the lines of a crontab
         timezone = ""
-    return Surroundings(os.uname().nodename, _machine_id(), timezone)
+    users = frozenset(user.pw_name for user in pwd.getpwall())
+    return Surroundings(os.uname().nodename, _machine_id(), timezone, users)
 
 
 def is_directory(path: str) -> bool:
