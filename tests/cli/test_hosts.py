@@ -183,10 +183,10 @@ def test_a_forecast_counts_all_hosts_and_names_them_in_collisions(file: str, tmp
     Path(file).write_text("0 3 * * * name=backup command=true\n")
     given = inventory(tmp_path, "web1", "web2")
 
-    told = kron("forecast", file, *DAY, "--json", *given).json
+    found = kron("forecast", file, *DAY, "--json", *given).json
 
-    assert (told["jobs"], told["runs"], told["chosen"]["second"]["count"]) == (2, 2, 2)
-    assert told["collisions"] == [
+    assert (found["jobs"], found["runs"], found["chosen"]["second"]["count"]) == (2, 2, 2)
+    assert found["collisions"] == [
         {
             "at": "2026-03-01T03:00:00Z",
             "count": 2,
@@ -201,10 +201,10 @@ def test_a_duration_and_a_job_are_meant_on_all_hosts(file: str, tmp_path: Path) 
     Path(file).write_text(NAMED)
     given = inventory(tmp_path, "web1", "web2")
 
-    told = kron("forecast", file, *DAY, "--json", "--duration", "backup=5m", *given).json
+    found = kron("forecast", file, *DAY, "--json", "--duration", "backup=5m", *given).json
     rows = kron("feed", file, *DAY, "--job", "backup", *given).json
 
-    assert told["concurrency"]["jobs"] == 2
+    assert found["concurrency"]["jobs"] == 2
     assert sorted(row["identity"] for row in rows) == ["web1/backup", "web2/backup"]
 
 
@@ -264,13 +264,13 @@ def test_a_plan_of_two_fleets_compares_the_files_that_the_globs_choose(tmp_path:
     old = fleet(tmp_path, "old", web1=PLAIN, web2=PLAIN)
     new = fleet(tmp_path, "new", web1=PLAIN, web2=PLAIN.replace("2h", "1h"), web3=PLAIN)
 
-    told = kron("plan", str(old), str(new), *DAY, "--json", "--inventory", str(new / "hosts.txt")).json
+    found = kron("plan", str(old), str(new), *DAY, "--json", "--inventory", str(new / "hosts.txt")).json
 
-    assert [move["host"] for move in told["move"]] == ["web2"]
-    assert [(row["host"], row["identity"]) for row in told["appear"]] == [
+    assert [move["host"] for move in found["move"]] == ["web2"]
+    assert [(row["host"], row["identity"]) for row in found["appear"]] == [
         ("web3", f"{old}/hosts/web3/jobs.kron:backup")
     ]
-    assert told["vanish"] == told["identity_changed"] == []
+    assert found["vanish"] == found["identity_changed"] == []
 
 
 def test_tune_writes_into_the_file_of_one_host_and_leaves_shared_ones_alone(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_salt_for_a_second_is_of_one_host(file: str, tmp_path: Path) -> None:
 MISTAKES: dict[str, tuple[str, str]] = {
     "no match": ("web1 nowhere/*.toml", ':1: error: glob: matches nothing, found "nowhere/*.toml"'),
     "twice": ("web1\n\nweb1", ':3: error: host: "web1" is already the host of line 1; name each host once'),
-    "nobody": ("# nobody\n", ":1: error: host: names no host; write a line HOST [GLOB...]"),
+    "no host": ("# no host\n", ":1: error: host: names no host; write a line HOST [GLOB...]"),
 }
 
 

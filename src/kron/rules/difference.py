@@ -104,7 +104,7 @@ class Difference:
 def difference_of(
     old: Sequence[Entry], new: Sequence[Entry], span: Span, *, advance: Callable[[int], object] = bool
 ) -> Difference:
-    """Return what happens in a span if the old jobs are replaced by the new ones; `advance` is told of each job.
+    """Return what happens in a span if the old jobs are replaced by the new ones; `advance` is called for each job.
 
     Jobs of several hosts are compared host by host.
     """

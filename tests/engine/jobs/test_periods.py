@@ -256,6 +256,6 @@ def test_a_longer_deadline_after_downtime_closes_no_period_and_lets_the_newest_r
         declared = await world.begin(work("*/2 * * * *", deadline="10m"))
         assert declared.changed == ["a"]
 
-    told = lived(story).told
-    assert [line for line in told if "definition changed" in line] == []
-    assert told[-1] == "12:05:00 a 02 12:04 executed"
+    lines = lived(story).told
+    assert [line for line in lines if "definition changed" in line] == []
+    assert lines[-1] == "12:05:00 a 02 12:04 executed"

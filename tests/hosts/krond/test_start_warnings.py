@@ -14,11 +14,11 @@ AT_BOOT = '[jobs.up]\nschedule = "@reboot"\ncommand = "true"\n'
 
 
 def up_for(folder: Path, seconds: int) -> dict[str, str]:
-    """Return the environment of a process that is told how long the machine is up."""
+    """Return the environment of a process that sees the machine up for so long."""
     (folder / "sitecustomize.py").write_text(
         "import time\n"
-        "told = time.clock_gettime\n"
-        f"time.clock_gettime = lambda clock: {seconds} if clock == time.CLOCK_BOOTTIME else told(clock)\n",
+        "real = time.clock_gettime\n"
+        f"time.clock_gettime = lambda clock: {seconds} if clock == time.CLOCK_BOOTTIME else real(clock)\n",
         "utf-8",
     )
     return {"PYTHONPATH": str(folder)}

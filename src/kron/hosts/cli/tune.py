@@ -86,8 +86,8 @@ def tune(
     if as_json:
         answer = {"before": before.peaks_to_dict(), "after": after.peaks_to_dict()}
         hosts = {entry.identity: {"host": entry.host} if entry.host else {} for entry in entries}
-        told = [{**each._asdict(), **hosts[each.identity]} for each in changes]
-        click.echo(json.dumps({**answer, "changes": told}, ensure_ascii=False, indent=1))
+        listed = [{**each._asdict(), **hosts[each.identity]} for each in changes]
+        click.echo(json.dumps({**answer, "changes": listed}, ensure_ascii=False, indent=1))
     else:
         names = {entry.identity: entry.label for entry in entries}
         _print(span, before, after, [change._replace(identity=names[change.identity]) for change in changes])

@@ -24,7 +24,7 @@ CONFIG: Decorator = click.option(
     type=GivenPath(readable=False),  # what cannot be read is told with all else
     multiple=True,
     required=True,
-    help="A job file, or a directory with *.toml, *.kron, *.crontab and cron.d; may be given several times.",
+    help="A job file, or a directory: its *.toml, *.kron, *.crontab and cron.d, at any depth. Repeatable.",
 )
 FORMAT: Decorator = click.option(
     "--format",

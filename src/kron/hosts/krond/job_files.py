@@ -155,7 +155,7 @@ def _in_directory(directory: str, findings: list[Finding]) -> Iterator[tuple[str
     """Yield the job files of a directory and of all directories below it; other names are left alone.
 
     Files come before directories, both in the order of their names. Hidden directories, backups and links to
-    directories are not read. A directory that cannot be read is told, and stands among the files, without a form.
+    directories are not read. A directory that cannot be read is reported, and yielded without a form.
     """
     waiting = [directory]  # and no recursion: directories may be nested deeper than Python's stack
     while waiting:
@@ -191,7 +191,7 @@ def _path(entry: _Entry) -> str:
 
 
 def _is_read(folder: _Entry, findings: list[Finding]) -> bool:
-    """Whether a directory inside another is read; one that is left out and not hidden is told."""
+    """Whether a directory inside another is read; one that is left out and not hidden is reported."""
     if folder.name.startswith("."):
         return False
     if folder.is_symlink():
