@@ -5,8 +5,13 @@ import re
 from kron.errors import InvalidDefinitionError
 from kron.rules.files.source import Surroundings
 
-_NONE: frozenset[str] = frozenset()
 _IN_BRACES = re.compile(r"\{([^{}]*)\}|[{}]")
+_SETS: dict[tuple[bool, bool], frozenset[str]] = {  # shared, because a daemon keeps one for each job
+    (False, False): frozenset(),
+    (True, False): frozenset({"host"}),
+    (False, True): frozenset({"machine"}),
+    (True, True): frozenset({"host", "machine"}),
+}
 _FIXES = {"host": "leave it out", "machine": "use {host}, or leave it out"}
 
 
@@ -29,6 +34,6 @@ def expand(key: str, text: str, surroundings: Surroundings) -> str:
     return _IN_BRACES.sub(value_of, text)
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Return the words in braces: a text that has one is another one on another host."""
-    return frozenset(match[1] for match in _IN_BRACES.finditer(text) if match[1]) if "{" in text else _NONE
+def words_of(*texts: str) -> frozenset[str]:
+    """Return the words in braces of texts that were expanded: with any, they are others on another host."""
+    return _SETS[any("{host}" in text for text in texts), any("{machine}" in text for text in texts)]

@@ -124,7 +124,7 @@ class Builder:
             draft.line,
             self._offsets(draft, merged),
             draft.prefix,
-            words_of(get("identity", "")) | words_of(get("salt", "")),
+            words_of(get("identity", ""), get("salt", "")),
             self._origin_of(draft),
         )
 
