@@ -191,3 +191,47 @@ def test_a_list_without_tasks_has_a_quiet_life() -> None:
 
     assert answer.code == 0
     assert "0 runs" in answer.out
+
+
+def test_a_trace_that_exists_is_not_overwritten_unless_forced(folder: Path) -> None:
+    (folder / "trace.jsonl").write_text("precious")
+
+    refused = kron("simulate", "jobs.kron", "--days", "0.1")
+    kept = (folder / "trace.jsonl").read_text()
+    forced = kron("simulate", "jobs.kron", "--days", "0.1", "--force")
+
+    assert (refused.code, refused.out, kept) == (2, "", "precious")
+    assert "trace.jsonl: exists; say --force" in refused.err
+    assert forced.code == 0
+    assert "precious" not in (folder / "trace.jsonl").read_text()
+
+
+def test_a_trace_may_go_to_a_device() -> None:
+    assert kron("simulate", "jobs.kron", "--days", "0.1", "--trace", "/dev/null").code == 0
+
+
+def test_the_shipped_example_is_simulated_without_the_job_that_has_no_times(folder: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "krond.toml"
+
+    answer = kron("simulate", str(example), "--days", "0.1", "--verify")
+
+    assert answer.code == 0
+    assert answer.err == "kron: left out, because they have no times: hello\n"
+    assert '"hello"' not in (folder / "trace.jsonl").read_text()
+
+
+def test_a_file_without_any_times_is_wrong_usage(folder: Path) -> None:
+    (folder / "jobs.kron").write_text("@reboot name=up command=x\n")
+
+    answer = kron("simulate", "jobs.kron")
+
+    assert answer.code == 2
+    assert "jobs.kron: has no job with times to simulate" in answer.err
+    assert not (folder / "trace.jsonl").exists()
+
+
+def test_the_dialect_belongs_to_registrations() -> None:
+    answer = kron("simulate", "jobs.kron", "--dialect", "posix")
+
+    assert answer.code == 2
+    assert "--dialect belongs to MODULE:NAME" in answer.err

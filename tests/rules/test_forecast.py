@@ -45,7 +45,8 @@ def test_both_maps_have_every_run_once(entries: list[Entry], wanted: Span) -> No
 def test_a_collision_names_everybody_who_starts_then(entries: list[Entry], wanted: Span) -> None:
     starts = [(decision.chosen_time, each.identity) for each, decision in by_brute_force(entries, wanted)]
 
-    for at, identities in forecast(entries, wanted).collisions:
+    for at, found in forecast(entries, wanted).collisions:
+        identities = tuple(each.identity for each in found)
         assert list(identities) == sorted(identity for when, identity in starts if when == at)
 
 

@@ -1,7 +1,7 @@
 """difference_of(old, new, span) -> Difference: which runs a change of jobs adds, takes away or moves, and why."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ class Move(NamedTuple):
     nominal: Instant
     before: Instant
     after: Instant
+    host: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the move as JSON holds it."""
@@ -32,6 +33,7 @@ class Move(NamedTuple):
             "period_id": format_instant(self.nominal),
             "from": format_instant(self.before),
             "to": format_instant(self.after),
+            **_said(self.host),
         }
 
 
@@ -42,6 +44,17 @@ class Changed(NamedTuple):
     name: str
     old: str
     new: str
+    host: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the change as JSON holds it."""
+        return {
+            "identity": self.identity,
+            "name": self.name,
+            "old": self.old,
+            "new": self.new,
+            **_said(self.host),
+        }
 
 
 class Night(NamedTuple):
@@ -51,6 +64,7 @@ class Night(NamedTuple):
     timezone: str
     at: Instant
     identities: tuple[str, ...]
+    host: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the night as JSON holds it."""
@@ -60,7 +74,13 @@ class Night(NamedTuple):
             "timezone": self.timezone,
             "at": format_instant(self.at),
             "identities": list(self.identities),
+            **_said(self.host),
         }
+
+
+def _said(host: str) -> dict[str, object]:
+    """Return the field that tells hosts apart, where an inventory names them."""
+    return {"host": host} if host else {}
 
 
 @dataclass(slots=True)
@@ -77,14 +97,39 @@ class Difference:
     @property
     def moved(self) -> int:
         """How many runs are not where they were: moved, or gone to another identity."""
-        renamed = {changed.old for changed in self.identities}
-        return len(self.moves) + sum(entry.identity in renamed for entry, _ in self.vanish)
+        renamed = {(changed.host, changed.old) for changed in self.identities}
+        return len(self.moves) + sum((entry.host, entry.identity) in renamed for entry, _ in self.vanish)
 
 
 def difference_of(
     old: Sequence[Entry], new: Sequence[Entry], span: Span, *, advance: Callable[[int], object] = bool
 ) -> Difference:
-    """Return what happens in a span if the old jobs are replaced by the new ones; `advance` is told of each job."""
+    """Return what happens in a span if the old jobs are replaced by the new ones; `advance` is called for each job.
+
+    Jobs of several hosts are compared host by host.
+    """
+    hosts: dict[str, tuple[list[Entry], list[Entry]]] = {}
+    for side, entries in enumerate((old, new)):
+        for entry in entries:
+            hosts.setdefault(entry.host, ([], []))[side].append(entry)
+    found = Difference()
+    for host, sides in hosts.items():
+        _compare(host, *sides, span, found, advance)
+    for runs in (found.appear, found.vanish):
+        runs.sort(key=lambda run: (effective(run[1]), run[0].identity))
+    found.moves.sort(key=lambda move: (move.before, move.identity))
+    return found
+
+
+def _compare(
+    host: str,
+    old: Sequence[Entry],
+    new: Sequence[Entry],
+    span: Span,
+    every: Difference,
+    advance: Callable[[int], object],
+) -> None:
+    """Add what the change does on one host."""
     found = Difference()
     before, after = ({entry.identity: entry for entry in entries} for entries in (old, new))
     for identity in dict.fromkeys([*before, *after]):
@@ -95,15 +140,14 @@ def difference_of(
         elif was.timing != becomes.timing:
             _both_sides(was, becomes, span, found)
             if was.timing.seed.salt != becomes.timing.seed.salt:
-                found.salts.append(Changed(identity, becomes.name, was.timing.seed.salt, becomes.timing.seed.salt))
+                salts = (was.timing.seed.salt, becomes.timing.seed.salt)
+                found.salts.append(Changed(identity, becomes.name, *salts, host))
     gone = [entry for entry in old if entry.identity not in after]
     come = [entry for entry in new if entry.identity not in before]
     found.identities = list(_renamed(gone, come))
-    for runs in (found.appear, found.vanish):
-        runs.sort(key=lambda run: (effective(run[1]), run[0].identity))
-    found.moves.sort(key=lambda move: (move.before, move.identity))
-    found.nights = _nights(found, [*old, *new], span)
-    return found
+    found.nights = [night._replace(host=host) for night in _nights(found, [*old, *new], span)]
+    for part in fields(Difference):
+        getattr(every, part.name).extend(getattr(found, part.name))
 
 
 def _one_side(was: Entry | None, becomes: Entry | None, span: Span, found: Difference) -> None:
@@ -131,7 +175,7 @@ def _both_sides(was: Entry, becomes: Entry, span: Span, found: Difference) -> No
             assert before is not None
             found.vanish.append((was, before))
         else:
-            found.moves.append(Move(becomes.identity, nominal, start, end))
+            found.moves.append(Move(becomes.identity, nominal, start, end, becomes.host))
 
 
 def _by_nominal(timing: Timing, reach: Span) -> dict[Instant, Decision]:
@@ -157,7 +201,7 @@ def _renamed(gone: Iterable[Entry], come: Iterable[Entry]) -> Iterator[Changed]:
             if same := known.get(trait(entry)):
                 old = same.pop(0)
                 del left[old.identity]
-                yield Changed(entry.identity, entry.name, old.identity, entry.identity)
+                yield Changed(entry.identity, entry.name, old.identity, entry.identity, entry.host)
             else:
                 unknown.append(entry)
         rest = unknown

@@ -21,11 +21,17 @@ _BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo
 
 
 class Entry(NamedTuple):
-    """A job by its name, its timing, and a text that tells what it runs."""
+    """A job by its name, its timing, a text that tells what it runs, and its host where an inventory names hosts."""
 
     name: str
     timing: Timing
     what: str = ""
+    host: str = ""  # jobs of several hosts may have one identity
+
+    @property
+    def label(self) -> str:
+        """What people read: the name, and the host if there are several."""
+        return f"{self.name} ({self.host})" if self.host else self.name
 
     @property
     def identity(self) -> str:
@@ -55,10 +61,10 @@ def later(at: Instant, seconds: int) -> Instant:
         return _END if seconds > 0 else _BEGINNING
 
 
-def entries_of(jobs: Iterable[HostJob]) -> list[Entry]:
+def entries_of(jobs: Iterable[HostJob], host: str = "") -> list[Entry]:
     """Return the jobs that are expected to run at some time: neither at boots only, nor suspended by their file."""
     return [
-        Entry(job.name, job.timing, repr(job.command))
+        Entry(job.name, job.timing, repr(job.command), host)
         for job in jobs
         if job.timing is not None and not job.policy.suspend
     ]

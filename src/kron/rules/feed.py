@@ -17,19 +17,23 @@ _ESCAPES = str.maketrans({**_CONTROLS, "\\": "\\\\", ";": "\\;", ",": "\\,", "\n
 _HEAD = ("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Kron//Expected runs//EN")
 
 Rows = Iterable[tuple[Entry, Decision]]
+Columns = tuple[str, ...]
 
 
 def feed(entries: Iterable[Entry], span: Span, form: str) -> Iterator[str]:
     """Yield the text of a form of `FORMS`, part by part, in the order of chosen times."""
-    return FORMS[form](in_order(entries, span))
+    listed = list(entries)
+    has_hosts = any(entry.host for entry in listed)
+    return FORMS[form](in_order(listed, span), (*COLUMNS, "host") if has_hosts else COLUMNS)
 
 
 def row_of(entry: Entry, decision: Decision) -> dict[str, object]:
-    """Return a decision as `kron next --json` has it, and the name of its job."""
-    return {**decision.to_dict(), "name": entry.name}
+    """Return a decision as `kron next --json` has it, the name of its job, and its host where there are several."""
+    row = {**decision.to_dict(), "name": entry.name}
+    return {**row, "host": entry.host} if entry.host else row
 
 
-def _as_json(rows: Rows) -> Iterator[str]:
+def _as_json(rows: Rows, _: Columns) -> Iterator[str]:
     separator = "[\n"
     for entry, decision in rows:
         yield separator + json.dumps(row_of(entry, decision), ensure_ascii=False)
@@ -37,8 +41,8 @@ def _as_json(rows: Rows) -> Iterator[str]:
     yield "\n]\n" if separator != "[\n" else "[]\n"
 
 
-def _as_csv(rows: Rows) -> Iterator[str]:
-    yield _record(COLUMNS)
+def _as_csv(rows: Rows, columns: Columns) -> Iterator[str]:
+    yield _record(columns)
     for entry, decision in rows:
         yield _record(row_of(entry, decision).values())
 
@@ -54,7 +58,7 @@ def _record(cells: Iterable[object]) -> str:
 # --- iCalendar: RFC 5545 ----------------------------------------------------------------------------------------------
 
 
-def _as_ics(rows: Rows) -> Iterator[str]:
+def _as_ics(rows: Rows, _: Columns) -> Iterator[str]:
     yield _lines(_HEAD)
     for entry, decision in rows:
         if decision.chosen_time is not None:
@@ -65,14 +69,15 @@ def _as_ics(rows: Rows) -> Iterator[str]:
 def _event(entry: Entry, decision: Decision, chosen: Instant) -> str:
     """Return a run. It takes no time that anybody would have to keep free, and is stamped by its period."""
     window = f"{format_instant(decision.window_start)} to {format_instant(decision.window_end)}"
-    about = f"{entry.identity}\nnominal {decision.period_id}\nwindow {window}"
+    host = f"\nhost {entry.host}" if entry.host else ""
+    about = f"{entry.identity}{host}\nnominal {decision.period_id}\nwindow {window}"
     return _lines(
         [
             "BEGIN:VEVENT",
-            f"UID:{_uid(entry, decision)}@kron",
+            f"UID:{_uid(entry, decision)}{_host_part(entry)}@kron",
             f"DTSTAMP:{_stamp(decision.nominal_time)}",
             f"DTSTART:{_stamp(chosen)}",
-            f"SUMMARY:{entry.name.translate(_ESCAPES)}",
+            f"SUMMARY:{entry.label.translate(_ESCAPES)}",
             f"DESCRIPTION:{about.translate(_ESCAPES)}",
             "TRANSP:TRANSPARENT",
             "END:VEVENT",
@@ -92,6 +97,11 @@ def _uid(entry: Entry, decision: Decision) -> str:
     if period_key(terms.seed.strategy, before, terms.zone) != decision.period_key:
         return uid
     return f"{uid}-{_stamp(decision.nominal_time)}"
+
+
+def _host_part(entry: Entry) -> str:
+    """Return what tells runs of several hosts apart that have one identity, and so one seed."""
+    return f"-{entry.host.translate(_ESCAPES)}" if entry.host else ""
 
 
 def _stamp(at: Instant) -> str:
@@ -116,7 +126,7 @@ def _folded(line: str) -> str:
     return "\r\n".join([*parts, part])
 
 
-FORMS: dict[str, Callable[[Rows], Iterator[str]]] = {"json": _as_json, "ics": _as_ics, "csv": _as_csv}
+FORMS: dict[str, Callable[[Rows, Columns], Iterator[str]]] = {"json": _as_json, "ics": _as_ics, "csv": _as_csv}
 COLUMNS = (
     "identity", "period_id", "period_key", "nominal_time", "window_start", "window_end", "window_mode", "chosen_time",
     "timezone", "distribution", "seed_strategy", "salt", "seed_hash", "constraints_applied", "attempts", "reason",

@@ -14,11 +14,13 @@ class Collision(NamedTuple):
     """Jobs that start in the same second."""
 
     at: Instant
-    identities: tuple[str, ...]
+    entries: tuple[Entry, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Return the collision as JSON holds it."""
-        return {"at": format_instant(self.at), "count": len(self.identities), "identities": list(self.identities)}
+        """Return the collision as JSON holds it; `hosts` are those of the identities, where an inventory names them."""
+        identities, hosts = [entry.identity for entry in self.entries], [entry.host for entry in self.entries]
+        found = {"at": format_instant(self.at), "count": len(identities), "identities": identities}
+        return {**found, "hosts": hosts} if any(hosts) else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,11 +143,12 @@ def count_starts(
     return Load(Tally.of(nominal, unit), Tally.of(chosen, unit), failed, worst, _most_active(changes), busy)
 
 
-def who_starts(entries: Iterable[Entry], at: Instant) -> list[str]:
-    """Return the identities of those that start at a second, once for each start."""
+def who_starts(entries: Iterable[Entry], at: Instant) -> list[Entry]:
+    """Return those that start at a second, once for each start, by identity and host."""
     second = Span(at - SECOND, at)
     found = ((entry, decision) for entry in entries for decision in decisions(entry.timing, second))
-    return sorted(entry.identity for entry, decision in found if decision.chosen_time is not None)
+    starting = (entry for entry, decision in found if decision.chosen_time is not None)
+    return sorted(starting, key=lambda entry: (entry.identity, entry.host))
 
 
 def second_of(at: Instant) -> int:

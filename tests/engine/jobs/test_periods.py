@@ -247,3 +247,15 @@ def test_nothing_is_started_while_the_host_drains() -> None:
         await stopping
 
     assert lived(story).told == ["12:00:00 a 02 12:00 executed"]
+
+
+def test_a_longer_deadline_after_downtime_closes_no_period_and_lets_the_newest_run() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("*/2 * * * *"))
+        await world.crash(down=6 * MINUTE)
+        declared = await world.begin(work("*/2 * * * *", deadline="10m"))
+        assert declared.changed == ["a"]
+
+    lines = lived(story).told
+    assert [line for line in lines if "definition changed" in line] == []
+    assert lines[-1] == "12:05:00 a 02 12:04 executed"

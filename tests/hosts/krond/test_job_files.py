@@ -67,6 +67,60 @@ def test_a_directory_means_its_files_of_known_endings_and_its_cron_d(folder: Pat
     assert files(load(folder)) == ["a.kron", "m.crontab", "z.toml", "mine"]
 
 
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A directory of directories, with some that are not read."""
+    names = [
+        "z.toml", "web/b.kron", "web/a.toml", "web/cron.d/mine", "web/cron.d/inner/a.toml", "web/deep/er/c.crontab",
+        "db/x.toml", ".git/hidden.toml", "old.bak/x.toml", "new~/x.toml", "#web#/x.toml", "web.dpkg-old/x.toml",
+        "web/x.toml~", "web/x.toml.orig", "web/#x.toml#",
+    ]  # fmt: skip
+    texts = {".kron": LINE, ".crontab": CRONTAB, "": SYSTEM}
+    for name in names:
+        (tmp_path / "jobs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "jobs" / name).write_text(texts.get(Path(name).suffix, TOML), "utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "y.toml").write_text(TOML, "utf-8")
+    (tmp_path / "jobs" / "link").symlink_to(tmp_path / "elsewhere")
+    return tmp_path / "jobs"
+
+
+def test_a_directory_means_all_directories_below_it_files_before_directories(tree: Path) -> None:
+    found = [str(Path(job.file).relative_to(tree)) for job in load(tree).job_set.jobs]
+
+    assert found == ["z.toml", "db/x.toml", "web/a.toml", "web/b.kron", "web/cron.d/mine", "web/deep/er/c.crontab"]
+
+
+def test_the_identity_of_a_nested_job_has_the_path_of_its_own_file(tree: Path) -> None:
+    identities = [job.identity for job in load(tree).job_set.jobs]
+
+    assert identities[:2] == [f"{tree}/z.toml:a", f"{tree}/db/x.toml:a"]
+
+
+def test_directories_that_are_left_out_and_not_hidden_get_a_notice(tree: Path) -> None:
+    found = {str(Path(each.file).relative_to(tree)): (each.level, each.message) for each in load(tree).findings}
+
+    backup = ("notice", "is ignored: its name is that of a backup")
+    assert found == {
+        "#web#": backup,
+        "link": ("notice", "is ignored: it is a link to a directory"),
+        "new~": backup,
+        "old.bak": backup,
+        "web.dpkg-old": backup,
+        "web/cron.d/inner": ("notice", "is ignored, as cron does: it is a directory in cron.d"),
+    }
+
+
+def test_a_link_to_a_directory_is_read_if_it_is_given_itself(tree: Path) -> None:
+    assert files(load(tree / "link")) == ["y.toml"]
+
+
+def test_a_file_that_is_a_link_is_read_as_before(tree: Path) -> None:
+    (tree / "db" / "y.toml").symlink_to(tree.parent / "elsewhere" / "y.toml")
+
+    assert files(load(tree / "db")) == ["x.toml", "y.toml"]
+
+
 def test_a_name_that_cron_would_ignore_is_ignored_with_a_notice(folder: Path) -> None:
     (finding,) = load(folder / "cron.d").findings
 

@@ -43,9 +43,15 @@ def test_it_changes_with_whatever_is_said(before: str, after: str) -> None:
     assert origin(TEXT.replace(before, after)) != origin(TEXT)
 
 
-@pytest.mark.parametrize("part", ["host", "machine", "timezone"])
-def test_it_changes_with_the_host(part: str) -> None:
-    assert origin(TEXT, here=replace(HERE, **{part: "UTC"})) != origin(TEXT)
+@pytest.mark.parametrize(
+    "here", [replace(HERE, host="UTC"), replace(HERE, machine="UTC"), replace(HERE, timezone="UTC")]
+)
+def test_it_changes_with_the_host(here: Surroundings) -> None:
+    assert origin(TEXT, here=here) != origin(TEXT)
+
+
+def test_it_does_not_change_with_the_users_of_the_host() -> None:
+    assert origin(TEXT, here=replace(HERE, users=frozenset({"ann"}))) == origin(TEXT)
 
 
 @pytest.mark.parametrize(

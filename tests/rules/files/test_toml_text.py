@@ -72,6 +72,7 @@ def test_everything_that_cron_does_untold_is_written_out() -> None:
         "gap": "shift",
         "repeated": "first",
         "concurrency": "allow",
+        "deadline": "10m",
         "command": "run",
         "shell": "/bin/sh",
         "stdin": "in",

@@ -1,7 +1,9 @@
 """What /proc tells: when a process started, the kernel's boot, and which processes carry a run's id."""
 
 import os
+import time
 from collections.abc import Collection, Iterator
+from datetime import timedelta
 
 RUN_ID = "KRON_RUN_ID"
 HOOK_ID = "KRON_HOOK_ID"  # of a command that tells somebody about a run: it carries the run's id, too, and is not it
@@ -38,6 +40,11 @@ def stat(pid: int) -> Stat | None:
 def boot_id() -> str:
     """Return what names this boot of the kernel."""
     return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+
+
+def since_boot() -> timedelta:
+    """Return how long ago this boot was."""
+    return timedelta(seconds=time.clock_gettime(time.CLOCK_BOOTTIME))
 
 
 def processes() -> Iterator[int]:

@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 import click
 
 from kron.errors import InvalidDefinitionError, shown
-from kron.hosts.krond.job_files import surroundings
+from kron.hosts.cli.fleet import Reading
 from kron.rules.files.amend import Wish, amend, says
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.reading import read_sources
@@ -27,11 +27,10 @@ class Amended:
     after: str
 
 
-def amend_files(
-    sources: Sequence[Source], jobs: Sequence[HostJob], changes: Iterable[Change], meant: Sequence[HostJob]
-) -> list[Amended]:
+def amend_files(reading: Reading, changes: Iterable[Change], meant: Sequence[HostJob]) -> list[Amended]:
     """Return the files that change. What they then say is read again, and must be `meant`; else that is the end."""
-    by_identity = {job.identity: job for job in jobs}
+    sources = reading.sources
+    by_identity = {job.identity: job for job in reading.jobs}
     wishes: dict[str, list[Wish]] = {}
     for change in changes:
         job = by_identity[change.identity]
@@ -43,7 +42,7 @@ def amend_files(
         except InvalidDefinitionError as error:
             raise NotAmendedError(f"{source.file}: {error.message}") from error
         texts[source.file] = Source(source.file, source.path, source.format, text)
-    read = {job.identity: job for job in read_sources(texts.values(), surroundings()).jobs}
+    read = {job.identity: job for job in read_sources(texts.values(), reading.here).jobs}
     for job in meant:
         if job.identity not in read or not says(read[job.identity], job):
             reason = "is written in a way that only its author should change; change it by hand"

@@ -1,9 +1,8 @@
 """Which jobs a preview is of, and of which span: files, directories and registrations, --from, --to and --at-path."""
 
-import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +13,22 @@ from kron.adapters.system_timezone import system_timezone
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing
 from kron.errors import InvalidDurationError, KronError
-from kron.hosts.cli.files import read_job_set
+from kron.hosts.cli.files import pairs_of
+from kron.hosts.cli.fleet import Whose, end_without_jobs, read_fleet
 from kron.hosts.cli.options import Decorator, read_span
 from kron.hosts.cli.run import load_registrations
-from kron.hosts.krond.job_files import form_of, is_directory
-from kron.hosts.krond.trust import whole_path
+from kron.hosts.krond.names import find_identity
 from kron.hosts.moments import read_moment
 from kron.instant import Instant
 from kron.rules.contract import DEFAULT
-from kron.rules.expected import Entry, Span, entries_of, later
-from kron.rules.files.host_job import HostJob
-from kron.rules.files.source import Source
+from kron.rules.expected import Entry, Span, later
 from kron.rules.reader import Reader
 
 _WEEK = 7 * 86_400
 _LONGEST = 3660  # days, ten years: nobody waits for more
 _REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
-FILES: Decorator = click.argument("files", metavar="FILES...", nargs=-1, required=True)
+FILES: Decorator = click.argument("files", metavar="FILES...", nargs=-1)  # an inventory may name them instead
 SINCE: Decorator = click.option(
     "--from",
     "since",
@@ -51,7 +48,6 @@ class Found:
     """All jobs that were found, and what of them is expected to run."""
 
     entries: list[Entry]
-    jobs: list[HostJob] = field(default_factory=list)
     count: int = 0  # of all jobs, also those that are suspended or run at boots only
 
 
@@ -61,52 +57,30 @@ def zone_of(entries: Iterable[Entry]) -> Zone:
     return next(iter(zones.values())) if len(zones) == 1 else UTC_ZONE
 
 
-def find_entries(files: Sequence[str], at_path: str | None = None) -> Found:
+def find_entries(files: Sequence[str], at_path: str | None, whose: Whose, *, allow_empty: bool) -> Found:
     """Return the jobs of files, directories and lists of registrations, or print every error of all of them and end."""
     targets = [file for file in files if _REGISTRATIONS.fullmatch(file) and not Path(file).exists()]
     others = [file for file in files if file not in targets]
-    jobs = read_placed(pairs_of(others, at_path)) if others else []
+    if targets and whose.inventory is not None:
+        raise click.UsageError(f"{targets[0]} is the same on all hosts: --inventory is for job files")
     registered = [entry for target in targets for entry in _registered(target)]
-    found = Found(entries_of(jobs) + registered, jobs, len(jobs) + len(registered))
-    identities = {entry.identity for entry in found.entries}
-    if len(identities) != len(found.entries):
+    readings = [] if targets and not others else read_fleet(pairs_of(others, at_path), whose)
+    entries = [entry for reading in readings for entry in reading.entries()] + registered
+    found = Found(entries, sum(len(reading.jobs) for reading in readings) + len(registered))
+    if len({(entry.host, entry.identity) for entry in entries}) != len(entries):
         raise click.UsageError("two of the jobs given have the same identity")
+    if not found.count and not allow_empty:
+        end_without_jobs(files, whose)
     return found
 
 
-def pairs_of(files: Sequence[str], at_path: str | None) -> list[tuple[str, str]]:
-    """Return each file with where it is to be taken to lie."""
-    if at_path is not None and len(files) != 1:
-        raise click.UsageError("--at-path is for a single file or directory")
-    return [(file, at_path or file) for file in files]
-
-
-def read_placed(pairs: Sequence[tuple[str, str]]) -> list[HostJob]:
-    """Return the jobs of files and directories, each as if it lay where the other of its pair says."""
-    return open_placed(pairs)[1]
-
-
-def open_placed(pairs: Sequence[tuple[str, str]]) -> tuple[list[Source], list[HostJob]]:
-    """Return the texts, too. If there are errors, they are printed, and that is all.
-
-    A file whose name does not tell its form has that of the place.
-    """
-    if not all(given for given, _ in pairs):
-        raise click.UsageError("the name of a file must not be empty")
-    given, where = pairs[0]
-    form = form_of(given) or form_of(where) if len(pairs) == 1 and not is_directory(given) else None
-    return read_job_set([given for given, _ in pairs], _placing(pairs), form)
-
-
-def _placing(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
-    places = {whole_path(given): whole_path(where) for given, where in pairs}
-
-    def place(file: str) -> str:
-        whole = Path(whole_path(file))
-        origin = next(path for path in (whole, *whole.parents) if str(path) in places)
-        return os.path.normpath(Path(places[str(origin)]) / whole.relative_to(origin))
-
-    return place
+def find_identities(word: str, entries: Iterable[Entry]) -> set[str]:
+    """Return the identity that a word names, on each host that has it; UnknownJobError if none is meant, or several."""
+    hosts: dict[str, list[tuple[str, str]]] = {}
+    for entry in entries:
+        hosts.setdefault(entry.host, []).append((entry.name, entry.identity))
+    having = [pairs for pairs in hosts.values() if any(word in pair for pair in pairs)]
+    return {find_identity(word, pairs) for pairs in having or [[]]}
 
 
 def _registered(target: str) -> list[Entry]:

@@ -10,9 +10,9 @@ from kron.errors import KronError
 from kron.hosts.cli.files import open_files
 from kron.hosts.cli.options import DIALECT, read_job
 from kron.hosts.console import end_with_findings
-from kron.hosts.krond.check import FORMAT, read_form
+from kron.hosts.krond.check import ALLOW_EMPTY, FORMAT, read_form
 from kron.hosts.krond.job_files import in_order
-from kron.rules.files.warnings import warn
+from kron.rules.files.warnings import no_jobs, warn
 from kron.rules.finding import Finding, finding_of
 from kron.rules.lint import Linter
 
@@ -23,11 +23,16 @@ from kron.rules.lint import Linter
 @FORMAT
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
-def lint(what: tuple[str, ...], dialect: str, form: str | None, *, strict: bool, as_json: bool) -> None:
+@ALLOW_EMPTY
+def lint(
+    what: tuple[str, ...], dialect: str, form: str | None, *, strict: bool, as_json: bool, allow_empty: bool
+) -> None:
     """Check job files of any form (*.toml, *.kron, *.crontab), those of directories, and single schedule lines.
 
     Errors, and warnings: times that a change of the clocks hits, days that never come, windows longer than the spacing,
-    periods that may find no allowed second. Exit 0 no error, 1 errors found, 2 wrong usage or an unreadable file.
+    periods that may find no allowed second.
+
+    Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or an unreadable file.
     """
     linter = Linter(system_now())
     files = tuple(item for item in what if not _is_line(item))
@@ -35,6 +40,8 @@ def lint(what: tuple[str, ...], dialect: str, form: str | None, *, strict: bool,
     found = [*loaded.findings]
     for job in loaded.job_set.jobs:
         found += warn(job, linter)
+    if files and loaded.ok and not loaded.job_set.jobs and not allow_empty:
+        found.append(no_jobs(files))
     of_lines = [finding for item in what if _is_line(item) for finding in _lint_line(item, dialect, linter)]
     every = of_lines + in_order(found)
     end_with_findings(every, strict=strict, as_json=as_json, unreadable=loaded.unreadable)

@@ -1,7 +1,7 @@
 """page(forecast, names) -> HTML: the load of a span on one page that needs nothing from elsewhere."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from html import escape
 
@@ -17,12 +17,12 @@ _NAMES = 200  # of those in a collision
 _FIRST = 3  # of them that are seen at once
 
 
-def page(found: Forecast, names: Mapping[str, str]) -> str:
-    """Return the whole page; `names` are those of the jobs, by identity."""
-    return "".join(_parts(found, names))
+def page(found: Forecast) -> str:
+    """Return the whole page."""
+    return "".join(_parts(found))
 
 
-def _parts(found: Forecast, names: Mapping[str, str]) -> Iterator[str]:
+def _parts(found: Forecast) -> Iterator[str]:
     begin, end = format_instant(found.span.since), format_instant(found.span.until)
     policy = f"default-src 'none'; style-src {_digest(STYLE)}; script-src {_digest(SCRIPT)}"
     yield (
@@ -43,7 +43,7 @@ def _parts(found: Forecast, names: Mapping[str, str]) -> Iterator[str]:
     for heat in (hours_by_minutes(found), days_by_hours(found)):
         if heat is not None:
             yield from _map(heat)
-    yield from _collisions(found.collisions, names)
+    yield from _collisions(found.collisions)
     yield f"</main><script>{SCRIPT}</script></body></html>\n"
 
 
@@ -138,20 +138,22 @@ def _level(count: int, top: int) -> int:
     return -(-count * 8 // top) if count else 0
 
 
-def _collisions(collisions: tuple[Collision, ...], names: Mapping[str, str]) -> Iterator[str]:
+def _collisions(collisions: tuple[Collision, ...]) -> Iterator[str]:
     yield "<section><h2>Worst collisions</h2>"
     if not collisions:
         yield "<p>No two jobs start in the same second.</p></section>"
         return
     yield '<table class="plain"><thead><tr><th scope="col">second</th><th scope="col">starts</th>'
     yield '<th scope="col">of</th></tr></thead><tbody>'
-    for at, identities in collisions:
-        items = "".join(f"<li>{escape(names[each])} <small>{escape(each)}</small></li>" for each in identities[:_NAMES])
-        left = f"<li>and {len(identities) - _NAMES:,} more</li>" if len(identities) > _NAMES else ""
-        first = ", ".join(escape(names[each]) for each in identities[:_FIRST])
-        more = f" and {len(identities) - _FIRST:,} more" if len(identities) > _FIRST else ""
+    for at, who in collisions:
+        items = "".join(
+            f"<li>{escape(each.label)} <small>{escape(each.identity)}</small></li>" for each in who[:_NAMES]
+        )
+        left = f"<li>and {len(who) - _NAMES:,} more</li>" if len(who) > _NAMES else ""
+        first = ", ".join(escape(each.label) for each in who[:_FIRST])
+        more = f" and {len(who) - _FIRST:,} more" if len(who) > _FIRST else ""
         yield (
-            f'<tr><th scope="row">{format_instant(at)}</th><td>{len(identities):,}</td><td><details>'
+            f'<tr><th scope="row">{format_instant(at)}</th><td>{len(who):,}</td><td><details>'
             f"<summary>{first}{more}</summary><ul>{items}{left}</ul></details></td></tr>"
         )
     yield "</tbody></table></section>"

@@ -1,7 +1,8 @@
 """kron next LINE: the coming periods, their nominal and their chosen times."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
@@ -13,9 +14,9 @@ from kron.cron.wall_text import local_text
 from kron.cron.zone import Zone
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
-from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
-from kron.hosts.cli.files import read_files
+from kron.hosts.cli.files import check_files, pairs_of
+from kron.hosts.cli.fleet import Whose, for_hosts, read_fleet
 from kron.hosts.cli.options import (
     COUNT,
     DIALECT,
@@ -30,10 +31,13 @@ from kron.hosts.cli.options import (
 from kron.hosts.cli.periods import occurrences
 from kron.hosts.draw import histogram, week_strips
 from kron.instant import SECOND, Instant, format_duration, format_instant
+from kron.rules.expected import Entry
 
 _DEFAULT_COUNT = 10
 _WORTH_A_BAR = 20_000  # decisions; fewer take less than half a second
 _PLACES = 61  # columns of the histogram: each end has its own
+
+Row = tuple[Entry, Decision]
 
 
 @click.command("next")
@@ -49,6 +53,7 @@ _PLACES = 61  # columns of the histogram: each end has its own
     type=click.Path(path_type=Path),
     help="The jobs of a file: *.toml, *.kron or *.crontab.",
 )
+@for_hosts
 @click.option("--summary", is_flag=True, help="Print figures and a histogram instead of the periods.")
 @JSON
 @DIALECT
@@ -61,6 +66,7 @@ def next_(
     files: tuple[Path, ...],
     dialect: str,
     *,
+    whose: Whose,
     summary: bool,
     as_json: bool,
 ) -> None:
@@ -68,26 +74,32 @@ def next_(
 
     The first period is the first whose nominal time lies strictly after --from.
     """
-    if (line is None) == (not files):
+    has_files = bool(files) or whose.inventory is not None
+    if (line is None) != has_files:
         raise click.UsageError("give either one LINE in quotes or --file FILE")
     if count is not None and span is not None:
         raise click.UsageError("give either --count or --for")
-    if files and (identity is not None or dialect != "extended"):
+    if line is not None and whose != Whose():
+        raise click.UsageError("--host and --machine belong to --file FILE; a LINE is the same on all hosts")
+    if has_files and (identity is not None or dialect != "extended"):
         raise click.UsageError("--identity and --dialect belong to a LINE; a file has its own")
-    names: dict[str, str] = {}
+    asked = Asked(since, count, span, summary=summary, as_json=as_json)
     if line is None:
-        timings = []
-        for found in read_files(files):
-            if found.timing is not None:  # @reboot has no periods
-                timings.append(found.timing)
-                names[found.identity] = found.name
-        if not timings:
+        given = [str(file) for file in files]
+        check_files(given)
+        entries = [
+            Entry(job.name, job.timing, host=reading.host)
+            for reading in read_fleet(pairs_of(given, None), whose)
+            for job in reading.jobs
+            if job.timing is not None  # @reboot has no periods
+        ]
+        if not entries:
             raise click.UsageError("there is no job with a schedule in the files given")
+        print_periods(entries, asked, named=True)
     else:
         job = read_job(line, dialect=dialect, identity=identity)
         note_identity(identity, job)
-        timings = [job.timing]
-    print_periods(timings, names, Asked(since, count, span, summary=summary, as_json=as_json))
+        print_periods([Entry("", job.timing)], asked, named=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,44 +113,49 @@ class Asked:
     as_json: bool = False
 
 
-def print_periods(timings: list[Timing], names: dict[str, str], asked: Asked) -> None:
+def print_periods(entries: Sequence[Entry], asked: Asked, *, named: bool) -> None:
     """Print the periods of one job, or of several by chosen time where they have names."""
     length = None if asked.span is None else read_span(asked.span)
     count = asked.count or _DEFAULT_COUNT
-    streams = [_decisions(timing, read_since(asked.since, timing.schedule.zone), count, length) for timing in timings]
-    total = count * len(timings) if length is None else None
-    decisions = _with_progress(chain.from_iterable(streams), total, quiet=not (asked.summary or asked.as_json))
-    if names:
-        decisions = iter(sorted(decisions, key=_by_chosen_time))
+    streams = [_decisions(entry, read_since(asked.since, _zone(entry)), count, length) for entry in entries]
+    total = count * len(entries) if length is None else None
+    rows = _with_progress(chain.from_iterable(streams), total, quiet=not (asked.summary or asked.as_json))
+    if named:
+        rows = iter(sorted(rows, key=_by_chosen_time))
     if asked.as_json:
-        _print_json(decisions)
+        _print_json(rows)
     elif asked.summary:
-        _print_summary(decisions)
-    elif names:
-        _print_calendar(list(decisions), names)
+        _print_summary(decision for _, decision in rows)
+    elif named:
+        _print_calendar(list(rows), entries)
     else:
-        _print_table(timings[0].schedule.zone, decisions)
+        _print_table(_zone(entries[0]), (decision for _, decision in rows))
 
 
-def _by_chosen_time(decision: Decision) -> tuple[Instant, str]:
+def _zone(entry: Entry) -> Zone:
+    return entry.timing.schedule.zone
+
+
+def _by_chosen_time(row: Row) -> tuple[Instant, str]:
+    _, decision = row
     return decision.chosen_time or decision.window_start, decision.identity
 
 
-def _decisions(timing: Timing, start: Instant, count: int, span: timedelta | None) -> Iterator[Decision]:
+def _decisions(entry: Entry, start: Instant, count: int, span: timedelta | None) -> Iterator[Row]:
     """Yield the decisions of one job by nominal time; the end of the calendar is the end."""
-    nominals = occurrences(timing.schedule, start)
+    nominals = occurrences(entry.timing.schedule, start)
     for number, nominal in enumerate(nominals):
         if number >= count if span is None else nominal - start > span:
             return
         try:
-            yield decide(timing, nominal)
+            yield entry, decide(entry.timing, nominal)
         except OutOfRangeError:
             if number == 0:
                 raise
             return
 
 
-def _with_progress(decisions: Iterator[Decision], total: int | None, *, quiet: bool) -> Iterator[Decision]:
+def _with_progress(decisions: Iterator[Row], total: int | None, *, quiet: bool) -> Iterator[Row]:
     """Yield the same decisions, with a bar on standard error where long work would otherwise be silent.
 
     How many periods a span has is not known beforehand; the bar then only counts.
@@ -152,11 +169,12 @@ def _with_progress(decisions: Iterator[Decision], total: int | None, *, quiet: b
         yield from bar
 
 
-def _print_json(decisions: Iterator[Decision]) -> None:
+def _print_json(rows: Iterator[Row]) -> None:
     """Print one array, a decision a line, as they come; not by click.echo, which flushes after every line."""
     separator = "[\n"
-    for decision in decisions:
-        sys.stdout.write(separator + decision.to_json())
+    for entry, decision in rows:
+        text = json.dumps({**decision.to_dict(), "host": entry.host}) if entry.host else decision.to_json()
+        sys.stdout.write(separator + text)
         separator = ",\n"
     sys.stdout.write("\n]\n" if separator != "[\n" else "[]\n")
 
@@ -186,18 +204,19 @@ def _print_table(zone: Zone, decisions: Iterator[Decision]) -> None:
             )
 
 
-def _print_calendar(decisions: list[Decision], names: dict[str, str]) -> None:
-    if not decisions:
+def _print_calendar(rows: list[Row], entries: Sequence[Entry]) -> None:
+    if not rows:
         click.echo("no period in this span")
         return
-    for row in week_strips(decisions, names):
-        click.echo(row)
+    names = {entry.identity: entry.name for entry in entries}  # a job of several hosts has one strip
+    for strip in week_strips([decision for _, decision in rows], names):
+        click.echo(strip)
     click.echo()
-    width = max(map(len, names.values())) + 2
+    width = max(len(entry.label) for entry in entries) + 2
     click.secho(f"{'chosen (UTC)':<22}{'chosen (job zone)':<31}{'job':<{width}}nominal (UTC)", bold=True)
     day = ""
-    for decision in decisions:
-        name, nominal = names[decision.identity], format_instant(decision.nominal_time)
+    for entry, decision in rows:
+        name, nominal = entry.label, format_instant(decision.nominal_time)
         at = decision.chosen_time
         if (today := (at or decision.window_start).date().isoformat()) != day:
             day = today

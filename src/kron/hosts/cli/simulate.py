@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from kron.cron.zone import load_zone
+from kron.errors import shown
 from kron.hosts.cli.files import read_files
 from kron.hosts.cli.options import FROM, Dialects, read_since
 from kron.hosts.cli.run import load_registrations
@@ -57,15 +58,17 @@ _A_DAY = click.FloatRange(0, 10_000)
     "--trace", "trace_path", type=click.Path(path_type=Path, dir_okay=False), default=Path("trace.jsonl"),
     show_default=True, help="Where the trace is written.",
 )  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite a trace that exists.")
 @click.option("--verify", is_flag=True, help="Judge the trace; exit 1 if a property is violated.")
 def simulate(
     what: str, *, since: str | None, days: float, seed: int, timezone: str, dialect: Dialects, contract: str,
-    trace_path: Path, verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
+    trace_path: Path, force: bool, verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
 ) -> None:  # fmt: skip
     """Live through days of a job FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
 
     The scheduler, its rules and its recovery are the real ones; callbacks, disk and accidents are drawn from the seed.
-    Nothing of yours is run. Jobs go by the rules of the library, whatever their @policy says.
+    Nothing of yours is run. Jobs go by the rules of the library, whatever their @policy says; those without times, as
+    of @reboot, are left out. A trace that exists is not overwritten.
     """
     behaviour = Behaviour(slow=slow / 100, failing=failing / 100, hanging=hanging / 100)
     reader = Reader(PRESETS[contract], dialect, timezone)
@@ -73,22 +76,24 @@ def simulate(
     start, span = read_since(since, load_zone(timezone)), timedelta(days=days)
     rates = Accidents(**accidents)
     scenario = Scenario(jobs, start, span, seed, PRESETS[contract], timezone, rates, dialect)
-    summary, report = _live(scenario, trace_path, verify=verify)
+    summary, report = _live(scenario, trace_path, force=force, verify=verify)
     _print_summary(scenario, summary, trace_path)
     if report is not None:
         print_table(scenario.header, report)
         click.get_current_context().exit(1 if report.verdict is Verdict.VIOLATED else 0)
 
 
-def _live(scenario: Scenario, path: Path, *, verify: bool) -> tuple[Summary, Report | None]:
+def _live(scenario: Scenario, path: Path, *, force: bool, verify: bool) -> tuple[Summary, Report | None]:
     try:
-        clerk = Clerk(scenario.header, path, verify=verify)
+        clerk = Clerk(scenario.header, path, verify=verify, overwrite=force)
         try:
             summary = live(scenario, clerk.take, _progress())
         except BaseException:
             clerk.abandon()
             raise
         return summary, clerk.close()
+    except FileExistsError as error:
+        raise click.UsageError(f"{path}: exists; say --force to overwrite it, or --trace FILE") from error
     except OSError as error:
         raise click.UsageError(f"{path}: {error.strerror or error}") from error
 
@@ -98,10 +103,23 @@ def _jobs(
 ) -> tuple[tuple[Job, ...], Dialects]:
     """Return the jobs, and the dialect in which their schedules are written."""
     if ":" not in what or Path(what).exists():
-        return jobs_of_file(read_files([Path(what)]), timezone, behaviour)
+        return _jobs_of_file(what, timezone, behaviour)
     registrations = load_registrations(what)
     check_registrations(registrations, read)
     return jobs_of_registrations(registrations, behaviour), dialect
+
+
+def _jobs_of_file(file: str, timezone: str, behaviour: Behaviour) -> tuple[tuple[Job, ...], Dialects]:
+    source = click.get_current_context().get_parameter_source("dialect")
+    if source is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError("--dialect belongs to MODULE:NAME; a FILE has its own")
+    jobs = read_files([Path(file)])
+    untimed = [shown(job.name) for job in jobs if job.timing is None]
+    if len(untimed) == len(jobs):
+        raise click.UsageError(f"{file}: has no job with times to simulate")
+    if untimed:
+        click.secho(f"kron: left out, because they have no times: {', '.join(untimed)}", fg="yellow", err=True)
+    return jobs_of_file(jobs, timezone, behaviour)
 
 
 def _progress() -> Callable[[float], object]:

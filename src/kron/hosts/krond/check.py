@@ -12,7 +12,7 @@ from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import in_order, is_directory, load_jobs
 from kron.rules.files.source import Format
-from kron.rules.files.warnings import warn, warn_of_emptying, warn_of_same_second
+from kron.rules.files.warnings import no_jobs, warn, warn_of_emptying, warn_of_same_second
 from kron.rules.lint import Linter
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -24,7 +24,7 @@ CONFIG: Decorator = click.option(
     type=GivenPath(readable=False),  # what cannot be read is told with all else
     multiple=True,
     required=True,
-    help="A job file, or a directory with *.toml, *.kron, *.crontab and cron.d; may be given several times.",
+    help="A job file, or a directory: its *.toml, *.kron, *.crontab and cron.d, at any depth. Repeatable.",
 )
 FORMAT: Decorator = click.option(
     "--format",
@@ -32,6 +32,8 @@ FORMAT: Decorator = click.option(
     type=click.Choice([form.value for form in Format]),
     help="What a single file is, whatever its name says.",
 )
+
+ALLOW_EMPTY: Decorator = click.option("--allow-empty", is_flag=True, help="Files without any job are no error.")
 
 
 @click.command()
@@ -41,12 +43,20 @@ FORMAT: Decorator = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
 @click.option("--elsewhere", is_flag=True, help="The jobs run on another host: users missing here are warnings.")
 @click.option("--no-permissions", is_flag=True, help="Do not ask who may write the files.")
+@ALLOW_EMPTY
 def check(
-    configs: tuple[str, ...], form: str | None, *, strict: bool, as_json: bool, elsewhere: bool, no_permissions: bool
+    configs: tuple[str, ...],
+    form: str | None,
+    *,
+    strict: bool,
+    as_json: bool,
+    elsewhere: bool,
+    no_permissions: bool,
+    allow_empty: bool,
 ) -> None:
     """Check job files as this host would read them, and run nothing.
 
-    Exit 0 no error, 1 errors found, 2 wrong usage or a file that cannot be read.
+    Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or a file that cannot be read.
     """
     loaded = load_jobs(configs, form=read_form(configs, form), permissions=not no_permissions)
     jobs, linter = loaded.job_set.jobs, Linter(system_now())
@@ -56,6 +66,8 @@ def check(
             found += warn(job, linter)
             found += warn_of_same_second(job)
             found += warn_of_emptying(job)
+    if loaded.ok and not jobs and not allow_empty:
+        found.append(no_jobs(configs))
     end_with_findings(in_order(found), strict=strict, as_json=as_json, unreadable=loaded.unreadable)
 
 

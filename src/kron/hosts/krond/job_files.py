@@ -2,11 +2,12 @@
 
 import errno
 import os
+import pwd
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kron.adapters.system_timezone import system_timezone
 from kron.engine.collector import collector_paused
@@ -20,8 +21,11 @@ _ENDINGS = {".toml": Format.TOML, ".kron": Format.LINES, ".crontab": Format.CRON
 _SYSTEM_FOLDER = "cron.d"
 _SYSTEM_FILE = "/etc/crontab"
 _NAME_IN_SYSTEM_FOLDER = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)  # as cron has it: no editor's copies, no dotfiles
+_BACKUP = re.compile(r".+~|#.*#|.+\.(?:bak|old|orig|rej|save|swp|tmp|dpkg-\w+|ucf-\w+|rpm(?:save|new|orig))")
 _REMEDIES = {errno.ENOENT: "check its name", errno.EACCES: "let this user read it"}
 _MACHINE_IDS = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
+
+_Entry: TypeAlias = "os.DirEntry[str]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,8 @@ def surroundings() -> Surroundings:
         timezone = system_timezone()
     except InvalidDefinitionError:  # told where it matters: at the lines of a crontab
         timezone = ""
-    return Surroundings(os.uname().nodename, _machine_id(), timezone)
+    users = frozenset(user.pw_name for user in pwd.getpwall())
+    return Surroundings(os.uname().nodename, _machine_id(), timezone, users)
 
 
 def is_directory(path: str) -> bool:
@@ -147,45 +152,65 @@ def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) 
 
 
 def _in_directory(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
-    """Yield the job files of a directory and of its cron.d, in the order of their names; other names are left alone.
+    """Yield the job files of a directory and of all directories below it; other names are left alone.
 
-    A directory that cannot be read is told, and stands among the files, without a form.
+    Files come before directories, both in the order of their names. Hidden directories, backups and links to
+    directories are not read. A directory that cannot be read is reported, and yielded without a form.
     """
-    if Path(whole_path(directory)).name == _SYSTEM_FOLDER:
-        yield from _in_system_folder(directory, findings)
-        return
-    folder = Path(directory)
-    system = folder / _SYSTEM_FOLDER
-    paths: list[Path] = []
-    try:
-        paths = sorted(folder.iterdir())
-    except OSError as error:
-        findings.append(_unreadable(directory, error.errno))
-        yield directory, None
-    for path in paths:
-        if path.suffix in _ENDINGS and not is_directory(str(path)):
-            if path.name.startswith("."):
-                findings.append(_ignored(path, "is ignored: its name begins with a dot"))
+    waiting = [directory]  # and no recursion: directories may be nested deeper than Python's stack
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            findings.append(_unreadable(folder, error.errno))
+            yield folder, None
+            continue
+        if Path(whole_path(folder)).name == _SYSTEM_FOLDER:
+            yield from _in_system_folder(entries, findings)
+            continue
+        for entry in entries:
+            form = _ENDINGS.get(Path(entry.name).suffix)
+            if form is None or _is_folder(entry):
+                continue
+            if entry.name.startswith("."):
+                findings.append(_ignored(entry, "is ignored: its name begins with a dot"))
             else:
-                yield str(path), _ENDINGS[path.suffix]
-    if system in paths or is_directory(str(system)):  # it may be seen and not asked, or reverse
-        yield from _in_system_folder(str(system), findings)
+                yield _path(entry), form
+        waiting += [_path(entry) for entry in reversed(entries) if _is_folder(entry) and _is_read(entry, findings)]
 
 
-def _in_system_folder(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
-    try:
-        paths = sorted(Path(directory).iterdir())
-    except NotADirectoryError:
-        return
-    except OSError as error:
-        findings.append(_unreadable(directory, error.errno))
-        yield directory, None
-        return
-    for path in paths:
-        if not _is_system_name(path.name):
-            findings.append(_ignored(path, "is ignored, as cron does: names in cron.d are letters, digits, - and _"))
-        elif not is_directory(str(path)):
-            yield str(path), Format.SYSTEM_CRONTAB
+def _is_folder(entry: _Entry) -> bool:
+    """Whether an entry is a directory, or a link to one: of the former the kind is known without looking at it."""
+    return entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and is_directory(entry.path))
+
+
+def _path(entry: _Entry) -> str:
+    return str(Path(entry.path))  # without the dot of `kron lint .`
+
+
+def _is_read(folder: _Entry, findings: list[Finding]) -> bool:
+    """Whether a directory inside another is read; one that is left out and not hidden is reported."""
+    if folder.name.startswith("."):
+        return False
+    if folder.is_symlink():
+        findings.append(_ignored(folder, "is ignored: it is a link to a directory", "give the directory itself"))
+        return False
+    if _BACKUP.fullmatch(folder.name):
+        findings.append(_ignored(folder, "is ignored: its name is that of a backup"))
+        return False
+    return True
+
+
+def _in_system_folder(entries: Iterable[_Entry], findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
+    for entry in entries:
+        if not _is_system_name(entry.name):
+            findings.append(_ignored(entry, "is ignored, as cron does: names in cron.d are letters, digits, - and _"))
+        elif _is_folder(entry):
+            findings.append(_ignored(entry, "is ignored, as cron does: it is a directory in cron.d", "move it out"))
+        else:
+            yield _path(entry), Format.SYSTEM_CRONTAB
 
 
 def _is_system_name(name: str) -> bool:
@@ -217,5 +242,5 @@ def _unreadable(file: str, number: int | None) -> Finding:
     return _error(file, f"cannot be read: {os.strerror(known)}", _REMEDIES.get(known, "give a file"))
 
 
-def _ignored(path: Path, message: str) -> Finding:
-    return Finding("notice", "file", message, "rename it to use it", str(path), 1)
+def _ignored(entry: _Entry, message: str, fix: str = "rename it to use it") -> Finding:
+    return Finding("notice", "file", message, fix, _path(entry), 1)

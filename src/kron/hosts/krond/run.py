@@ -28,8 +28,9 @@ from kron.hosts.krond.main import HELD
 from kron.hosts.krond.mishaps import Mishaps
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.outlet import Outlet, OutletSink
-from kron.hosts.krond.reading import Answer, Question, marks_of, read_apart, read_files
+from kron.hosts.krond.reading import Answer, Known, Question, marks_of, read_apart, read_files
 from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.start_warnings import start_warnings
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
 from kron.hosts.monitor import Monitor
@@ -188,11 +189,17 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
                 await control.open()
             if listening is not None:
                 await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
-            await daemon.begin(await asyncio.to_thread(list, found.jobs))
+            await _begin(daemon, await asyncio.to_thread(list, found.jobs), options.configs)
         del found
         await daemon.wait()
     finally:
         await control.close()
+
+
+async def _begin(daemon: Daemon, works: Sequence[Work | Known], configs: Sequence[str]) -> None:
+    for finding in await asyncio.to_thread(start_warnings, works, configs, daemon.state.ledger):
+        _tell(daemon.emitter, finding)
+    await daemon.begin(works)
 
 
 def _last(state: State) -> dict[str, tuple[str, str | None]]:

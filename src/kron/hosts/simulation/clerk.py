@@ -25,9 +25,11 @@ _LENGTH = Struct("!I")
 class Clerk:
     """Takes positions one by one; `close` returns what was found, None if nothing was to be judged."""
 
-    def __init__(self, header: Header, path: Path, *, verify: bool) -> None:
-        """The file is made at once; OSError says why it cannot be."""
-        path.write_text(f"{write_header(header)}\n", encoding="utf-8")
+    def __init__(self, header: Header, path: Path, *, verify: bool, overwrite: bool = False) -> None:
+        """The file is made at once; OSError says why it cannot be, FileExistsError that it is there already."""
+        is_device = path.exists() and not path.is_file()  # of which nothing is lost
+        with path.open("w" if overwrite or is_device else "x", encoding="utf-8") as file:
+            file.write(f"{write_header(header)}\n")
         self._work = _Work(header, path, verify=verify)
         self._waiting: list[Position] = []
         self._most = _SHORT

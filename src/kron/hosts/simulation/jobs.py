@@ -6,7 +6,6 @@ from typing import Any, Literal
 from kron.cron.dialect import POSIX
 from kron.cron.expression import Expression, parse
 from kron.decision.timing import Timing
-from kron.errors import InvalidDefinitionError
 from kron.hosts.simulation.scenario import Behaviour, Job
 from kron.rules.files.host_job import HostJob
 
@@ -21,24 +20,20 @@ def jobs_of_file(
 ) -> tuple[tuple[Job, ...], Literal["extended", "posix"]]:
     """Return the jobs of a file, each under its name and with its own identity, and the dialect that says them all.
 
+    Those that have no times, as of @reboot, are left out.
+
     What the plain language can say is said in it, because then the judge of the trace needs to believe nobody.
     """
-    timings = [_timing(job) for job in jobs]
-    plain = [_posix(timing, timezone) for timing in timings]
+    timed = [(job.name, job.timing) for job in jobs if job.timing is not None]
+    plain = [_posix(timing, timezone) for _, timing in timed]
     if all(plain):
         texts = [text for text in plain if text is not None]
-        return tuple(Job(job.name, text, behaviour=behaviour) for job, text in zip(jobs, texts, strict=True)), "posix"
-    lines = [_line(timing, timezone) for timing in timings]
+        return tuple(
+            Job(name, text, behaviour=behaviour) for (name, _), text in zip(timed, texts, strict=True)
+        ), "posix"
     return tuple(
-        Job(job.name, line, behaviour=behaviour, identity=timing.identity)
-        for job, line, timing in zip(jobs, lines, timings, strict=True)
+        Job(name, _line(timing, timezone), behaviour=behaviour, identity=timing.identity) for name, timing in timed
     ), "extended"
-
-
-def _timing(job: HostJob) -> Timing:
-    if job.timing is None:
-        raise InvalidDefinitionError(field="schedule", found=job.schedule, reason="names no time to be simulated")
-    return job.timing
 
 
 def _line(timing: Timing, timezone: str) -> str:

@@ -6,6 +6,13 @@ from kron.errors import InvalidDefinitionError
 from kron.rules.files.source import Surroundings
 
 _IN_BRACES = re.compile(r"\{([^{}]*)\}|[{}]")
+_SETS: dict[tuple[bool, bool], frozenset[str]] = {  # shared, because a daemon keeps one for each job
+    (False, False): frozenset(),
+    (True, False): frozenset({"host"}),
+    (False, True): frozenset({"machine"}),
+    (True, True): frozenset({"host", "machine"}),
+}
+_FIXES = {"host": "leave it out", "machine": "use {host}, or leave it out"}
 
 
 def expand(key: str, text: str, surroundings: Surroundings) -> str:
@@ -20,13 +27,13 @@ def expand(key: str, text: str, surroundings: Surroundings) -> str:
             reason = "may have {host} and {machine} in braces, and no other word"
             raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix="leave the braces out")
         if not values[word]:
-            reason = f"this host does not tell its {word}"
-            raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix="leave it out")
+            reason = f"the {word} of {surroundings.host or 'this host'} is not known"
+            raise InvalidDefinitionError(field=key, found=match[0], reason=reason, fix=_FIXES[word])
         return values[word]
 
     return _IN_BRACES.sub(value_of, text)
 
 
-def varies(text: str) -> bool:
-    """Whether a text is another one on another host."""
-    return "{" in text  # and nothing else is accepted in braces
+def words_of(*texts: str) -> frozenset[str]:
+    """Return the words in braces of texts that were expanded: with any, they are others on another host."""
+    return _SETS[any("{host}" in text for text in texts), any("{machine}" in text for text in texts)]

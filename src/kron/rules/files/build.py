@@ -18,7 +18,7 @@ from kron.decision.window import Window
 from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, KronError
 from kron.instant import ZERO
 from kron.rules.command import Command
-from kron.rules.files.braces import expand, varies
+from kron.rules.files.braces import expand, words_of
 from kron.rules.files.draft import Draft, Report, Said, read_draft
 from kron.rules.files.host_job import (
     HOOKS,
@@ -124,7 +124,7 @@ class Builder:
             draft.line,
             self._offsets(draft, merged),
             draft.prefix,
-            varies(get("identity", "")) or varies(get("salt", "")),
+            words_of(get("identity", ""), get("salt", "")),
             self._origin_of(draft),
         )
 

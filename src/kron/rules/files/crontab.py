@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import StringIO
@@ -12,6 +13,7 @@ from kron.cron.expression import REBOOT, parse
 from kron.decision.line import Line, Rest, parse_line, split_outside_quotes, unquote
 from kron.errors import InvalidDefinitionError, KronError
 from kron.rules.files.draft import Draft, Report
+from kron.rules.files.source import Surroundings
 from kron.rules.files.toml_index import Path
 from kron.rules.files.values import SHELL, read_absolute, read_variable, read_zone
 
@@ -24,6 +26,9 @@ _LONGEST_BASE = 100  # characters of a command's first word: a name stays one th
 _FIXED = ("LOGNAME", "USER")  # they follow from who runs the job
 _MAIL = ("MAILTO", "MAILFROM")
 _NAMED = ("name", "identity")
+_DEADLINE = "10m"  # a host that sleeps for a minute loses no line that cron would have run when it wakes up
+_LONGEST_DELAY = 1440  # minutes: a day
+_SYSTEM_FIX = "read it as system-crontab by --format, or write the whole path of the program"
 
 
 @dataclass(slots=True)
@@ -32,15 +37,16 @@ class _Lines:
 
     env: dict[str, str] = field(default_factory=lambda: {"PATH": PATH, "SHELL": SHELL})
     timezone: str = ""
+    delay: int = 0  # minutes by which runs are spread
     named: dict[str, str] = field(default_factory=dict)  # by the comment just above
     named_at: int = 0
     commands: Counter[tuple[str, str]] = field(default_factory=Counter)
     mail_told: bool = False
 
 
-def read_crontab(text: str, report: Report, *, timezone: str, system: bool) -> Iterator[Draft]:
-    """Yield what each line says; `timezone` is the host's, `system` the form with a column for the user."""
-    lines = _Lines(timezone=timezone)
+def read_crontab(text: str, report: Report, here: Surroundings, *, system: bool) -> Iterator[Draft]:
+    """Yield what each line says; `system` is the form with a column for the user."""
+    lines = _Lines(timezone=here.timezone)
     for number, line in enumerate(StringIO(text), 1):
         content = line.strip(" \t\r\n")
         if report.full:
@@ -53,13 +59,28 @@ def read_crontab(text: str, report: Report, *, timezone: str, system: bool) -> I
                 if variable := _VARIABLE.fullmatch(content):
                     _read_variable(variable, number, lines, report)
                 else:
-                    yield _read_job(content, number, lines, system=system)
+                    draft = _read_job(_without_dash(content), number, lines, system=system)
+                    if not system and (user := user_column(draft, here.users)):
+                        message = f'looks like the user of a system crontab, found "{user}"'
+                        report.add("warning", "command", message, _SYSTEM_FIX, number)
+                    yield draft
                     continue
         except KronError as error:
             report.errors_of(error, number)
         if lines.named and lines.named_at != number:
             _check_unused(lines, report)
     _check_unused(lines, report)
+
+
+def user_column(draft: Draft, users: AbstractSet[str]) -> str:
+    """Return the user that a line of a user's crontab seems to name before its command; empty if it names none."""
+    words = str(draft.entries["command"]).split(None, 1)
+    return words[0] if len(words) > 1 and words[0] in users else ""
+
+
+def _without_dash(content: str) -> str:
+    """Return a line without the `-` by which cronie is asked not to log its runs; Kron records every run."""
+    return content[1:] if content[:1] == "-" and content[1:2].strip() else content
 
 
 # --- comments and variables -------------------------------------------------------------------------------------------
@@ -95,6 +116,8 @@ def _read_variable(match: re.Match[str], number: int, lines: _Lines, report: Rep
         except KronError as error:
             report.error(error, number, name)
         return
+    if name == "RANDOM_DELAY":
+        lines.delay = _read_delay(name, value)
     if name in _FIXED:
         report.add("notice", name, "cannot be changed by a crontab; it is the user's own", "remove the line", number)
         return
@@ -106,6 +129,16 @@ def _read_variable(match: re.Match[str], number: int, lines: _Lines, report: Rep
         report.add("notice", name, message, "use on_failure to be told", number)
     read_variable(name, value)
     lines.env[name] = value
+
+
+def _read_delay(name: str, value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < 6 and int(value) <= _LONGEST_DELAY):
+        reason, fix = (
+            f"must be a whole number of minutes up to {_LONGEST_DELAY}",
+            "write RANDOM_DELAY=45, or 0 to end it",
+        )
+        raise InvalidDefinitionError(field=name, found=value, reason=reason, fix=fix)
+    return int(value)
 
 
 def _unquoted(text: str) -> str:
@@ -133,7 +166,7 @@ def _read_job(content: str, number: int, lines: _Lines, *, system: bool) -> Draf
     env = dict(lines.env)
     entries: dict[str, object] = {
         "schedule": content[: line.rest_position].strip(),
-        **_habits(line, lines.timezone),
+        **_habits(line, lines),
         "command": executed,
         "shell": env["SHELL"],
         **({"stdin": stdin} if stdin else {}),
@@ -152,11 +185,12 @@ def _take_user(line: Line) -> tuple[str, str]:
     return user, "".join(command)
 
 
-def _habits(line: Line, timezone: str) -> dict[str, object]:
+def _habits(line: Line, lines: _Lines) -> dict[str, object]:
     """Return what cron does without being told, as far as the line does not say otherwise by a modifier."""
+    timezone = lines.timezone
     modifiers = [line.modifiers[name] for name in ("dst", "policy") if name in line.modifiers]
     said = {word.partition("=")[0].strip() for modifier in modifiers for word in modifier.words()}
-    said |= {"timezone"} if "tz" in line.modifiers else set()
+    said |= {key for key, modifier in (("timezone", "tz"), ("window", "win")) if modifier in line.modifiers}
     fields = EXTENDED.macros.get(line.expression.lower(), line.expression).split()
     follows_real_time = any(text.startswith("*") for text in fields[:2])
     usual: dict[str, object] = {
@@ -164,9 +198,11 @@ def _habits(line: Line, timezone: str) -> dict[str, object]:
         "gap": "skip" if follows_real_time else "shift",
         "repeated": "both" if follows_real_time else "first",
         "concurrency": "allow",
+        "deadline": _DEADLINE,
+        **({"window": f"after,{lines.delay}m"} if lines.delay else {}),
     }
     if line.expression.lower() == REBOOT:
-        said |= {"gap", "repeated", *(() if timezone else ("timezone",))}
+        said |= {"gap", "repeated", "deadline", "window", *(() if timezone else ("timezone",))}
     elif not timezone and "timezone" not in said:
         reason = "this host does not tell its zone"
         raise InvalidDefinitionError(field="timezone", found="", reason=reason, fix="add CRON_TZ=… above the line")

@@ -78,7 +78,8 @@ class HostJob:
     offsets: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     """Where its parts are said, those of the defaults, too: lines from its own one on."""
     prefix: str = field(default="", compare=False)  # of the names of its keys, such as `jobs.backup.`
-    per_host: bool = field(default=False, compare=False)  # whether another host has another seed
+    per_host: frozenset[str] = field(default=frozenset(), compare=False)
+    """The words in braces of its identity and salt: with any, another host has another seed."""
     origin: bytes = field(default=b"", compare=False, repr=False)
     """Of all that it was made from, a digest: as long as it is the same, so is the job."""
 

@@ -77,8 +77,8 @@ def _drafts(source: Source, report: Report, surroundings: Surroundings) -> Itera
 
 _READERS: dict[Format, Callable[[str, Report, Surroundings], Iterator[Draft]]] = {
     Format.LINES: lambda text, report, _: read_kron(text, report),
-    Format.CRONTAB: lambda text, report, here: read_crontab(text, report, timezone=here.timezone, system=False),
-    Format.SYSTEM_CRONTAB: lambda text, report, here: read_crontab(text, report, timezone=here.timezone, system=True),
+    Format.CRONTAB: lambda text, report, here: read_crontab(text, report, here, system=False),
+    Format.SYSTEM_CRONTAB: lambda text, report, here: read_crontab(text, report, here, system=True),
 }
 
 

@@ -1,6 +1,6 @@
 """Source: the text of one job file, where it lies and which form it has. Surroundings: what a host says of itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -25,8 +25,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the host is called, its machine id and its zone; empty where it does not tell."""
+    """What the host is called, its machine id, its zone and its users; empty where it does not tell."""
 
     host: str = ""
     machine: str = ""
     timezone: str = ""
+    users: frozenset[str] = field(default=frozenset(), compare=False, repr=False)  # a new one changes no job

@@ -1,15 +1,20 @@
 """warn(job, linter) -> findings: what is valid in a file and yet unlikely to be meant, under the names of its keys."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from kron.cron.dialect import UNITS
-from kron.instant import ZERO
+from kron.errors import printable
+from kron.instant import ZERO, format_duration
 from kron.rules.files.host_job import HostJob
-from kron.rules.finding import Finding
+from kron.rules.finding import Finding, Level
 from kron.rules.lint import Linter
 
 _EMPTYING = re.compile(r"(?:(?<!>)>\|?|\b(tee))\s*(/dev/(?:stdout|stderr|fd/[12])|/proc/self/fd/[12])\b")
+_MINUTE = timedelta(minutes=1)
+_LONG_PAST = 10 * _MINUTE  # a machine that takes longer to come up is not expected
 _FIELDS = tuple(unit.name for unit in UNITS)
 
 
@@ -18,6 +23,20 @@ def warn(job: HostJob, linter: Linter) -> list[Finding]:
     if job.timing is None:
         return []
     return [_placed(job, warning) for warning in linter.warnings(job.timing, job.policy)]
+
+
+def no_jobs(paths: Sequence[str], level: Level = "error", fix: str = "add a job, or say --allow-empty") -> Finding:
+    """Return the finding that none of these files and directories has a job."""
+    return Finding(level, "jobs", f"no jobs in {', '.join(map(printable, paths))}", fix, paths[0], 1)
+
+
+def warn_of_late_boot(job: HostJob, since_boot: timedelta) -> list[Finding]:
+    """Return a warning if a job is about to run because of a boot that is long past."""
+    if job.timing is not None or job.policy.suspend or since_boot <= _LONG_PAST:
+        return []
+    ago = format_duration(since_boot - since_boot % _MINUTE)
+    message = f"the machine booted {ago} ago, and krond has not run the job since: it runs it now"
+    return [job.finding("warning", "schedule", message, "suspend it for the first start if it must not run")]
 
 
 def warn_of_same_second(job: HostJob) -> list[Finding]:

@@ -38,7 +38,7 @@ def forecast(namespace: str | None, span: str, kubeconfig: str | None, context: 
     if as_json:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
         return
-    print_forecast(answer, {entry.identity: entry.identity for entry in entries})
+    print_forecast(answer)
     if len(entries) < count:
         click.echo(f"\nnot counted, because suspended or invalid: {count - len(entries)}")
 

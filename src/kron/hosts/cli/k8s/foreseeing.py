@@ -12,6 +12,7 @@ from kron.hosts.cli.next import Asked, print_periods
 from kron.hosts.cli.options import COUNT, FROM, JSON
 from kron.hosts.explanation import print_decision, print_expression, print_period
 from kron.hosts.moments import read_moment
+from kron.rules.expected import Entry
 from kron.rules.job import Job
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import NAMESPACE
@@ -39,8 +40,8 @@ def next_(
     A KronJob of a file without a namespace is taken to be in `default`: the chosen seconds depend on it.
     """
     found = _found(which, files, Reach(kubeconfig, context))
-    names = {} if len(found) == 1 else {kronjob.identity: kronjob.identity for kronjob in found}
-    print_periods([kronjob.timing for kronjob in found], names, Asked(since, count, None, as_json=as_json))
+    entries = [Entry(kronjob.identity, kronjob.timing) for kronjob in found]
+    print_periods(entries, Asked(since, count, None, as_json=as_json), named=len(found) > 1)
 
 
 @click.command()
