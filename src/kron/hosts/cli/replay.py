@@ -109,7 +109,7 @@ class LogReplay:
 
     def summary(self) -> str:
         """Say how many decisions there are, and how many come out differently."""
-        total = f"{self.recorded + self.computed:,} decision{'' if self.recorded + self.computed == 1 else 's'}"
+        total = counted(self.recorded + self.computed, "decision")
         ranges = f"{self.computed:,} computed from {counted(self.ranges, 'range')}"
         return f"{total}: {self.recorded:,} recorded, {ranges}; {self.different + self.problems:,} differ or fail"
 
