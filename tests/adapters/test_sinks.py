@@ -10,6 +10,8 @@ from kron.adapters.json_lines_sink import JsonLinesSink
 from kron.adapters.logging_sink import LoggingSink
 from kron.adapters.text_sink import TextSink
 from kron.rules.event import event
+from kron.rules.history_row import closed_row
+from kron.testing.job_samples import closed_from
 from tests.hosts.world import NOON
 
 NASTY = "two\nlines \x1b[31m and red"
@@ -50,6 +52,16 @@ def test_a_line_for_people_tells_of_a_run_what_they_look_for() -> None:
         "12:00:00Z   RunEnded run_id=7f-1 name=backup chosen_time=2026-03-01T11:59:57Z outcome=executed result=failed "
         "exit_code=1 attempt=1 duration=3.1 lateness=0\n"
     )
+
+
+def test_a_line_for_people_leaves_out_what_the_decisions_of_a_range_are_computed_from() -> None:
+    stream, record = io.StringIO(), closed_from(4, 5)
+    row = {**closed_row("backup", record), "decisions": {"identity": "a", "definition": "* * * * *"}}
+
+    TextSink(stream, lambda: NOON)(event("PeriodMissed", **row))
+
+    assert "count=5" in stream.getvalue()
+    assert "decisions" not in stream.getvalue()
 
 
 def test_a_line_for_people_has_no_character_that_a_terminal_would_obey() -> None:

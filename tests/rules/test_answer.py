@@ -150,10 +150,10 @@ def test_an_answer_as_json_has_the_rows_with_the_windows_the_seeds_and_the_defin
 
     answer, missed = to_dict(found), found.episodes[0].to_dict()
 
-    assert list(answer) == ["identity", "at", "ran", "answer", "periods"]
+    assert list(answer) == ["identity", "at", "ran", "answer", "clock_ahead_until", "periods"]
     assert (answer["at"], answer["ran"]) == ("2026-03-01T12:00:00Z", False)
     assert answer["periods"] == [episode.to_dict() for episode in found.episodes]
-    assert list(missed)[-4:] == ["window_start", "window_end", "seed_hash", "definition"]
+    assert list(missed)[-5:] == ["window_start", "window_end", "seed_hash", "definition", "clock_ahead_until"]
     assert missed["definition"] == {"timing": {"schedule": "0 * * * *"}, "policy": {}}  # not the one in force
     assert len(str(missed["seed_hash"])) == 64
 
@@ -163,6 +163,17 @@ def test_an_answer_as_json_has_the_rows_with_the_windows_the_seeds_and_the_defin
 
 def test_a_period_to_come_is_planned() -> None:
     assert state(asked(NOON, now=NOON - MINUTE)) == "planned"
+
+
+@pytest.mark.parametrize("declared_at", [OWNER.declared_at, NOON + DAY], ids=["before", "with that clock"])
+def test_a_period_to_come_that_is_served_was_handled_while_the_clock_was_ahead(declared_at: Instant) -> None:
+    inquiry = asked(NOON, record=OWNER._replace(declared_at=declared_at, served=NOON + DAY), now=NOON - MINUTE)
+
+    assert state(inquiry) == "clock ahead"
+    assert sentence(Answer(inquiry)) == (
+        "No: the period 2026-03-01T12:00:00Z is over: it was handled while the clock was ahead, "
+        "until 2026-03-02T12:00:00Z."
+    )
 
 
 def test_a_period_that_nobody_has_judged_yet_is_planned_and_said_to_be_due() -> None:

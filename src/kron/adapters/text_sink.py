@@ -8,6 +8,7 @@ from kron.rules.event import Event
 
 # Of a row of the history, what the line says anyway or what `krond history` is there for.
 _LEFT_OUT = {"kind", "identity", "period_id", "nominal_time", "started_at", "ended_at", "state", "attempts"}
+_FOR_PROGRAMS = {"decisions"}  # of a range: a person asks `kron explain`
 
 
 class TextSink:
@@ -23,7 +24,7 @@ class TextSink:
 
     def __call__(self, event: Event) -> None:
         """Write the event at once."""
-        left_out = _LEFT_OUT if event.fields.keys() >= _LEFT_OUT else ()
+        left_out = _FOR_PROGRAMS | (_LEFT_OUT if event.fields.keys() >= _LEFT_OUT else set())
         said = {key: value for key, value in event.fields.items() if key not in left_out and value not in (None, "")}
         fields = " ".join(f"{key}={_short(value)}" for key, value in said.items())
         mark = "! " if event.level == "WARNING" else "  "

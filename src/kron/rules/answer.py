@@ -10,6 +10,7 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
 from kron.instant import MICROSECOND, SECOND, Instant, format_instant, parse_instant
+from kron.rules.clock_ahead import ahead_text
 from kron.rules.coming import effective
 from kron.rules.history_row import HistoryRow, fold, has_begun, of_period, open_row
 from kron.rules.inquiry import Inquiry, Told
@@ -19,6 +20,7 @@ from kron.rules.policy import Policy
 from kron.rules.work import timing_and_policy
 
 PLANNED, SUSPENDED, NOT_OWNED, FORGOTTEN = "planned", "suspended", "not owned", "forgotten"
+CLOCK_AHEAD = "clock ahead"
 
 
 class Episode(NamedTuple):
@@ -27,6 +29,7 @@ class Episode(NamedTuple):
     row: HistoryRow
     decision: Decision
     definition: str  # its text
+    ahead: Instant | None = None  # if it was handled while the clock was ahead: until when periods were
 
     @property
     def due(self) -> Instant:
@@ -47,6 +50,7 @@ class Episode(NamedTuple):
             "window_end": format_instant(self.decision.window_end),
             "seed_hash": self.decision.seed_hash,
             "definition": json.loads(self.definition),
+            "clock_ahead_until": None if self.ahead is None else _second(self.ahead),
         }
 
 
@@ -56,7 +60,7 @@ class Answer:
     def __init__(self, inquiry: Inquiry) -> None:
         self.inquiry = inquiry
         self.second = inquiry.at.replace(microsecond=0)
-        episodes = [*self._told(), *self._open()]
+        episodes = [self._dated(each) for each in (*self._told(), *self._open())]
         self.episodes = sorted(episodes, key=lambda each: (abs(each.due - inquiry.at), each.decision.nominal_time))
 
     @cached_property
@@ -90,6 +94,12 @@ class Answer:
         return nearest(after=False), nearest(after=True)
 
     # --- periods with an outcome, and without -------------------------------------------------------------------------
+
+    def _dated(self, episode: Episode) -> Episode:
+        """Return an episode with the instant until which periods were handled ahead of time, if it is one of them."""
+        until, is_over = self.inquiry.ahead_until, episode.row["outcome"] or episode.row["state"] == CLOCK_AHEAD
+        is_ahead = until is not None and is_over and self.inquiry.now < episode.due <= until
+        return episode._replace(ahead=until) if is_ahead else episode
 
     def _told(self) -> Iterator[Episode]:
         periods: dict[Instant, list[Told]] = {}
@@ -134,6 +144,8 @@ class Answer:
     def _state(self, due: Instant) -> tuple[str, str]:
         record, now = self.inquiry.record, self.inquiry.now
         _, policy = timing_and_policy(record.identity, self.inquiry.definition)
+        if now < due <= record.served:
+            return CLOCK_AHEAD, f"it was {ahead_text(record.served)}"
         if due <= record.declared_at:
             since = _second(record.declared_at)
             return NOT_OWNED, f"the definition is in force since {since}, and owns no earlier period"

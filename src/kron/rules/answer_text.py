@@ -3,7 +3,8 @@
 from kron.cron.wall_text import brief_text
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.instant import format_instant, parse_instant
-from kron.rules.answer import FORGOTTEN, NOT_OWNED, PLANNED, SUSPENDED, Answer, Episode
+from kron.rules.answer import CLOCK_AHEAD, FORGOTTEN, NOT_OWNED, PLANNED, SUSPENDED, Answer, Episode
+from kron.rules.clock_ahead import ahead_text
 from kron.rules.history_row import HistoryRow
 from kron.rules.job_record import Kind, Result
 from kron.rules.verdict import Outcome
@@ -12,6 +13,7 @@ _STATES = {
     PLANNED: "is planned",
     SUSPENDED: "waits",
     NOT_OWNED: "does not count",
+    CLOCK_AHEAD: "is over",
     FORGOTTEN: "is over, and nothing is known of it any more",
 }
 _KINDS = {Kind.TRIGGER.value: "somebody asked for it", Kind.BOOT.value: "the machine was started"}
@@ -19,17 +21,27 @@ _KINDS = {Kind.TRIGGER.value: "somebody asked for it", Kind.BOOT.value: "the mac
 
 def to_dict(answer: Answer) -> dict[str, object]:
     """Return the answer as JSON holds it."""
+    until = answer.inquiry.ahead_until
     return {
         "identity": answer.inquiry.record.identity,
         "at": format_instant(answer.inquiry.at),
         "ran": answer.run is not None,
         "answer": sentence(answer),
+        "clock_ahead_until": None if until is None else format_instant(until.replace(microsecond=0)),
         "periods": [episode.to_dict() for episode in answer.episodes],
     }
 
 
 def sentence(answer: Answer) -> str:
-    """Return the answer."""
+    """Return the answer; as long as periods to come are handled already, with the reason for that."""
+    inquiry, said = answer.inquiry, _sentence(answer)
+    until = inquiry.ahead_until
+    if until is None or inquiry.at > until or (why := ahead_text(until)) in said:
+        return said
+    return f"{said.removesuffix('.')}; periods of {inquiry.record.name} were {why}."
+
+
+def _sentence(answer: Answer) -> str:
     zone = UTC_ZONE if answer.timing is None else answer.timing.schedule.zone
     if answer.run is not None:
         return f"Yes: {_ran(answer.run, zone)}."

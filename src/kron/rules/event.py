@@ -56,7 +56,7 @@ _ROW = (
     "lateness",
 )  # fmt: skip
 _FINDING = ("file", "line", "field", "message", "fix")
-_RANGE = ("first_period_id", "last_period_id", "count")
+_RANGE = ("first_period_id", "last_period_id", "count", "decisions")
 _DECISION = (
     "identity", "period_id", "period_key", "nominal_time", "window_start", "window_end", "window_mode", "chosen_time",
     "timezone", "distribution", "seed_strategy", "salt", "seed_hash", "constraints_applied", "attempts", "reason",

@@ -26,3 +26,10 @@ class Inquiry(NamedTuple):
     touching: Sequence[Told] = ()  # periods with the instant in their minute or their window; each attempt of them
     begun: Sequence[Told] = ()  # attempts that began within the minute of the instant
     near: Sequence[Told] = ()  # records that lie nearest, before and after; they may be ranges
+    recorded_ahead: Instant | None = None  # the latest second of a period whose record is of an instant to come
+
+    @property
+    def ahead_until(self) -> Instant | None:
+        """Until when periods that have not come yet are handled, None if they are not: the clock was ahead."""
+        served = self.record.served if self.record.served > self.now else None
+        return max((each for each in (served, self.recorded_ahead) if each is not None), default=None)

@@ -2,7 +2,12 @@
 
 import json
 from datetime import timedelta
+from hashlib import sha256
+from typing import Any
 
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.instant import format_instant
 from tests.cli.runner import kron
 from tests.hosts.operator.cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
@@ -204,6 +209,48 @@ def test_a_decision_of_the_log_is_found_again_by_whoever_replays_it() -> None:
         (found,) = kron("explain", "--replay", "-", "--json", stdin=json.dumps(decision)).json
         assert found["same"]
         assert found["chosen_time"] == decision["chosen_time"]
+
+
+def test_every_period_of_an_outage_is_computed_from_the_log_alone() -> None:
+    spec: dict[str, Any] = {"schedule": "* * * * *", "window": {"duration": "20s"}, "seed": {"salt": "x"}}
+    lines: list[dict[str, object]] = []
+
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(**spec)
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE + 30 * SECOND)
+        await first.crash()
+        await cluster.clock.advance(HOUR)
+        second = await Replica(cluster).lead()
+        lines.extend([*first.lines("decision"), *second.lines("decision"), *second.lines("outcome")])
+
+    live(story())
+    (outage,) = (line["decisions"] for line in lines if "decisions" in line)
+    answer = kron("explain", "--replay", "-", "--json", stdin="".join(f"{json.dumps(line)}\n" for line in lines))
+
+    timing = Timing.from_dict(spec, identity="ns/a")
+    expected = [decide(timing, at) for at in timing.schedule.between(NOON, NOON + 61 * MINUTE)]
+    found = [json.loads(row) for row in answer.out.splitlines()]
+    assert answer.code == 0
+    assert isinstance(outage, dict)
+    assert (outage["definition"], outage["count"]) == (timing.to_line(), 60)
+    assert {(row["period_id"], row["chosen_time"]) for row in found} == {
+        (each.period_id, format_instant(each.chosen_time)) for each in expected if each.chosen_time is not None
+    }
+
+
+def test_the_status_has_the_seed_hash_of_the_next_period() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(window={"duration": "1h"}, seed={"salt": "x"})
+
+        await Replica(cluster).lead()
+
+        status = cluster.status()
+        assert status["nextSeedHash"] == sha256(f"ns/a\n{status['nextPeriodID']}\nx".encode()).hexdigest()
+
+    live(story())
 
 
 def test_a_kronjob_created_before_its_period_was_chosen_owns_it_though_its_nominal_lies_before() -> None:

@@ -15,7 +15,7 @@ from kron.adapters.sqlite_ledger.job_entries import (
     identity_of,
     nominals_of,
 )
-from kron.adapters.sqlite_ledger.stamp import stamp
+from kron.adapters.sqlite_ledger.stamp import moment_or_none, stamp
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
@@ -44,6 +44,9 @@ _NEAR = f"""{SELECT} WHERE entry.id IN (
     SELECT * FROM ({_PERIODS} effective <= :at ORDER BY effective DESC LIMIT 1)
     UNION SELECT * FROM ({_PERIODS} effective > :at ORDER BY effective LIMIT 1)
 )"""
+
+_AHEAD = f"""SELECT max(effective) FROM entry
+    WHERE effective > :now AND at > :now AND nominal IS NOT NULL AND job = {JOB_ID}"""
 
 
 class _Version(NamedTuple):
@@ -80,7 +83,13 @@ class Inquest:
             list(self._touching()),
             list(self._begun()),
             [self._told(row) for row in near],
+            self._ahead(now),
         )
+
+    def _ahead(self, now: Instant) -> Instant | None:
+        """Return the latest second of a period that was recorded at an instant that has not come yet."""
+        (latest,) = self._connection.execute(_AHEAD, {"identity": self._identity, "now": stamp(now)}).fetchone()
+        return moment_or_none(latest)
 
     def rows(self, *, executions: bool) -> list[HistoryRow]:
         """Return the rows of what touches the instant; `executions`: one for all attempts of an execution."""

@@ -1,14 +1,15 @@
-"""kron explain LINE: every step from text to chosen second; with --replay, from a recorded decision."""
+"""kron explain LINE: every step from text to chosen second; with --replay, from recorded decisions or a log."""
 
 import json
-from itertools import islice
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import BinaryIO
 
 import click
 
 from kron.decision.decide import decide, replay
 from kron.decision.decision import Decision
-from kron.errors import InvalidDecisionError
+from kron.errors import InvalidDecisionError, printable
 from kron.hosts.cli.options import (
     COUNT,
     DIALECT,
@@ -20,7 +21,11 @@ from kron.hosts.cli.options import (
     read_since,
 )
 from kron.hosts.cli.periods import occurrences
+from kron.hosts.cli.replay import LogReplay, Problem, Replayed, differences
 from kron.hosts.explanation import explained, print_decision, print_expression, print_period, title
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for every line
+_TOGETHER = 1_000  # decisions that are printed at once: a range may hold hundreds of thousands
 
 
 @click.command()
@@ -28,7 +33,7 @@ from kron.hosts.explanation import explained, print_decision, print_expression, 
 @IDENTITY
 @FROM
 @COUNT
-@click.option("--replay", "record", type=click.File("rb"), metavar="FILE", help="Make a recorded decision again.")
+@click.option("--replay", "record", type=click.File("rb"), metavar="FILE", help="Compute recorded decisions again.")
 @JSON
 @DIALECT
 def explain(
@@ -45,11 +50,19 @@ def explain(
 
     With --replay FILE (- for standard input) the decisions that `kron next --json` printed, or one of them, are made
     again from nothing but the record: exit 0 if every second is the same, 1 if not.
+
+    FILE may also be a log of krond or kron-operator, one JSON object a line. Each decision of it is listed: those that
+    are recorded, and those of every period of a range. With --json each is one line of JSON. Exit 1 if a decision
+    differs or cannot be computed.
     """
     if (line is None) == (record is None):
         raise click.UsageError("give either one LINE in quotes or --replay FILE")
     if record is not None:
-        _replay(record.read(), as_json=as_json)
+        lines = _lines_of_log(record)
+        if isinstance(lines, bytes):
+            _replay(lines, as_json=as_json)
+        else:
+            _replay_log(lines, as_json=as_json)
         return
     job = read_job(line or "", dialect=dialect, identity=identity)
     note_identity(identity, job)
@@ -73,7 +86,7 @@ def _replay(data: bytes, *, as_json: bool) -> None:
     rows = []
     for old, new in zip(recorded, again, strict=True):
         before, after = old.to_dict(), new.to_dict()
-        changes = [name for name in before if after[name] != before[name] and name != "tzdata_version"]
+        changes = differences(old, new)
         different += bool(changes)
         rows.append({**explained(new), "same": not changes, "differs": changes, "recorded_with": old.tzdata_version})
         if as_json:
@@ -91,6 +104,57 @@ def _replay(data: bytes, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
     click.get_current_context().exit(1 if different else 0)
+
+
+def _lines_of_log(record: BinaryIO) -> bytes | Iterator[bytes]:
+    """Return the lines of a log as they come, or the whole text of a JSON document."""
+    lines, read = iter(record), []
+    for line in lines:
+        read.append(line)
+        if sum(bool(each.strip()) for each in read) > 1:
+            break
+    first, *more = [line.strip() for line in read if line.strip()] or [b""]
+    if more:
+        is_document = first in (b"[", b"{") or first.startswith((b"[{", b"[ {")) or _is_wrapped(first)
+    else:
+        is_document = not _is_event(first)
+    return b"".join(chain(read, lines)) if is_document else chain(read, lines)
+
+
+def _is_wrapped(first: bytes) -> bool:
+    """Whether a first line begins an object that goes on in the next."""
+    return first.startswith(b"{") and first.endswith(b",")
+
+
+def _is_event(line: bytes) -> bool:
+    """Whether a line is of a log, and not a decision alone."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return not line.startswith((b"[", b"{")) and b"{" in line
+    return isinstance(found, dict) and "event" in found and not ({"decision", "algorithm_version"} & found.keys())
+
+
+def _replay_log(lines: Iterator[bytes], *, as_json: bool) -> None:
+    """List each decision of a log, and say which of them come out differently."""
+    log = LogReplay()
+    if not as_json:
+        click.secho(f"{'chosen':<20}  identity  period", bold=True)
+    results = log.read(lines)
+    while part := list(islice(results, _TOGETHER)):
+        found = [each for each in part if isinstance(each, Replayed)]
+        rows = [_encode(each.to_dict()) if as_json else printable(str(each)) for each in found]
+        if rows:
+            click.echo("\n".join(rows))
+        for each in part:
+            if isinstance(each, Problem):
+                click.secho(f"kron: line {each.line}: {printable(each.reason)}", fg="red", err=True)
+    if not log.events:
+        raise InvalidDecisionError(field="text", reason="is not JSON, and no line of it is")
+    for note in log.notes():
+        click.secho(f"kron: {printable(note)}", fg="yellow", err=True)
+    click.echo(f"kron: {log.summary()}", err=True)
+    click.get_current_context().exit(1 if log.different or log.problems else 0)
 
 
 def _records(data: bytes) -> list[dict[str, object]]:

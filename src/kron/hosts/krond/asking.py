@@ -64,6 +64,8 @@ def _print_status(found: dict[str, Any]) -> None:
         click.echo(f"page at {found['listen']}")
     for finding in found["failed_reload"] or ():
         click.secho(f"not reloaded: {_finding(finding)}", fg="yellow")
+    if (ahead := found["clock_ahead"]) is not None:
+        click.secho(f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}", fg="yellow")
     rows = [(run["run_id"], run["identity"], str(run["pid"] or ""), run["started_at"]) for run in found["active"]]
     print_table(("run", "job", "pid", "since"), rows, empty="nothing runs")
 

@@ -8,6 +8,7 @@ from kron.engine.emitter import Emitter
 from kron.engine.jobs.execution import Execution, Witness
 from kron.engine.ports import Sink
 from kron.hosts.krond.recording import JobRecorder
+from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.history_row import closed_row, run_row
 from kron.rules.job_record import End, PeriodRecord, Result
 from kron.rules.verdict import Outcome
@@ -46,6 +47,8 @@ class Chronicler:
         self._emitter.tell("DecisionMade", **last.to_dict())
         self.last[record.identity] = record.outcome.value, None
         row = closed_row(work.name, record)
+        if record.number > 1 and work.timing is not None:
+            row[FIELD] = DecisionRange.of(work.timing, record).to_dict()
         self._emitter.tell(f"Period{record.outcome.value.capitalize()}", **row)
         for other in self._others:
             other.on_closed(work, record, last)

@@ -10,10 +10,11 @@ from typing import Any
 
 from kron._version import __version__
 from kron.cron.zone import Zone, load_zone
+from kron.decision.decision import Decision
 from kron.engine.jobs.changes import Trigger
 from kron.engine.jobs.job import Job
 from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError
-from kron.hosts.krond.ahead import coming_of, decisions_of
+from kron.hosts.krond.ahead import ahead_until, clock_ahead, coming_of, decisions_of, next_run
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
@@ -73,6 +74,8 @@ class Operations:
             }
             for run in daemon.book.running.values()
         ]
+        now, jobs = daemon.clock.now(), daemon.book.jobs.values() if surface.ready else ()
+        coming, ahead = next_run(jobs, now), clock_ahead(jobs, now)
         return {
             "pid": os.getpid(),
             "version": __version__,
@@ -83,6 +86,8 @@ class Operations:
             "config": self._configs,
             "listen": surface.listen,
             "jobs": len(daemon.book.jobs),
+            "next": None if coming is None else _named(coming),
+            "clock_ahead": None if ahead is None else ahead.to_dict(),
             "active": active,
             "failed_reload": surface.failed_reload,
             "monitor": {"on": True, "violations": daemon.monitor.violations},
@@ -94,7 +99,8 @@ class Operations:
 
     def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
         found = self._daemon.surface.jobs[job.record.identity]
-        coming = coming_of(job, self._daemon.clock.now())
+        now = self._daemon.clock.now()
+        coming, ahead = coming_of(job, now), ahead_until(job, now)
         first = None if coming is None else coming.first()
         chosen = None if first is None else first.chosen_time
         outcome, result = last or (None, None)
@@ -110,6 +116,8 @@ class Operations:
             "active": len(job.active),
             "declared_at": format_instant(job.record.declared_at),
             "next_chosen_time": None if chosen is None else format_instant(chosen),
+            "seed_hash": None if first is None else first.seed_hash,
+            "clock_ahead_until": None if ahead is None else format_instant(ahead),
             "last_outcome": outcome,
             "last_result": result,
         }
@@ -195,3 +203,9 @@ class Operations:
         if until <= now:
             raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
         return until
+
+
+def _named(decision: Decision) -> dict[str, object]:
+    """Return a decision by what it is recognised by, and its second."""
+    named = decision.to_dict()
+    return {key: named[key] for key in ("identity", "period_id", "chosen_time", "seed_hash")}

@@ -24,6 +24,7 @@ from kron.hosts.moments import read_moment
 from kron.instant import Instant, parse_instant
 from kron.rules.answer import Answer, Episode
 from kron.rules.answer_text import how_it_ended, sentence, to_dict
+from kron.rules.clock_ahead import ahead_text
 from kron.rules.coming import Coming
 from kron.rules.history_row import RANGE
 from kron.rules.inside import timing_of
@@ -88,7 +89,7 @@ def _next(history: JobHistory, job: str) -> Episode:
     timing, _ = timing_and_policy(identity, inquiry.definition)
     if timing is None:
         raise ControlError(reason=f"{job} has no periods: it runs when the machine is started")
-    coming = Coming(timing, max(now, inquiry.record.declared_at))
+    coming = Coming(timing, max(now, inquiry.record.declared_at, inquiry.record.served))
     while (at := coming.next_instant()) is not None:
         decision = coming.take(at)
         assert decision is not None
@@ -128,6 +129,8 @@ def _outcome(episode: Episode) -> Iterator[tuple[str, str]]:
     reason = f", {row['reason']}" if row["reason"] else ""
     detail = f": {row['detail']}" if row["detail"] else ""
     yield "outcome", f"{row['outcome']}{reason}{detail}"
+    if episode.ahead is not None:
+        yield "", ahead_text(episode.ahead)
     if row["kind"] == RANGE:
         yield "", f"one of {row['count']} periods from {row['first_period_id']} until {row['last_period_id']}"
     if row["run_id"] is not None:

@@ -17,6 +17,7 @@ from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
 from kron.hosts.operator.world import World
 from kron.instant import SECOND, Instant, format_instant
+from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.job_record import End, PeriodRecord
 from kron.rules.kronjob.child import MANAGER
 from kron.rules.kronjob.entry import Entry, reason_word
@@ -85,7 +86,8 @@ class Teller:
         reason = reason_word(record.outcome, record.reason)
         entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
         self._decided(seen, last)
-        self.on_settled(seen, last, entry, "", "")
+        decisions = DecisionRange.of(work.timing, record) if record.number > 1 and work.timing is not None else None
+        self.on_settled(seen, last, entry, "", "", decisions=decisions)
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
         """Tell how its second was chosen; what becomes of it is told when it is known."""
@@ -118,8 +120,17 @@ class Teller:
         """Tell that a Job has to go: another one takes its place, or it is old."""
         self.event(seen, NORMAL, "SuccessfulDelete", f"deleted Job {job.name}{period_text(job)}")
 
-    def on_settled(self, seen: SeenKronJob, decision: Decision, entry: Entry, job: str, message: str) -> None:
-        """Tell the outcome of a period, or of neighbours."""
+    def on_settled(
+        self,
+        seen: SeenKronJob,
+        decision: Decision,
+        entry: Entry,
+        job: str,
+        message: str,
+        *,
+        decisions: DecisionRange | None = None,
+    ) -> None:
+        """Tell the outcome of a period, or of neighbours, whose decisions are then logged as well."""
         self._to.counting.on_outcome(entry.outcome.value, entry.reason, entry.number)
         late = None if entry.chosen is None else round((self._to.now() - entry.chosen) / SECOND, 3)
         executed = entry.outcome is Outcome.EXECUTED
@@ -134,6 +145,8 @@ class Teller:
         }
         if entry.number > 1:
             fields |= {"first_period_id": period_id(entry.first), "count": entry.number}
+        if decisions is not None:
+            fields[FIELD] = decisions.to_dict()
         if message:
             fields["message"] = message
         self._to.log.write(INFO if executed else WARNING, "outcome", **fields)

@@ -112,6 +112,7 @@ _STATUS: Mapping[str, Schema] = {
     "nextPeriodID": _text("The period that runs next."),
     "nextNominalTime": _time("Its nominal time."),
     "nextChosenTime": _time("When it will run."),
+    "nextSeedHash": _text("SHA-256 of its identity, period and salt, from which that second is chosen."),
     "active": _list("The Jobs that run.", _object("A Job.", _REFERENCE)),
     "activeJobs": _whole("How many they are, for the column that shows it: a column cannot count."),
     "handledPeriods": _list(

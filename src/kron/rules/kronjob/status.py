@@ -79,6 +79,7 @@ class Standing:
                 "nextPeriodID": self.coming.period_id,
                 "nextNominalTime": format_instant(self.coming.nominal_time),
                 "nextChosenTime": format_instant(self.coming.chosen_time),
+                "nextSeedHash": self.coming.seed_hash,
             }
         if self.succeeded_at is not None:
             said["lastSuccessfulTime"] = format_instant(self.succeeded_at.replace(microsecond=0))

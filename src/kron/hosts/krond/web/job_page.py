@@ -10,6 +10,7 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.engine.jobs.job import Job
 from kron.errors import KronError
+from kron.hosts.krond.ahead import ahead_until
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands, explanation, strip
 from kron.hosts.krond.web.html import Child, facts, table, tag
@@ -26,6 +27,7 @@ from kron.hosts.krond.web.words import (
     verdict,
 )
 from kron.instant import Instant, format_duration
+from kron.rules.clock_ahead import ahead_text
 from kron.rules.files.host_job import HostJob
 from kron.rules.history_row import HistoryRow
 from kron.rules.job import Job as JobText
@@ -44,7 +46,7 @@ def job_page(sight: Sight, identity: str) -> bytes:
         record.name,
         tag("p", tag("code", identity), class_="identity"),
         gone,
-        None if job is None else _now(job, zone),
+        None if job is None else _now(job, now, zone),
         None if job is None else section("definition", "Definition", facts(_definition(sight, job, zone))),
         None if job is None else section("next", "What comes", _next(sight, job, now, zone)),
         section("history", "What became of it", _history(sight.rows(identity, _HISTORY), zone)),
@@ -70,7 +72,7 @@ def why_form(job: str = "", at: str = "", *, is_fixed: bool = False) -> Child:
     )
 
 
-def _now(job: Job, zone: Zone) -> Child:
+def _now(job: Job, now: Instant, zone: Zone) -> Child:
     record = job.record
     states: list[Child] = []
     if job.work.policy.suspend:
@@ -78,6 +80,8 @@ def _now(job: Job, zone: Zone) -> Child:
     if record.suspended:
         until = (" until ", moment(record.suspended_until, zone)) if record.suspended_until else ()
         states.append(notice("Suspended by command", until, ".", kind="odd"))
+    if (ahead := ahead_until(job, now)) is not None:
+        states.append(notice(f"Its periods were {ahead_text(ahead)}.", kind="odd"))
     for run_id in list(job.active):
         states.append(notice("Running: ", run_link(run_id), kind="busy"))
     acts = ["resume" if record.suspended else "suspend", "trigger"]

@@ -8,6 +8,7 @@ from kron._version import __version__
 from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
 from kron.hosts.console import counted
+from kron.hosts.krond.ahead import clock_ahead
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands
 from kron.hosts.krond.web.html import Child, Markup, table, tag
@@ -25,6 +26,7 @@ from kron.hosts.krond.web.words import (
     verdict,
 )
 from kron.instant import Instant
+from kron.rules.clock_ahead import ahead_text
 from kron.rules.coming import effective
 from kron.rules.history_row import HistoryRow
 
@@ -64,6 +66,8 @@ def _state(sight: Sight) -> Child:
     ]
     for finding in surface.failed_reload or ():
         parts.append(notice(f"Not reloaded: {finding['file']}:{finding['line']}: {finding['message']}"))
+    if (ahead := clock_ahead(jobs, sight.now())) is not None:
+        parts.append(notice(f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}.", kind="odd"))
     if found := sight.violations:
         parts.append(
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))

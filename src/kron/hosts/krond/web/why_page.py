@@ -8,6 +8,7 @@ from kron.hosts.krond.web.words import job_link, length, moment, moment_of, reas
 from kron.hosts.moments import read_moment
 from kron.rules.answer import Answer, Episode
 from kron.rules.answer_text import sentence
+from kron.rules.clock_ahead import ahead_text
 
 _EXPLAINED = 10  # periods of an answer that are told in full
 
@@ -43,6 +44,7 @@ def _episode(episode: Episode) -> Child:
                 ("Nominal", moment(decision.nominal_time, zone)),
                 ("Chosen", moment(decision.chosen_time, zone) or f"none: {decision.reason}"),
                 ("What became of it", told),  # type: ignore[list-item] # values of a row are text or numbers
+                ("Clock", "" if episode.ahead is None else ahead_text(episode.ahead)),
                 ("Run", run_link(row["run_id"])),
                 ("Began", moment_of(row["started_at"], zone)),
                 ("Late", length(row["lateness"]) if row["lateness"] else ""),
