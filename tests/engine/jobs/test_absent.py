@@ -53,8 +53,8 @@ def test_a_period_chosen_while_the_file_was_failed_gets_no_slack() -> None:
     async def story(world: World) -> None:
         job = work("0 * * * *")  # deadline 0s
         await world.begin(GOOD, job)
-        await fail_file(world)
-        await world.clock.advance(10 * timedelta(seconds=1))
+        await fail_file(world, down=timedelta(seconds=30))
+        await world.clock.advance(timedelta(seconds=40))
         await world.declare(GOOD, job)
         await world.clock.advance(timedelta())
 
@@ -62,7 +62,7 @@ def test_a_period_chosen_while_the_file_was_failed_gets_no_slack() -> None:
 
 
 @pytest.mark.parametrize("is_prepared", [False, True])
-def test_a_repaired_file_runs_its_jobs_from_then_on(is_prepared: bool) -> None:
+def test_a_repaired_file_runs_its_jobs_from_then_on(*, is_prepared: bool) -> None:
     async def story(world: World) -> None:
         job = work("0 * * * *")
         await world.begin(GOOD, job)
