@@ -116,6 +116,12 @@ def is_directory(path: str) -> bool:
         return False
 
 
+def is_in_any(file: str, places: Iterable[str]) -> bool:
+    """Whether a file is one of these files, or in one of these directories or below."""
+    whole = whole_path(file)
+    return any(whole == place or whole.startswith(f"{place.rstrip('/')}/") for place in map(whole_path, places))
+
+
 def form_of(path: str) -> Format | None:
     """Return the form that a file has by its name and its directory, None if they do not tell."""
     whole = Path(whole_path(path))

@@ -85,6 +85,7 @@ class Operations:
             "jobs": len(daemon.book.jobs),
             "active": active,
             "failed_reload": surface.failed_reload,
+            "failed_files": [failed._asdict() for failed in surface.failed_files],
             "monitor": {"on": True, "violations": daemon.monitor.violations},
         }
 

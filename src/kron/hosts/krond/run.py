@@ -28,7 +28,7 @@ from kron.hosts.krond.main import HELD
 from kron.hosts.krond.mishaps import Mishaps
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.outlet import Outlet, OutletSink
-from kron.hosts.krond.reading import Answer, Question, marks_of, read_apart, read_files
+from kron.hosts.krond.reading import Answer, FailedFiles, Question, marks_of, read_apart, read_files
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
@@ -97,12 +97,13 @@ def _read_or_exit(options: Options, sink: Sink | None) -> Answer:
     Nobody but who asks may keep the answer: after a reload it is not needed any more.
     """
     found = read_files(Question(options.configs, options.form))
-    if sink is None or not found.ok:
+    if sink is None or not found.is_usable:
         print_findings(found.findings)
     else:
         for finding in found.findings:
-            _tell(Emitter(sink), finding)
-    if not found.ok:
+            if finding.level != "error":  # FileFailed has the errors
+                _tell(Emitter(sink), finding)
+    if not found.is_usable:
         click.get_current_context().exit(2)
     return found
 
@@ -188,7 +189,7 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
                 await control.open()
             if listening is not None:
                 await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
-            await daemon.begin(await asyncio.to_thread(list, found.jobs))
+            await daemon.begin(await asyncio.to_thread(list, found.jobs), found.failed_files)
         del found
         await daemon.wait()
     finally:
@@ -204,23 +205,29 @@ def _last(state: State) -> dict[str, tuple[str, str | None]]:
 
 
 async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str, object]:
-    """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
+    """Read the files again. The jobs of a file with errors stay as they are; if settings are unknown, all jobs do."""
     try:
         found = await asyncio.to_thread(_read, options, [job.work for job in daemon.book.jobs.values()])
-        findings = in_order([*found.findings, *(_fixed(first, found.settings) if found.ok else ())])
-        if any(finding.level == "error" for finding in findings):
+        failed = found.failed_files
+        is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
+        fixed = _fixed(first, found.settings) if is_usable else []
+        findings = in_order([*found.findings, *fixed])
+        if fixed or not is_usable:
+            if failed:
+                daemon.mark_failed(failed)
             return _refuse(daemon, findings)
         await daemon.processes.refresh()
-        declared = await daemon.declare(list(found.jobs))
+        declared = await daemon.declare(list(found.jobs), failed)
     except KronError as error:  # they cannot be read now, or not be remembered
         return _refuse(daemon, [Finding("error", "krond", error.message, "")])
     daemon.adopt(found.settings)
-    daemon.surface.failed_reload = None
+    daemon.mark_failed(failed)
     for finding in findings:
-        _tell(daemon.emitter, finding)
+        if finding.level != "error":
+            _tell(daemon.emitter, finding)
         await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
     answer: dict[str, object] = {
-        "ok": True,
+        "ok": not failed,
         "declared_at": format_instant(declared.at),
         "added": declared.added,
         "changed": declared.changed,
@@ -230,6 +237,11 @@ async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str
     }
     counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
     daemon.emitter.tell("Reloaded", **counts)
+    if failed:
+        _mark_failed_reload(daemon, [finding for finding in findings if finding.level == "error"])
+        answer["failed_files"] = [each._asdict() for each in daemon.surface.failed_files]
+    else:
+        daemon.surface.failed_reload = None
     return answer
 
 
@@ -238,11 +250,22 @@ def _read(options: Options, known: Iterable[Work]) -> Answer:
 
 
 def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
-    """Tell what is in the way of a reload."""
-    told = [finding.to_dict() for finding in findings]
-    daemon.surface.failed_reload = told
+    """Keep all jobs as they are, and return why."""
+    return {"ok": False, "findings": _mark_failed_reload(daemon, findings)}
+
+
+def _mark_failed_reload(daemon: Daemon, findings: list[Finding]) -> list[dict[str, object]]:
+    """Show until the next reload why this one has failed, and return it."""
+    found = [finding.to_dict() for finding in findings]
+    daemon.surface.failed_reload = found
     daemon.emitter.tell("ReloadFailed", errors=[str(found) for found in findings if found.level == "error"])
-    return {"ok": False, "findings": told}
+    return found
+
+
+def _lost_settings(before: Settings, after: Settings, failed: FailedFiles) -> bool:
+    """Whether a failed file had settings that are in force, and could not be read far enough to see them."""
+    readable = {file for file, _ in after.places.values()}
+    return any(file in failed and file not in readable for file, _ in before.places.values())
 
 
 def _fixed(before: Settings, after: Settings) -> list[Finding]:
