@@ -106,6 +106,7 @@ def test_a_reload_takes_up_the_good_files_and_keeps_the_jobs_of_the_bad_one(kron
     assert names(krond) == ["a", "c", "new", "own"]
 
 
+@pytest.mark.slow
 def test_the_jobs_of_a_file_that_is_repaired_after_a_start_are_not_declared_as_new(krond: Krond, folder: Path) -> None:
     write(folder / "c.toml", job("c"))
     krond.start()
