@@ -125,7 +125,7 @@ def read_only(tmp_path: Path) -> Iterator[Path]:
     """A mounted directory of mode 0777 that is read-only, as that of a ConfigMap."""
     folder = tmp_path / "volume"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0777", "kron", folder]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0777", "kron", str(folder)]
     if subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("NOBODY MAY MOUNT A DISK HERE: a read-only mount was not tried")
     config_map(folder)

@@ -132,6 +132,11 @@ def form_of(path: str) -> Format | None:
     return None
 
 
+def job_paths(configs: Iterable[str], form: Format | None = None) -> list[str]:
+    """Return the job files, and the directories that cannot be listed."""
+    return [file for file, _ in _find(configs, form, [])]
+
+
 def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
     seen: set[str] = set()
     for config in configs:

@@ -32,6 +32,7 @@ from kron.hosts.krond.reading import Answer, FailedFiles, Question, marks_of, re
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
+from kron.hosts.krond.watch import FileWatch, Snapshot, take_snapshot
 from kron.hosts.monitor import Monitor
 from kron.instant import format_instant
 from kron.rules.files.settings import Settings, read_listen
@@ -56,6 +57,7 @@ class Options:
     form: Format | None
     state: Path | None
     listen: str | None
+    watch: bool
 
 
 @click.command()
@@ -65,15 +67,25 @@ class Options:
 @click.option(
     "--listen", metavar="HOST:PORT|unix:PATH|off", help="Where to show what happens, instead of what the files say."
 )
+@click.option("--watch", is_flag=True, help="Reload when a job file changes, as `[krond] watch = true` does.")
 @click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
-def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, log: str | None) -> None:
+def run(
+    configs: tuple[str, ...],
+    form: str | None,
+    *,
+    state: Path | None,
+    listen: str | None,
+    watch: bool,
+    log: str | None,
+) -> None:
     """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
 
-    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
+    Files with errors are left out, and shown by `krond status`.
+
+    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or a [krond] table that cannot be read.
     """
-    options = Options(
-        configs, read_form(configs, form), state, None if listen is None else read_listen("listen", listen)
-    )
+    address = None if listen is None else read_listen("listen", listen)
+    options = Options(configs, read_form(configs, form), state, address, watch)
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
     telling = Telling(system_now)
@@ -82,7 +94,11 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
     sink = OutletSink(form_of_events(outlet.as_text(), telling.now), outlet)
     try:
         try:
-            asyncio.run(_live(options, _read_or_exit(options, None if as_text else sink), Output(sink, telling)))
+            before = take_snapshot(options.configs, options.form)  # a change while they are read is a change
+            found = _read_or_exit(options, None if as_text else sink)
+            living = _live(options, found, before, Output(sink, telling))
+            del found
+            asyncio.run(living)
         finally:
             sink.tell_dropped()
             outlet.finish(_PARTING)
@@ -113,14 +129,14 @@ def _tell(emitter: Emitter, finding: Finding) -> None:
     emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
 
 
-async def _live(options: Options, found: Answer, output: Output) -> None:
+async def _live(options: Options, found: Answer, before: Snapshot, output: Output) -> None:
     settings = found.settings
     state = State((options.state or (Path(settings.state) if settings.state else default_state())).absolute())
     state.take()
     listening: Listening | None = None
     try:
         listening = _listen(options.listen or settings.listen, settings, state, output.in_turn())
-        serving = _serve(options, found, output, state, listening)
+        serving = _serve(options, found, before, output, state, listening)
         del found
         await serving
     finally:
@@ -145,7 +161,14 @@ def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "List
     return Listening(address, Path(settings.token_file or state.token), Emitter(sink))
 
 
-async def _serve(options: Options, found: Answer, output: Output, state: State, listening: "Listening | None") -> None:
+async def _serve(
+    options: Options,
+    found: Answer,
+    before: Snapshot,
+    output: Output,
+    state: State,
+    listening: "Listening | None",
+) -> None:
     settings, (sink, telling) = found.settings, output
     metrics = None if listening is None else listening.metrics
     watched = sink if listening is None else listening.beside(sink)
@@ -161,8 +184,19 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
 
     async def reload() -> dict[str, object]:
         async with reloading:
-            return await _reload(daemon, options, settings)
+            files.note(await asyncio.to_thread(take_snapshot, options.configs, options.form))
+            answer = await _reload(daemon, options, settings)
+            files.switch(on=not daemon.surface.ended and (options.watch or daemon.settings.watch))
+            return answer
 
+    async def on_change() -> None:
+        try:
+            await reload()
+        except Exception as error:  # nobody waits for its answer
+            daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
+
+    files = FileWatch(options.configs, options.form, on_change)
+    files.note(before)
     operations = Operations(daemon, reload, chronicler, options.configs)
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
     loop = asyncio.get_running_loop()
@@ -191,8 +225,10 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
                 await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
             await daemon.begin(await asyncio.to_thread(list, found.jobs), found.failed_files)
         del found
+        files.switch(on=options.watch or settings.watch)
         await daemon.wait()
     finally:
+        files.switch(on=False)
         await control.close()
 
 

@@ -1,0 +1,349 @@
+"""krond run --watch: a change of the job files is noticed, and they are read when they have been still for a second."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Coroutine, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kron.hosts.krond.asking import asking
+from kron.hosts.krond.watch import (
+    POLL,
+    QUIET,
+    KernelChanges,
+    Snapshot,
+    Watch,
+    find_places,
+    take_snapshot,
+)
+from tests.hosts.krond.daemon import NEVER, Krond
+
+Test = Callable[..., Coroutine[Any, Any, None]]
+
+
+def in_a_loop(test: Test) -> Callable[..., None]:
+    """Return a test that runs an asynchronous one."""
+
+    @wraps(test)
+    def run(**fixtures: Any) -> None:
+        asyncio.run(test(**fixtures))
+
+    return run
+
+
+# --- when a snapshot is read ------------------------------------------------------------------------------------------
+
+
+class Timers:
+    """Timers that end when the test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[float, asyncio.TimerHandle]] = []
+
+    def call_later(self, seconds: float, call: Callable[[], object]) -> asyncio.TimerHandle:
+        loop = asyncio.get_running_loop()
+        self.waiting.append((seconds, asyncio.TimerHandle(0, call, (), loop)))
+        return self.waiting[-1][1]
+
+    @property
+    def pending(self) -> list[float]:
+        return [seconds for seconds, timer in self.waiting if not timer.cancelled()]
+
+
+class World:
+    """A watch over files that the test changes, and what it has read."""
+
+    def __init__(self) -> None:
+        self.files = "old"
+        self.read: list[str] = []
+        self.timers = Timers()
+        self.watch = Watch(lambda: snapshot(self.files), self._reload, self.timers.call_later)
+        self.watch.applied = snapshot("old")
+
+    async def _reload(self) -> None:
+        self.read.append(self.files)
+
+    async def settle(self) -> None:
+        """Wait until the watch has looked."""
+        while (task := self.watch._task) is not None:
+            await task
+
+    async def change(self, files: str) -> None:
+        self.files = files
+        self.watch.on_change()
+        await self.settle()
+
+    async def pass_time(self) -> float:
+        """Let the timer end that ends first, and return its seconds."""
+        seconds, timer = next(each for each in self.timers.waiting if not each[1].cancelled())
+        self.timers.waiting.clear()
+        timer._run()
+        await self.settle()
+        return seconds
+
+
+def snapshot(text: str) -> Snapshot:
+    return ((text, None),)
+
+
+async def begun() -> World:
+    world = World()
+    world.watch.start()
+    await world.settle()
+    return world
+
+
+@in_a_loop
+async def test_a_change_is_read_after_a_second_without_another_one() -> None:
+    world = await begun()
+
+    await world.change("half")
+    assert world.read == []
+    await world.change("whole")  # within the second
+    assert await world.pass_time() == QUIET
+    assert world.read == []
+    assert await world.pass_time() == QUIET
+
+    assert world.read == ["whole"]
+    assert world.timers.pending == [POLL]
+
+
+@in_a_loop
+async def test_files_that_do_not_change_are_not_read() -> None:
+    world = await begun()
+
+    await world.change("old")
+    await world.pass_time()
+
+    assert world.read == []
+
+
+@in_a_loop
+async def test_a_change_that_is_taken_back_within_a_second_is_not_read() -> None:
+    world = await begun()
+
+    await world.change("new")
+    await world.change("old")
+    await world.pass_time()
+
+    assert world.read == []
+
+
+@in_a_loop
+async def test_without_reports_of_the_kernel_a_change_is_found_by_looking() -> None:
+    world = await begun()
+    world.files = "new"
+
+    assert await world.pass_time() == POLL
+    await world.pass_time()
+
+    assert world.read == ["new"]
+
+
+@in_a_loop
+async def test_files_that_were_read_otherwise_are_not_read_again() -> None:
+    world = await begun()
+    await world.change("new")
+    world.watch.applied = snapshot("new")  # somebody has asked for a reload
+
+    await world.pass_time()
+
+    assert world.read == []
+
+
+@in_a_loop
+async def test_a_watch_that_is_stopped_reads_nothing() -> None:
+    world = await begun()
+    await world.change("new")
+
+    world.watch.stop()
+
+    assert world.timers.pending == []
+
+
+@in_a_loop
+async def test_a_watch_survives_a_reload_that_fails() -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    world = await begun()
+    world.watch._reload = fail
+    await world.change("new")
+
+    with pytest.raises(ZeroDivisionError):
+        await world.pass_time()
+
+    assert world.timers.pending == [POLL]
+
+
+# --- what the kernel reports ------------------------------------------------------------------------------------------
+
+TEXT = f"[jobs.a]\n{NEVER}\ncommand = 'true'\n"
+
+
+def mount(folder: Path, version: str, text: str = TEXT) -> None:
+    """Write files as Kubernetes does: into a new directory, to which `..data` then leads."""
+    folder.mkdir(exist_ok=True)
+    (folder / version).mkdir()
+    (folder / version / "jobs.toml").write_text(text, "utf-8")
+    (folder / "..new").symlink_to(version)
+    (folder / "..new").rename(folder / "..data")
+    if not (folder / "jobs.toml").is_symlink():
+        (folder / "jobs.toml").symlink_to("..data/jobs.toml")
+
+
+def rewrite(folder: Path) -> None:
+    (folder / "a.toml").write_text("# other\n", "utf-8")
+
+
+def replace(folder: Path) -> None:
+    (folder / ".a.toml.swp").write_text("# other\n", "utf-8")
+    (folder / ".a.toml.swp").rename(folder / "a.toml")
+
+
+def swap(folder: Path) -> None:
+    mount(folder / "mounted", "..2")
+
+
+def remake(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+    rewrite(folder)
+
+
+def add_below(folder: Path) -> None:
+    (folder / "cron.d" / "more").write_text("# none\n", "utf-8")
+
+
+CHANGES = [
+    rewrite,
+    replace,
+    swap,
+    remake,
+    add_below,
+    lambda folder: (folder / "a.toml").chmod(0o600),
+    lambda folder: (folder / "a.toml").unlink(),
+    lambda folder: (folder / "new.toml").write_text("", "utf-8"),
+    lambda folder: folder.chmod(0o700),
+    lambda folder: folder.rename(folder.with_name("gone")),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "jobs"
+    for each in (made, made / "cron.d"):
+        each.mkdir(mode=0o755)
+    (made / "a.toml").write_text(TEXT, "utf-8")
+    mount(made / "mounted", "..1")
+    return made
+
+
+def given(folder: Path) -> list[str]:
+    return [str(folder), str(folder / "mounted" / "jobs.toml")]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@in_a_loop
+async def test_a_change_is_reported_by_the_kernel_and_by_a_snapshot(
+    folder: Path, change: Callable[[Path], object]
+) -> None:
+    reported = asyncio.Event()
+    changes = KernelChanges(reported.set)
+    changes.follow(find_places(given(folder), None))
+    before = take_snapshot(given(folder), None)
+
+    change(folder)
+
+    async with asyncio.timeout(60):
+        await reported.wait()
+    changes.close()
+    assert take_snapshot(given(folder), None) != before
+
+
+@in_a_loop
+async def test_other_files_in_the_directory_are_no_change(folder: Path) -> None:
+    reported = asyncio.Event()
+    changes = KernelChanges(reported.set)
+    changes.follow(find_places(given(folder), None))
+    before = take_snapshot(given(folder), None)
+
+    (folder / "notes.txt").write_text("text", "utf-8")
+    (folder.parent / "other").mkdir()
+    changes._on_readable()
+
+    changes.close()
+    assert not reported.is_set()
+    assert take_snapshot(given(folder), None) == before
+
+
+@in_a_loop
+async def test_directories_are_followed_again_after_they_were_made_again(folder: Path) -> None:
+    reported = asyncio.Event()
+    changes = KernelChanges(reported.set)
+    changes.follow(find_places(given(folder), None))
+    remake(folder)
+    changes.follow(find_places(given(folder), None))
+    changes._on_readable()
+    reported.clear()
+
+    rewrite(folder)
+
+    async with asyncio.timeout(60):
+        await reported.wait()
+    changes.close()
+
+
+# --- a krond ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def krond(tmp_path: Path, folder: Path) -> Iterator[Krond]:
+    daemon = Krond(tmp_path, "[krond]\nwatch = true\n", options=("--config", str(folder / "mounted")))
+    yield daemon
+    daemon.ask("stop", "--now")
+    daemon.end()
+
+
+def wait_until_read(krond: Krond, *commands: str) -> None:
+    """Return when krond has reloaded to jobs with these commands, in the order of their names."""
+    found: list[str] = []
+    while found != list(commands):
+        krond.wait_for("Reloaded")
+        with asking(krond.state) as client:
+            found = [each["description"] for each in sorted(client.ask("jobs"), key=lambda job: str(job["name"]))]
+
+
+def job(name: str, description: str) -> str:
+    return f"[jobs.{name}]\n{NEVER}\ncommand = 'true'\ndescription = '{description}'\n"
+
+
+@pytest.mark.slow
+def test_krond_reads_files_again_when_they_change(krond: Krond, folder: Path) -> None:
+    krond.start()
+
+    mount(folder / "mounted", "..2", job("a", "changed"))
+    wait_until_read(krond, "changed")
+
+    mount(folder / "mounted", "..3", "[jobs.a\n")
+    assert krond.wait_for("FileFailed")["file"] == str(folder / "mounted" / "jobs.toml")
+    wait_until_read(krond, "changed")
+    krond.wait_for("ReloadFailed")
+
+    shutil.rmtree(folder / "mounted")
+    mount(folder / "mounted", "..4", job("a", "repaired") + job("b", "new"))
+    wait_until_read(krond, "repaired", "new")
+
+    with krond.file.open("a") as file:  # in two halves
+        file.write("[jobs.c]\n")
+        file.flush()
+        file.write(job("c", "whole").partition("\n")[2])
+    wait_until_read(krond, "repaired", "new", "whole")
+
+    krond.write("[krond]\nwatch = false\n")  # the last change that is noticed
+    wait_until_read(krond, "repaired", "new")
+    krond.write(job("c", "unseen"))
+    assert krond.json("reload")["added"] == [f"{krond.file}:c"]
