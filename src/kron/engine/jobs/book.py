@@ -74,8 +74,6 @@ class JobBook:
         gone = {identity: each for identity, each in {**self.stored.jobs, **left}.items() if identity not in jobs}
         texts = {each.definition: self._text(each) for each in gone.values()}  # they may come back
         self.stored = self.stored._replace(jobs=gone, definitions=texts)  # of the others, the jobs know
-        if self.is_armed:
-            self._keep_waiting_retries()
         self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
         for job in jobs.values():
             at, job.at = job.at, None
@@ -114,23 +112,9 @@ class JobBook:
             if job is not None and retry.attempt.attempt <= job.work.retries:
                 job.retries += (retry,)
                 self.place(job, now)
-            elif not self._is_absent(retry.attempt.identity):
+            else:
                 self.given_up.append(retry.attempt.run_id)
-        self._keep_waiting_retries()
         self.wake.set()
-
-    def waiting_retries(self, identity: str) -> tuple[Retry, ...]:
-        """Return the retries of a recorded job that wait until its file can be read."""
-        return tuple(retry for retry in self.stored.retries if retry.attempt.identity == identity)
-
-    def _keep_waiting_retries(self) -> None:
-        waiting = [retry for retry in self.stored.retries if self._is_absent(retry.attempt.identity)]
-        self.stored = self.stored._replace(retries=waiting)
-
-    def _is_absent(self, identity: str) -> bool:
-        """Whether a recorded job is neither declared nor removed, because its file could not be read."""
-        record = self.stored.jobs.get(identity)
-        return identity not in self.jobs and record is not None and record.declared
 
     def place(self, job: Job, now: Instant, at: Instant | None = None) -> None:
         """Look at a job when time brings something to do, which is at `at` if that is known, and while it waits."""

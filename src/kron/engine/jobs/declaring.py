@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kron.decision.decision import Decision
+from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
 from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job import Job
@@ -117,13 +118,15 @@ class Declaration:
             if record.identity in self._jobs:
                 continue
             if (job := book.jobs.get(record.identity)) is None:
-                book.given_up += [retry.attempt.run_id for retry in book.waiting_retries(record.identity)]
+                book.given_up += [retry.attempt.run_id for retry in waiting_retries(book, record.identity)]
             else:
                 book.given_up += job.failed()
                 if self._is_whole:  # else nothing is remembered of who is gone
                     book.displace(job, job.asked(), self._declared.at)
         if self._is_whole:
             book.adopt(self._jobs, self._records, self._declared.at)
+            if book.is_armed:  # before, no retry is taken up yet
+                keep_waiting_retries(book)
         else:
             book.amend(self._jobs, self._declared.removed, self._declared.at)
         for each in self._closed:
@@ -172,7 +175,7 @@ class Declaration:
             identity = job.record.identity
             job.armed, job.gap = self._declared.at, Reason.DOWNTIME
             job.active = self._active.pop(identity, {})
-            job.retries = self._book.waiting_retries(identity)
+            job.retries = waiting_retries(self._book, identity)
             self._given_up += job.limit_retries()
             job.at = None if job.retries else job.at
         return job

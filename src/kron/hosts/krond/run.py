@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,23 +23,20 @@ from kron.hosts.krond.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
-from kron.hosts.krond.job_files import in_order
 from kron.hosts.krond.main import HELD
 from kron.hosts.krond.mishaps import Mishaps
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.outlet import Outlet, OutletSink
-from kron.hosts.krond.reading import Answer, FailedFiles, Question, marks_of, read_apart, read_files
+from kron.hosts.krond.reading import Answer, Question, read_files
 from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.reload import reload_files, tell_finding
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
 from kron.hosts.krond.watch import FileWatch, Snapshot, take_snapshot
 from kron.hosts.monitor import Monitor
-from kron.instant import format_instant
 from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
-from kron.rules.finding import Finding
 from kron.rules.telling import error_text
-from kron.rules.work import Work
 from kron.theory.trace import Header
 
 if TYPE_CHECKING:
@@ -118,15 +115,10 @@ def _read_or_exit(options: Options, sink: Sink | None) -> Answer:
     else:
         for finding in found.findings:
             if finding.level != "error":  # FileFailed has the errors
-                _tell(Emitter(sink), finding)
+                tell_finding(Emitter(sink), finding)
     if not found.is_usable:
         click.get_current_context().exit(2)
     return found
-
-
-def _tell(emitter: Emitter, finding: Finding) -> None:
-    fields = finding.to_dict()
-    emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
 
 
 async def _live(options: Options, found: Answer, before: Snapshot, output: Output) -> None:
@@ -180,12 +172,12 @@ async def _serve(
     daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
     chronicler.add(daemon.notifier.alarms)
     chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
-    reloading = asyncio.Lock()
+    reloading, question = asyncio.Lock(), Question(options.configs, options.form)
 
     async def reload() -> dict[str, object]:
         async with reloading:
             files.note(await asyncio.to_thread(take_snapshot, options.configs, options.form))
-            answer = await _reload(daemon, options, settings)
+            answer = await reload_files(daemon, question, settings)
             files.switch(on=not daemon.surface.ended and (options.watch or daemon.settings.watch))
             return answer
 
@@ -238,78 +230,3 @@ def _last(state: State) -> dict[str, tuple[str, str | None]]:
         return JobHistory(state.ledger).last()
     except LedgerUnusableError:
         return {}
-
-
-async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str, object]:
-    """Read the files again. The jobs of a file with errors stay as they are; if settings are unknown, all jobs do."""
-    try:
-        found = await asyncio.to_thread(_read, options, [job.work for job in daemon.book.jobs.values()])
-        failed = found.failed_files
-        is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
-        fixed = _fixed(first, found.settings) if is_usable else []
-        findings = in_order([*found.findings, *fixed])
-        if fixed or not is_usable:
-            if failed:
-                daemon.mark_failed(failed)
-            return _refuse(daemon, findings)
-        await daemon.processes.refresh()
-        declared = await daemon.declare(list(found.jobs), failed)
-    except KronError as error:  # they cannot be read now, or not be remembered
-        return _refuse(daemon, [Finding("error", "krond", error.message, "")])
-    daemon.adopt(found.settings)
-    daemon.mark_failed(failed)
-    for finding in findings:
-        if finding.level != "error":
-            _tell(daemon.emitter, finding)
-        await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
-    answer: dict[str, object] = {
-        "ok": not failed,
-        "declared_at": format_instant(declared.at),
-        "added": declared.added,
-        "changed": declared.changed,
-        "removed": declared.removed,
-        "unchanged": declared.unchanged,
-        "findings": [finding.to_dict() for finding in findings],
-    }
-    counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
-    daemon.emitter.tell("Reloaded", **counts)
-    if failed:
-        _mark_failed_reload(daemon, [finding for finding in findings if finding.level == "error"])
-        answer["failed_files"] = [each._asdict() for each in daemon.surface.failed_files]
-    else:
-        daemon.surface.failed_reload = None
-    return answer
-
-
-def _read(options: Options, known: Iterable[Work]) -> Answer:
-    return read_apart(Question(options.configs, options.form, marks_of(known)))
-
-
-def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
-    """Keep all jobs as they are, and return why."""
-    return {"ok": False, "findings": _mark_failed_reload(daemon, findings)}
-
-
-def _mark_failed_reload(daemon: Daemon, findings: list[Finding]) -> list[dict[str, object]]:
-    """Show until the next reload why this one has failed, and return it."""
-    found = [finding.to_dict() for finding in findings]
-    daemon.surface.failed_reload = found
-    daemon.emitter.tell("ReloadFailed", errors=[str(found) for found in findings if found.level == "error"])
-    return found
-
-
-def _lost_settings(before: Settings, after: Settings, failed: FailedFiles) -> bool:
-    """Whether a failed file had settings that are in force, and could not be read far enough to see them."""
-    readable = {file for file, _ in after.places.values()}
-    return any(file in failed and file not in readable for file, _ in before.places.values())
-
-
-def _fixed(before: Settings, after: Settings) -> list[Finding]:
-    """Return what was changed although it needs a restart, at the line that says it, or said it before."""
-    message, fix = "was changed, which needs a restart", "restart krond, or leave it as it was"
-    places = {**before.places, **after.places}
-    return [
-        Finding("error", f"krond.{key}", message, fix, *places[key])
-        for key in ("state", "listen", "token_file")
-        if getattr(before, key) != getattr(after, key)
-    ]
