@@ -37,11 +37,11 @@ def refusal(krond: Krond) -> tuple[int, str]:
 def test_a_job_file_that_everybody_may_write_is_not_obeyed(krond: Krond) -> None:
     krond.file.chmod(0o666)
 
-    code, said = refusal(krond)
+    (failed,) = krond.start().json("status")["failed_files"]
 
-    assert code == 2
-    assert said.startswith(f"{krond.file}:1: error: file: may be written by everybody")
-    assert not krond.state.exists()
+    assert failed["file"] == str(krond.file)
+    assert failed["findings"][0]["message"] == "may be written by everybody"
+    assert krond.json("jobs") == []
 
 
 def test_a_state_directory_that_is_a_link_is_refused(krond: Krond, tmp_path: Path) -> None:
@@ -54,15 +54,14 @@ def test_a_state_directory_that_is_a_link_is_refused(krond: Krond, tmp_path: Pat
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_user_that_does_not_exist_starts_nothing(krond: Krond) -> None:
+def test_a_job_of_a_user_that_does_not_exist_fails_its_file(krond: Krond) -> None:
     krond.write(f"[jobs.a]\n{NEVER}\ncommand = 'true'\nuser = 'no-such-user'\n")
 
-    code, said = refusal(krond)
+    (failed,) = krond.start().json("status")["failed_files"]
 
-    assert code == 2
-    assert f"{krond.file}:4: error: jobs.a.user: " in said
-    assert "no-such-user" in said
-    assert not krond.state.exists()
+    (finding,) = failed["findings"]
+    assert (finding["line"], finding["field"]) == (4, "jobs.a.user")
+    assert "no-such-user" in finding["message"]
 
 
 def test_a_socket_that_a_dead_krond_has_left_is_replaced(krond: Krond) -> None:

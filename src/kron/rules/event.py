@@ -117,6 +117,7 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         # the daemon
         "WarningFound": EventKind(WARNING, _FINDING),  # in a job file that is valid
         "NoticeFound": EventKind(INFO, _FINDING),
+        "FileFailed": EventKind(WARNING, ("file", "findings")),  # the jobs of the other files run
         "KrondReady": EventKind(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventKind(INFO, ("active",)),
         "Reloaded": EventKind(INFO, ("added", "changed", "removed", "unchanged")),

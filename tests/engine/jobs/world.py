@@ -175,19 +175,24 @@ class World:
         self.book = JobBook(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
         self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book)
 
-    async def begin(self, *works: Work, alive: Sequence[str] = ()) -> Declared:
+    async def begin(self, *works: Work, alive: Sequence[str] = (), spares_absent: bool = False) -> Declared:
         await self.engine.open()
-        declared = await self.declare(*works)
+        declared = await self.declare(*works, spares_absent=spares_absent)
         await self.engine.change(partial(Return, self.book, alive))
         self.engine.arm()
         await self.clock.advance(timedelta())
         return declared
 
-    async def declare(self, *works: Work, prepared: Mapping[str, Prepared] = MappingProxyType({})) -> Declared:
+    async def declare(
+        self,
+        *works: Work,
+        prepared: Mapping[str, Prepared] = MappingProxyType({}),
+        spares_absent: bool = False,
+    ) -> Declared:
         valid = dict(holding(self.book, prepared, self.clock.now()))
         return await self.engine.change_after(
             lambda now: self.store.handled(in_question(self.book, works, now, valid)),
-            lambda handled, now: Declaration(self.book, works, now, handled, valid),
+            lambda handled, now: Declaration(self.book, works, now, handled, valid, spares_absent=spares_absent),
         )
 
     async def prepare(self, *works: Work) -> Mapping[str, Prepared]:

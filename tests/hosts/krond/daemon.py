@@ -17,7 +17,7 @@ _LONGEST = 300  # seconds until a test that waits for something gives up
 
 
 class Krond:
-    """A krond that runs the jobs of a file; `before` are words that go before its command."""
+    """A krond that runs the jobs of a file; `before` are words that go before its command, `options` more of it."""
 
     def __init__(
         self,
@@ -25,10 +25,11 @@ class Krond:
         jobs: str,
         *,
         before: Sequence[str] = (),
+        options: Sequence[str] = (),
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.file, self.state = folder / "krond.toml", folder / "state"
-        self._before, self._environment = before, environment
+        self._before, self._options, self._environment = before, options, environment
         self.write(jobs)
         self.events: list[dict[str, Any]] = []
         self.process: subprocess.Popen[str] | None = None
@@ -46,7 +47,7 @@ class Krond:
 
     def begin(self) -> "subprocess.Popen[str]":
         """Start it, and return at once."""
-        run = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json"]
+        run = [*KROND, "run", "--config", str(self.file), "--state", str(self.state), "--log", "json", *self._options]
         environment = {**os.environ, **self._environment}
         self.process = subprocess.Popen([*self._before, *run], stderr=subprocess.PIPE, text=True, env=environment)
         return self.process

@@ -3,12 +3,13 @@
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kron.errors import ControlError
-from kron.hosts.krond.reading import Known, Question, marks_of, read_apart, read_files
+from kron.hosts.krond.reading import Answer, Known, Question, marks_of, read_apart, read_files
 from kron.rules.files.host_job import HostJob
 from kron.rules.work import Work
 
@@ -46,7 +47,7 @@ def test_the_jobs_and_settings_are_the_same(tmp_path: Path) -> None:
 
     here, there = read_files(asked), read_apart(asked)
 
-    assert (there.settings, there.findings, there.ok) == (here.settings, here.findings, True)
+    assert (there.settings, there.findings, there.failed_files) == (here.settings, here.findings, {})
     pairs = list(zip(here.jobs, there.jobs, strict=True))
     assert len(pairs) == 2
     for left, right in pairs:
@@ -57,14 +58,60 @@ def test_the_jobs_and_settings_are_the_same(tmp_path: Path) -> None:
         assert right.payload.line == left.payload.line  # type: ignore[attr-defined]
 
 
-def test_what_is_wrong_is_the_same_and_then_there_are_no_jobs(tmp_path: Path) -> None:
+def test_a_file_with_errors_has_the_same_findings_and_no_jobs(tmp_path: Path) -> None:
     asked = write(tmp_path, RIGHT.replace("0 3 * * *", "0 25 * * *"))
 
     here, there = read_files(asked), read_apart(asked)
 
     assert there.findings == here.findings
     assert any(finding.level == "error" for finding in there.findings)
-    assert (there.ok, list(there.jobs)) == (False, [])
+    assert (list(there.failed_files), list(there.jobs)) == ([asked.configs[0]], [])
+
+
+@pytest.mark.parametrize("read", [read_files, read_apart])
+def test_a_file_with_errors_takes_no_jobs_from_another_file(tmp_path: Path, read: Callable[[Question], Answer]) -> None:
+    asked = write(tmp_path)
+    other = tmp_path / "other.toml"
+    other.write_text(
+        '[jobs.bad]\nschedule = "61 * * * *"\ncommand = "true"\n[jobs.good]\nschedule = "@daily"\n', "utf-8"
+    )
+    other.chmod(0o600)
+
+    found = read(Question([str(other), *asked.configs], None))
+
+    assert found.is_usable
+    assert {file: [finding.line for finding in errors] for file, errors in found.failed_files.items()} == {
+        str(other): [2, 4]
+    }
+    assert [job.identity for job in found.jobs] == [work.identity for work in works(asked)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_readable"),
+    [
+        ("[krond]\nslck = '1s'\n", False),
+        ("krond = 5\n", False),
+        ("[krond]\nslack = '1s'\n[jobs.a]\n", True),
+        ("[krond\n", False),
+        ("[jobs.a\n[krond]\n", False),
+        ("krond.slack = '1s'\n[jobs.a\n", False),
+        ("[jobs.a\n# [krond]\n", True),
+        ("[jobs.a]\nkrond = \n", True),
+        ("[jobs.krond\n", True),
+    ],
+)
+def test_settings_are_unreadable_only_if_the_file_names_them(tmp_path: Path, text: str, *, is_readable: bool) -> None:
+    found = read_files(write(tmp_path, text))
+
+    assert (found.settings_are_readable, found.is_usable) == (is_readable, is_readable)
+    assert found.failed_files
+
+
+def test_one_bad_file_refuses_all_if_the_settings_say_so(tmp_path: Path) -> None:
+    asked = write(tmp_path, "[krond]\non_invalid = 'refuse'\n")
+    assert read_files(asked).is_usable
+
+    assert not read_files(asked._replace(configs=[*asked.configs, "/does/not/exist.toml"])).is_usable
 
 
 def test_what_is_known_is_only_named(tmp_path: Path) -> None:

@@ -6,18 +6,29 @@ import socket
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.hosts.krond.daemon import NEVER, Krond
 
 HELLO = f"[jobs.hello]\n{NEVER}\ncommand = ['true']\n"
 
 
-def test_invalid_job_files_start_nothing(tmp_path: Path) -> None:
-    krond = Krond(tmp_path, '[jobs.bad]\nschedule = "* * * *"\ncommand = "true"\n')
+@pytest.mark.parametrize(
+    ("jobs", "line"),
+    [
+        ('[jobs.bad]\nschedule = "* * * *"\ncommand = "true"\n[krond]\non_invalid = "refuse"\n', 2),
+        (f'{HELLO}[krond]\nslack = "soon"\n', 5),
+        (f"{HELLO}[krond\n", 4),
+    ],
+    ids=["a bad file if the settings say so", "a bad setting", "settings that are no TOML"],
+)
+def test_krond_refuses_to_start_with(tmp_path: Path, jobs: str, line: int) -> None:
+    krond = Krond(tmp_path, jobs)
 
     found = krond.ask("run", "--config", str(krond.file))
 
     assert found.returncode == 2
-    assert f"{krond.file}:2: error:" in found.stderr
+    assert f"{krond.file}:{line}: error:" in found.stderr
     assert not krond.state.exists()
 
 

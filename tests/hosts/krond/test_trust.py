@@ -1,6 +1,8 @@
 """Who may have written a job file: asked of the opened file, and refused rather than repaired."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from kron.hosts.krond.job_files import load_jobs
 from kron.hosts.krond.trust import FileRefusedError, read_trusted
 from kron.rules.files.source import Surroundings
+from tests.adapters.process_runner.world import needs_root
 
 CONTENT = b'[jobs.a]\nschedule = "@daily"\ncommand = "true"\n'
 
@@ -45,11 +48,96 @@ def test_a_file_that_its_group_may_write_is_doubtful(file: Path) -> None:
     assert message.startswith("may be written by its group")
 
 
-def test_a_link_is_refused(file: Path) -> None:
+def test_a_link_to_a_trusted_file_is_followed(file: Path) -> None:
+    for name, target in (("absolute.toml", file), ("relative.toml", f"../{file.parent.name}/{file.name}")):
+        link = file.with_name(name)
+        link.symlink_to(target)
+
+        assert read_trusted(str(link))[0] == CONTENT
+
+
+def test_links_in_a_circle_end_with_an_error(file: Path) -> None:
+    link = file.with_name("circle.toml")
+    link.symlink_to(link)
+
+    with pytest.raises(OSError, match="symbolic links"):
+        read_trusted(str(link))
+
+
+def test_a_link_into_a_world_writable_directory_is_refused(file: Path) -> None:
+    link = file.parent.with_name("link.toml")
+    link.symlink_to(file)
+    file.parent.chmod(0o777)
+
+    assert refusal(link).reason == f"is in {file.parent}, which is world-writable"
+
+
+@needs_root
+def test_a_link_of_another_user_is_refused(file: Path) -> None:
     link = file.with_name("link.toml")
     link.symlink_to(file)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
 
-    assert refusal(link).reason == "is a link"
+    assert refusal(link).reason == f"is reached by the link {link} of uid 65534"
+
+
+@needs_root
+def test_a_file_below_a_directory_of_another_user_is_refused(file: Path) -> None:
+    below = file.parent / "below"
+    below.mkdir()
+    moved = file.rename(below / file.name)
+    os.chown(file.parent, 65534, 65534)
+
+    assert refusal(moved).reason == f"is in {file.parent}, which belongs to uid 65534"
+
+
+def test_a_file_below_a_world_writable_directory_is_refused(file: Path) -> None:
+    below = file.parent / "below"
+    below.mkdir(mode=0o755)
+    moved = file.rename(below / file.name)
+    file.parent.chmod(0o777)
+
+    assert refusal(moved).fix == f"chmod o-w {file.parent}"
+
+
+def config_map(folder: Path, *, version: str = "..2026_03_02") -> None:
+    """Fill a directory as Kubernetes fills a volume: files are links into the directory that `..data` leads to."""
+    (folder / version).mkdir(mode=0o755)
+    (folder / version / "jobs.toml").write_bytes(CONTENT)
+    (folder / version / "jobs.toml").chmod(0o644)
+    (folder / "..data").symlink_to(version)
+    (folder / "jobs.toml").symlink_to("..data/jobs.toml")
+
+
+def test_a_mounted_config_map_is_read_once_under_its_own_path(tmp_path: Path) -> None:
+    folder = tmp_path / "mounted"
+    folder.mkdir(mode=0o755)
+    config_map(folder)
+
+    loaded = load_jobs([str(folder)], here=Surroundings())
+
+    assert loaded.ok
+    assert [job.identity for job in loaded.job_set.jobs] == [f"{folder}/jobs.toml:a"]
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A mounted directory of mode 0777 that is read-only, as that of a ConfigMap."""
+    folder = tmp_path / "volume"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0777", "kron", str(folder)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("NOBODY MAY MOUNT A DISK HERE: a read-only mount was not tried")
+    config_map(folder)
+    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_world_writable_directory_on_a_read_only_mount_is_trusted(read_only: Path) -> None:
+    assert read_only.stat().st_mode & 0o777 == 0o777
+
+    assert read_trusted(str(read_only / "jobs.toml"))[0] == CONTENT
 
 
 def test_a_link_in_a_directory_above_is_followed(file: Path) -> None:
@@ -73,7 +161,7 @@ def test_a_directory_is_no_file(file: Path) -> None:
 def test_a_file_in_a_directory_that_everybody_may_write_to_is_refused(file: Path) -> None:
     file.parent.chmod(0o777)
 
-    assert refusal(file).reason == f"lies in {file.parent}, which everybody may write to"
+    assert refusal(file).reason == f"is in {file.parent}, which is world-writable"
 
 
 def test_in_a_directory_with_the_sticky_bit_others_cannot_replace_a_file(file: Path) -> None:
@@ -82,7 +170,7 @@ def test_in_a_directory_with_the_sticky_bit_others_cannot_replace_a_file(file: P
     assert read_trusted(str(file))[0] == CONTENT
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@needs_root
 def test_a_file_of_somebody_else_is_refused(file: Path) -> None:
     os.chown(file, 65534, 65534)
 

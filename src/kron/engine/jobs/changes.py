@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from kron.engine.jobs.absent import is_absent, keep_waiting_retries
 from kron.engine.jobs.asked import asked_for
 from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.execution import Execution
@@ -102,7 +103,8 @@ class Return:
         alive = [self._execution(each) for each in self._alive]
         for execution in alive:
             book.go_on(execution, self._now)
-        book.retry(book.stored.retries, self._now)
+        book.retry([each for each in book.stored.retries if not is_absent(book, each.attempt.identity)], self._now)
+        keep_waiting_retries(book)
         return alive
 
     def _execution(self, unfinished: Unfinished) -> Execution:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kron.decision.decision import Decision
+from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
 from kron.engine.jobs.book import JobBook
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job import Job
@@ -13,6 +14,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.instant import SECOND, Instant
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, PeriodRecord
+from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
 _NOTHING: Mapping[str, Prepared] = {}
@@ -63,11 +65,13 @@ class Declaration:
         prepared: Mapping[str, Prepared] = _NOTHING,
         *,
         leaving: Collection[str] | None = None,
+        spares_absent: bool = False,
     ) -> None:
         """`handled` are the periods that have their outcome, of jobs whose definition is in question.
 
         `prepared` is what was computed before, and still holds. `leaving` are identities of jobs that are not declared
-        any more, None: all but those of the works.
+        any more, None: all but those of the works. `spares_absent`: a file that may define more jobs could not be read,
+        so a recorded job that this host has not declared since it started is neither run nor removed.
         """
         self._book, self._prepared = book, prepared
         self._is_whole = leaving is None
@@ -87,7 +91,9 @@ class Declaration:
         for work in works:
             self._jobs[work.identity] = self._declare(work)
         for record in book.records() if leaving is None else map(book.record, leaving):
-            if record is not None and record.declared and record.identity not in self._jobs:
+            if record is None or not record.declared or record.identity in self._jobs:
+                continue
+            if not spares_absent or record.identity in book.jobs:
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
@@ -109,12 +115,18 @@ class Declaration:
             chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
         book.given_up += self._given_up
         for record in self._before:
-            if record.identity not in self._jobs and (job := book.jobs.get(record.identity)) is not None:
+            if record.identity in self._jobs:
+                continue
+            if (job := book.jobs.get(record.identity)) is None:
+                book.given_up += [retry.attempt.run_id for retry in waiting_retries(book, record.identity)]
+            else:
                 book.given_up += job.failed()
                 if self._is_whole:  # else nothing is remembered of who is gone
                     book.displace(job, job.asked(), self._declared.at)
         if self._is_whole:
             book.adopt(self._jobs, self._records, self._declared.at)
+            if book.is_armed:  # before, no retry is taken up yet
+                keep_waiting_retries(book)
         else:
             book.amend(self._jobs, self._declared.removed, self._declared.at)
         for each in self._closed:
@@ -132,22 +144,41 @@ class Declaration:
             return self._remember(self._added(work, record))
         if record.definition == work.key:
             self._declared.unchanged.append(identity)
-            return self._job(work, record) if job is None else job
+            return self._returned(self._job(work, record)) if job is None else job
         self._declared.changed.append(identity)
         self._before.append(record)
         before = book.work(record)
         renewed = record._replace(name=work.name, definition=work.key)
         if before.timing == work.timing:
             new = self._job(work, renewed)
+            if job is None:
+                self._returned(new)
             new.take_over(job, lifted_at=now if before.policy.suspend and not work.policy.suspend else None)
             self._given_up += new.limit_retries()
             return self._remember(new)
         self._close(before, record, work)
         boot = book.host.boot if book.is_armed else ""  # neither is a changed one
         new = self._job(work, renewed._replace(declared_at=now, served=now, boot=boot))
+        if job is None:
+            self._returned(new)
         new.carry_on(job)
         self._given_up += new.limit_retries()
         return self._remember(new)
+
+    def _returned(self, job: Job) -> Job:
+        """Return a recorded job that this host declares for the first time.
+
+        If the host already runs jobs, the file of this one could not be read until now: its periods since then are
+        judged as after downtime, and its runs and retries of an earlier life are its own again.
+        """
+        if self._is_whole and self._book.is_armed:
+            identity = job.record.identity
+            job.armed, job.gap = self._declared.at, Reason.DOWNTIME
+            job.active = self._active.pop(identity, {})
+            job.retries = waiting_retries(self._book, identity)
+            self._given_up += job.limit_retries()
+            job.at = None if job.retries else job.at
+        return job
 
     def _added(self, work: Work, before: JobRecord | None) -> Job:
         """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""

@@ -45,7 +45,10 @@ def prepare(
     for work in works if book.is_armed else ():  # before, nobody is kept from anything
         record = book.record(work.identity)
         is_new = record is None or not record.declared
-        if is_new or (record is not None and _can_be_said(book, record, work)):
+        if record is not None and record.declared and record.identity not in book.jobs:
+            if record.definition == work.key:  # its file could not be read until now
+                found[work.identity] = _prepare_return(book, work, record, now, handled)
+        elif is_new or (record is not None and _can_be_said(book, record, work)):
             found[work.identity] = _prepare(book, work, None if is_new else record, now, handled)
     return found
 
@@ -70,6 +73,15 @@ def _prepare(
     return Prepared(job, closings_of(book, before, record, work, now, known), record, until)
 
 
+def _prepare_return(
+    book: JobBook, work: Work, record: JobRecord, now: Instant, handled: Mapping[str, Collection[Instant]]
+) -> Prepared:
+    known = Handled.of(handled[work.identity]) if work.identity in handled else NONE
+    job = Job(work, record, known)
+    job.at = job.next_look(now)
+    return Prepared(job, (), book.record(work.identity), job.at)
+
+
 def holding(book: JobBook, prepared: Mapping[str, Prepared], now: Instant) -> Mapping[str, Prepared]:
     """Return what may still be used."""
     return {identity: each for identity, each in prepared.items() if each.holds(book, now)}
@@ -81,7 +93,8 @@ def closings_of(
     """Return what had begun under the old definition of a job, and is not run by the new one; None: it is removed."""
     if before.timing is None:
         return ()
-    gap = Gap(record.served, now, Reason.DEADLINE if book.is_armed else Reason.DOWNTIME)
+    could_run = book.is_armed and record.identity in book.jobs
+    gap = Gap(record.served, now, Reason.DEADLINE if could_run else Reason.DOWNTIME)
     return redefine(before.timing, None if after is None else after.timing, before.policy, gap, handled)
 
 

@@ -62,8 +62,12 @@ def _print_status(found: dict[str, Any]) -> None:
     click.echo(f"{counted(found['jobs'], 'job')} of {', '.join(found['config'])}; state in {found['state']}")
     if found["listen"] != "off":
         click.echo(f"page at {found['listen']}")
-    for finding in found["failed_reload"] or ():
+    reload: list[dict[str, Any]] = found["failed_reload"] or []
+    for finding in reload:
         click.secho(f"not reloaded: {_finding(finding)}", fg="yellow")
+    for finding in (each for failed in found["failed_files"] for each in failed["findings"]):
+        if finding not in reload:
+            click.secho(f"failed file: {_finding(finding)}", fg="yellow")
     if (ahead := found["clock_ahead"]) is not None:
         click.secho(f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}", fg="yellow")
     rows = [(run["run_id"], run["identity"], str(run["pid"] or ""), run["started_at"]) for run in found["active"]]
@@ -173,19 +177,22 @@ def trigger(job: str, *, wait: bool, state: Path | None) -> None:
 @STATE
 @JSON
 def reload(state: Path | None, *, as_json: bool) -> None:
-    """Read the job files anew, as SIGHUP does; a file with errors changes nothing. Exit 1 if there are any."""
+    """Read the job files again, as SIGHUP does. Exit 1 if a file has errors: its jobs stay as they are."""
     with asking(state) as krond:
         found = krond.ask("reload")
     ok, findings = found.pop("ok"), found.pop("findings", [])
+    is_declared = "declared_at" in found
     if as_json:
-        print_json(found if ok else findings)
+        print_json(found if is_declared else findings)
     else:
         for finding in findings:
             click.echo(_finding(finding), err=True)
-    if not ok:
-        click.get_current_context().exit(1)
-    if as_json:
-        return
+        if is_declared:
+            _print_changes(found)
+    click.get_current_context().exit(0 if ok else 1)
+
+
+def _print_changes(found: dict[str, Any]) -> None:
     click.echo(f"declared at {found['declared_at']}")
     for word in ("added", "changed", "removed"):
         for identity in found[word]:

@@ -25,10 +25,11 @@ from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.errors import ControlError
 from kron.hosts.krond.hooks.notifier import Notifier
+from kron.hosts.krond.job_files import is_in_any
 from kron.hosts.krond.memory import give_back, keep, kept
 from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
-from kron.hosts.krond.reading import Known
+from kron.hosts.krond.reading import FailedFiles, Known
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
 from kron.hosts.krond.telling import Telling
@@ -44,6 +45,7 @@ from kron.rules.work import Work
 if TYPE_CHECKING:
     from kron.adapters.metrics_sink import JobMetrics
 
+_NO_FILES: FailedFiles = {}
 _TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
 
 
@@ -51,6 +53,13 @@ def _placed(work: Work, told: Work | Known) -> tuple[str, HostJob]:
     """Return the identity of a job, and the job where it stands now."""
     assert isinstance(work.payload, HostJob)
     return work.identity, told.of(work.payload) if isinstance(told, Known) else work.payload
+
+
+class FailedFile(NamedTuple):
+    """A job file with errors, and the errors."""
+
+    file: str
+    findings: Sequence[Mapping[str, object]]
 
 
 @dataclass(slots=True)
@@ -62,6 +71,7 @@ class Surface:
     draining: bool = False
     ended: bool = False  # nothing is recorded any more
     failed_reload: list[dict[str, object]] | None = None
+    failed_files: Sequence[FailedFile] = ()
     listen: str = "off"
     jobs: dict[str, HostJob] = field(default_factory=dict)
 
@@ -107,13 +117,14 @@ class Daemon:
         self._is_signalled = False
         self._death: ControlError | None = None  # why nothing is started any more although nobody asked for that
 
-    async def begin(self, told: Sequence[Work | Known]) -> Declared:
-        """Recover what a crash left, declare the jobs, and begin to run them."""
+    async def begin(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
+        """Recover what a crash left, declare the jobs, and begin to run them. `failed` are files with errors."""
+        self.mark_failed(failed)
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
         await self.notifier.recall(_host_jobs(told), self.state.ledger)
-        declared = await self.declare(told)
+        declared = await self.declare(told, failed)
         alive = await self.processes.find(self.book.stored.unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
@@ -125,12 +136,24 @@ class Daemon:
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
         return declared
 
-    async def declare(self, told: Sequence[Work | Known]) -> Declared:
-        """Let these be the jobs; nothing that runs is disturbed. One that is known is as it was, wherever it stands."""
+    def mark_failed(self, failed: FailedFiles) -> None:
+        """Show these files, and no others, as failed."""
+        found = [FailedFile(file, [each.to_dict() for each in findings]) for file, findings in failed.items()]
+        self.surface.failed_files = found
+        for each in found:
+            self.emitter.tell("FileFailed", **each._asdict())
+
+    async def declare(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
+        """Replace the declared jobs; runs continue. A known job keeps its definition, wherever it is written now.
+
+        A job of a failed file keeps its last definition. One that krond has only in its ledger is neither run nor
+        removed while a file is failed: the ledger does not say which file a job is from.
+        """
+        told = [*told, *self._kept(told, failed)]
         works = [self.book.jobs[each.identity].work if isinstance(each, Known) else each for each in told]
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
         await self.notifier.learn(jobs.values(), self.state.ledger)
-        declared = await self._declare(works, await self._prepare(works))
+        declared = await self._declare(works, await self._prepare(works), spares_absent=bool(failed))
         self.processes.expect(jobs.values())
         self.surface.jobs = jobs
         self.telling(self.recorder.on_declared)
@@ -139,6 +162,13 @@ class Daemon:
         keep()
         await asyncio.to_thread(give_back)
         return declared
+
+    def _kept(self, told: Sequence[Work | Known], failed: FailedFiles) -> list[Known]:
+        """Return the declared jobs of failed files, but for those that other files define now."""
+        named = {each.identity for each in told} if failed else set()
+        jobs = [job for job in self.surface.jobs.values() if job.identity not in named] if failed else []
+        gone = {file for file in {job.file for job in jobs} if is_in_any(file, failed)}
+        return [Known(job.identity, job.file, job.line, job.offsets) for job in jobs if job.file in gone]
 
     async def _prepare(self, works: Sequence[Work]) -> Mapping[str, Prepared]:
         """Do what takes long before the jobs are declared: until then, everything goes on."""
@@ -155,7 +185,9 @@ class Daemon:
             await self.ledger.append(JobBatch(definitions=texts))  # of no effect without their jobs
         return prepared
 
-    async def _declare(self, works: Sequence[Work], prepared: Mapping[str, Prepared]) -> Declared:
+    async def _declare(
+        self, works: Sequence[Work], prepared: Mapping[str, Prepared], *, spares_absent: bool
+    ) -> Declared:
         valid: dict[str, Prepared] = {}
 
         def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant]]]:
@@ -164,7 +196,7 @@ class Daemon:
 
         def declaration(handled: Mapping[str, Collection[Instant]], now: Instant) -> Declaration:
             with kept():
-                return Declaration(self.book, works, now, handled, valid)
+                return Declaration(self.book, works, now, handled, valid, spares_absent=spares_absent)
 
         return await self.engine.change_after(ask, declaration)
 

@@ -121,6 +121,12 @@ def is_directory(path: str) -> bool:
         return False
 
 
+def is_in_any(file: str, places: Iterable[str]) -> bool:
+    """Whether a file is one of these files, or in one of these directories or below."""
+    whole = whole_path(file)
+    return any(whole == place or whole.startswith(f"{place.rstrip('/')}/") for place in map(whole_path, places))
+
+
 def form_of(path: str) -> Format | None:
     """Return the form that a file has by its name and its directory, None if they do not tell."""
     whole = Path(whole_path(path))
@@ -129,6 +135,11 @@ def form_of(path: str) -> Format | None:
     if str(whole) == _SYSTEM_FILE or (whole.parent.name == _SYSTEM_FOLDER and _is_system_name(whole.name)):
         return Format.SYSTEM_CRONTAB
     return None
+
+
+def job_paths(configs: Iterable[str], form: Format | None = None) -> list[str]:
+    """Return the job files, and the directories that cannot be listed."""
+    return [file for file, _ in _find(configs, form, [])]
 
 
 def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:

@@ -22,7 +22,7 @@ from kron.hosts.listener.server import Server
 from kron.rules.event import Event
 from kron.rules.telling import error_text
 
-_NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "PropertyViolated"})
+_NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "FileFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
 _ADVICE = "whoever can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
 
@@ -63,7 +63,7 @@ class Listening:
         self, daemon: Daemon, chronicler: Chronicler, handlers: Mapping[str, Handler], *, with_token: bool
     ) -> None:
         """Show a daemon. The address is told, with the token in it if that is new, or if people look."""
-        view = View(lambda: daemon.engine.is_turning, lambda: self._metrics(daemon.book))
+        view = View(lambda: daemon.engine.is_turning, lambda: self._metrics(daemon))
         chronicler.add(self._hub)
         chronicler.on_held.append(self._hub.on_held)
         self._pages = Pages(Sight(daemon, chronicler.last), handlers, self._hub)
@@ -89,9 +89,10 @@ class Listening:
             await self._server.close()
         self._door.close()
 
-    async def _metrics(self, book: JobBook) -> bytes:
+    async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            return await asyncio.to_thread(self.metrics.snapshot(present(book)).render)
+            found = present(daemon.book)._replace(failed_files=len(daemon.surface.failed_files))
+            return await asyncio.to_thread(self.metrics.snapshot(found).render)
 
     def _on_refused(self, client: str) -> None:
         self._refusals += 1

@@ -90,6 +90,7 @@ class Operations:
             "clock_ahead": None if ahead is None else ahead.to_dict(),
             "active": active,
             "failed_reload": surface.failed_reload,
+            "failed_files": [failed._asdict() for failed in surface.failed_files],
             "monitor": {"on": True, "violations": daemon.monitor.violations},
         }
 

@@ -54,16 +54,34 @@ class Known(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was found; the jobs, if nothing is wrong: of those that are known, only where they stand."""
+    """What was found, and the jobs of the files without errors: of those that are known, only where they stand."""
 
     settings: Settings
     findings: list[Finding]
     jobs: Iterator[Work | Known]
+    settings_are_readable: bool = True
 
     @property
-    def ok(self) -> bool:
-        """Whether the jobs may be run."""
-        return all(finding.level != "error" for finding in self.findings)
+    def failed_files(self) -> "FailedFiles":
+        """Return the errors of each file that has any."""
+        return failed_files(self.findings)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the jobs of the files without errors may be declared."""
+        return self.settings_are_readable and (self.settings.on_invalid == "skip" or not self.failed_files)
+
+
+FailedFiles = Mapping[str, Sequence[Finding]]
+
+
+def failed_files(findings: Iterable[Finding]) -> FailedFiles:
+    """Return the errors by the file that has them, in the order of the findings."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.level == "error":
+            found.setdefault(finding.file, []).append(finding)
+    return found
 
 
 def marks_of(works: Iterable[Work]) -> bytes:
@@ -86,7 +104,9 @@ def read_files(asked: Question) -> Answer:
     loaded = load_jobs(asked.configs, form=asked.form)
     findings = in_order([*loaded.findings, *check_host(loaded.job_set)])
     known = {asked.known[place : place + ORIGIN] for place in range(0, len(asked.known), ORIGIN)}
-    return Answer(loaded.job_set.settings, findings, (_told(job, known) for job in loaded.job_set.jobs))
+    failed, job_set = failed_files(findings), loaded.job_set
+    jobs = (_told(job, known) for job in job_set.jobs if job.file not in failed)
+    return Answer(job_set.settings, findings, jobs, job_set.settings_are_readable)
 
 
 def _told(job: HostJob, known: AbstractSet[bytes]) -> Work | Known:
@@ -118,19 +138,19 @@ def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
     if pickle.load(process.stdout) != __version__:
         raise ControlError(reason="krond was upgraded while it ran, and has to be restarted first")
     told = pickle.Unpickler(process.stdout)
-    settings, findings = told.load()
+    settings, findings, are_readable = told.load()
     jobs: list[Work | Known] = []
     with kept():
         while part := told.load():
             jobs += part
-    return Answer(settings, findings, iter(jobs))
+    return Answer(settings, findings, iter(jobs), are_readable)
 
 
 def answer(asked: Question, to: IO[bytes]) -> None:
     """Write what was read, in parts of which the last one is empty; what comes again is only named."""
     found = read_files(asked)
     pickler = pickle.Pickler(to)
-    pickler.dump((found.settings, found.findings))
-    while found.ok and (part := list(islice(found.jobs, _PART))):
+    pickler.dump((found.settings, found.findings, found.settings_are_readable))
+    while found.is_usable and (part := list(islice(found.jobs, _PART))):
         pickler.dump(part)
     pickler.dump([])

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,23 +23,21 @@ from kron.hosts.krond.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Control
 from kron.hosts.krond.daemon import Daemon, Watching
-from kron.hosts.krond.job_files import in_order
 from kron.hosts.krond.main import HELD
 from kron.hosts.krond.mishaps import Mishaps
 from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.outlet import Outlet, OutletSink
-from kron.hosts.krond.reading import Answer, Known, Question, marks_of, read_apart, read_files
+from kron.hosts.krond.reading import Answer, Question, read_files
 from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.reload import reload_files, tell_finding
 from kron.hosts.krond.start_warnings import start_warnings
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
+from kron.hosts.krond.watch import FileWatch, Snapshot, take_snapshot
 from kron.hosts.monitor import Monitor
-from kron.instant import format_instant
 from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
-from kron.rules.finding import Finding
 from kron.rules.telling import error_text
-from kron.rules.work import Work
 from kron.theory.trace import Header
 
 if TYPE_CHECKING:
@@ -57,6 +55,7 @@ class Options:
     form: Format | None
     state: Path | None
     listen: str | None
+    watch: bool
 
 
 @click.command()
@@ -66,15 +65,25 @@ class Options:
 @click.option(
     "--listen", metavar="HOST:PORT|unix:PATH|off", help="Where to show what happens, instead of what the files say."
 )
+@click.option("--watch", is_flag=True, help="Reload when a job file changes, as `[krond] watch = true` does.")
 @click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
-def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, log: str | None) -> None:
+def run(
+    configs: tuple[str, ...],
+    form: str | None,
+    *,
+    state: Path | None,
+    listen: str | None,
+    watch: bool,
+    log: str | None,
+) -> None:
     """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
 
-    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or invalid job files.
+    Files with errors are left out, and shown by `krond status`.
+
+    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or a [krond] table that cannot be read.
     """
-    options = Options(
-        configs, read_form(configs, form), state, None if listen is None else read_listen("listen", listen)
-    )
+    address = None if listen is None else read_listen("listen", listen)
+    options = Options(configs, read_form(configs, form), state, address, watch)
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
     telling = Telling(system_now)
@@ -83,7 +92,11 @@ def run(configs: tuple[str, ...], form: str | None, *, state: Path | None, liste
     sink = OutletSink(form_of_events(outlet.as_text(), telling.now), outlet)
     try:
         try:
-            asyncio.run(_live(options, _read_or_exit(options, None if as_text else sink), Output(sink, telling)))
+            before = take_snapshot(options.configs, options.form)  # a change while they are read is a change
+            found = _read_or_exit(options, None if as_text else sink)
+            living = _live(options, found, before, Output(sink, telling))
+            del found
+            asyncio.run(living)
         finally:
             sink.tell_dropped()
             outlet.finish(_PARTING)
@@ -98,29 +111,25 @@ def _read_or_exit(options: Options, sink: Sink | None) -> Answer:
     Nobody but who asks may keep the answer: after a reload it is not needed any more.
     """
     found = read_files(Question(options.configs, options.form))
-    if sink is None or not found.ok:
+    if sink is None or not found.is_usable:
         print_findings(found.findings)
     else:
         for finding in found.findings:
-            _tell(Emitter(sink), finding)
-    if not found.ok:
+            if finding.level != "error":  # FileFailed has the errors
+                tell_finding(Emitter(sink), finding)
+    if not found.is_usable:
         click.get_current_context().exit(2)
     return found
 
 
-def _tell(emitter: Emitter, finding: Finding) -> None:
-    fields = finding.to_dict()
-    emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
-
-
-async def _live(options: Options, found: Answer, output: Output) -> None:
+async def _live(options: Options, found: Answer, before: Snapshot, output: Output) -> None:
     settings = found.settings
     state = State((options.state or (Path(settings.state) if settings.state else default_state())).absolute())
     state.take()
     listening: Listening | None = None
     try:
         listening = _listen(options.listen or settings.listen, settings, state, output.in_turn())
-        serving = _serve(options, found, output, state, listening)
+        serving = _serve(options, found, before, output, state, listening)
         del found
         await serving
     finally:
@@ -145,7 +154,14 @@ def _listen(address: str, settings: Settings, state: State, sink: Sink) -> "List
     return Listening(address, Path(settings.token_file or state.token), Emitter(sink))
 
 
-async def _serve(options: Options, found: Answer, output: Output, state: State, listening: "Listening | None") -> None:
+async def _serve(
+    options: Options,
+    found: Answer,
+    before: Snapshot,
+    output: Output,
+    state: State,
+    listening: "Listening | None",
+) -> None:
     settings, (sink, telling) = found.settings, output
     metrics = None if listening is None else listening.metrics
     watched = sink if listening is None else listening.beside(sink)
@@ -157,12 +173,23 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
     daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
     chronicler.add(daemon.notifier.alarms)
     chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
-    reloading = asyncio.Lock()
+    reloading, question = asyncio.Lock(), Question(options.configs, options.form)
 
     async def reload() -> dict[str, object]:
         async with reloading:
-            return await _reload(daemon, options, settings)
+            files.note(await asyncio.to_thread(take_snapshot, options.configs, options.form))
+            answer = await reload_files(daemon, question, settings)
+            files.switch(on=not daemon.surface.ended and (options.watch or daemon.settings.watch))
+            return answer
 
+    async def on_change() -> None:
+        try:
+            await reload()
+        except Exception as error:  # nobody waits for its answer
+            daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
+
+    files = FileWatch(options.configs, options.form, on_change)
+    files.note(before)
     operations = Operations(daemon, reload, chronicler, options.configs)
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
     loop = asyncio.get_running_loop()
@@ -189,17 +216,16 @@ async def _serve(options: Options, found: Answer, output: Output, state: State, 
                 await control.open()
             if listening is not None:
                 await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
-            await _begin(daemon, await asyncio.to_thread(list, found.jobs), options.configs)
+            works = await asyncio.to_thread(list, found.jobs)
+            for finding in await asyncio.to_thread(start_warnings, works, options.configs, daemon.state.ledger):
+                tell_finding(daemon.emitter, finding)
+            await daemon.begin(works, found.failed_files)
         del found
+        files.switch(on=options.watch or settings.watch)
         await daemon.wait()
     finally:
+        files.switch(on=False)
         await control.close()
-
-
-async def _begin(daemon: Daemon, works: Sequence[Work | Known], configs: Sequence[str]) -> None:
-    for finding in await asyncio.to_thread(start_warnings, works, configs, daemon.state.ledger):
-        _tell(daemon.emitter, finding)
-    await daemon.begin(works)
 
 
 def _last(state: State) -> dict[str, tuple[str, str | None]]:
@@ -208,56 +234,3 @@ def _last(state: State) -> dict[str, tuple[str, str | None]]:
         return JobHistory(state.ledger).last()
     except LedgerUnusableError:
         return {}
-
-
-async def _reload(daemon: Daemon, options: Options, first: Settings) -> dict[str, object]:
-    """Read the files anew; what is wrong with them is told, and the jobs stay as they are."""
-    try:
-        found = await asyncio.to_thread(_read, options, [job.work for job in daemon.book.jobs.values()])
-        findings = in_order([*found.findings, *(_fixed(first, found.settings) if found.ok else ())])
-        if any(finding.level == "error" for finding in findings):
-            return _refuse(daemon, findings)
-        await daemon.processes.refresh()
-        declared = await daemon.declare(list(found.jobs))
-    except KronError as error:  # they cannot be read now, or not be remembered
-        return _refuse(daemon, [Finding("error", "krond", error.message, "")])
-    daemon.adopt(found.settings)
-    daemon.surface.failed_reload = None
-    for finding in findings:
-        _tell(daemon.emitter, finding)
-        await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
-    answer: dict[str, object] = {
-        "ok": True,
-        "declared_at": format_instant(declared.at),
-        "added": declared.added,
-        "changed": declared.changed,
-        "removed": declared.removed,
-        "unchanged": declared.unchanged,
-        "findings": [finding.to_dict() for finding in findings],
-    }
-    counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
-    daemon.emitter.tell("Reloaded", **counts)
-    return answer
-
-
-def _read(options: Options, known: Iterable[Work]) -> Answer:
-    return read_apart(Question(options.configs, options.form, marks_of(known)))
-
-
-def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
-    """Tell what is in the way of a reload."""
-    told = [finding.to_dict() for finding in findings]
-    daemon.surface.failed_reload = told
-    daemon.emitter.tell("ReloadFailed", errors=[str(found) for found in findings if found.level == "error"])
-    return {"ok": False, "findings": told}
-
-
-def _fixed(before: Settings, after: Settings) -> list[Finding]:
-    """Return what was changed although it needs a restart, at the line that says it, or said it before."""
-    message, fix = "was changed, which needs a restart", "restart krond, or leave it as it was"
-    places = {**before.places, **after.places}
-    return [
-        Finding("error", f"krond.{key}", message, fix, *places[key])
-        for key in ("state", "listen", "token_file")
-        if getattr(before, key) != getattr(after, key)
-    ]

@@ -3,10 +3,13 @@
 import errno
 import os
 import stat
+from pathlib import Path
 
 from kron.rules.files.reading import LARGEST
 
 Warnings = list[tuple[str, str]]
+_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LINKS = 40  # on the way to a file, as in Linux
 
 
 class FileRefusedError(Exception):
@@ -26,21 +29,10 @@ def whole_path(file: str) -> str:
 def read_trusted(file: str) -> tuple[bytes, Warnings]:
     """Return what a job file holds and what is doubtful about it, or refuse it.
 
-    All questions are asked of the opened file and of the opened directory it was opened in, so that what was checked is
-    what is read, whatever happens to the names meanwhile. Links in the directories above are followed.
+    Each directory and link on the way is opened and checked before the next name is looked up in it, and the file is
+    checked after it is opened: what was checked is what is read, whatever happens to the names meanwhile.
     """
-    directory, name = os.path.split(whole_path(file))
-    folder = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        _check_directory(os.fstat(folder), directory)
-        # Without O_NONBLOCK a pipe in the place of the file would hold us up before we could see that it is one.
-        opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise FileRefusedError("is a link", "give the file that it leads to") from error
-        raise
-    finally:
-        os.close(folder)
+    opened = _open(whole_path(file))
     try:
         warnings = _check_file(os.fstat(opened), file)
         with os.fdopen(opened, "rb", closefd=False) as reader:
@@ -49,15 +41,73 @@ def read_trusted(file: str) -> tuple[bytes, Warnings]:
         os.close(opened)
 
 
-def _check_directory(found: os.stat_result, directory: str) -> None:
-    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-        raise FileRefusedError(f"lies in {directory}, which everybody may write to", f"chmod o-w {directory}")
+def _open(path: str) -> int:
+    """Return a descriptor of the file at an absolute path; only trusted directories and links lead to it."""
+    at, place = os.open("/", _DIRECTORY), Path("/")
+    names, links = _names(path), 0
+    try:
+        while True:
+            _check_directory(at, place)
+            name = names.pop() if names else "."
+            target = _target(at, name, place / name)
+            if target is None and not names:
+                # Without O_NONBLOCK, a pipe in the place of the file would block this process.
+                return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
+            if target is None:
+                step = name
+            else:
+                step = "/" if target.startswith("/") else "."
+                names += _names(target)
+                links += 1
+                if links > _MOST_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            before, place = at, place / step
+            at = os.open(step, _DIRECTORY, dir_fd=before)
+            os.close(before)
+    finally:
+        os.close(at)
+
+
+def _names(path: str) -> list[str]:
+    """Return the names of a path, the first one last."""
+    return [name for name in reversed(path.split("/")) if name]
+
+
+def _target(at: int, name: str, path: Path) -> str | None:
+    """Return where a link in an open directory leads, None if the name is no link."""
+    opened = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+    try:
+        found = os.fstat(opened)
+        if not stat.S_ISLNK(found.st_mode):
+            return None
+        if found.st_uid not in _trusted():
+            raise FileRefusedError(f"is reached by the link {path} of uid {found.st_uid}", f"chown -h root {path}")
+        return os.readlink("", dir_fd=opened)
+    finally:
+        os.close(opened)
+
+
+def _check_directory(opened: int, path: Path) -> None:
+    found = os.fstat(opened)
+    if found.st_uid not in _trusted():
+        raise FileRefusedError(f"is in {path}, which belongs to uid {found.st_uid}", f"chown root {path}")
+    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX and not _is_read_only(opened):
+        raise FileRefusedError(f"is in {path}, which is world-writable", f"chmod o-w {path}")
+
+
+def _is_read_only(opened: int) -> bool:
+    return bool(os.fstatvfs(opened).f_flag & os.ST_RDONLY)
+
+
+def _trusted() -> tuple[int, int]:
+    """Return the users that may own job files, and the directories and links that lead to them."""
+    return 0, os.geteuid()
 
 
 def _check_file(found: os.stat_result, file: str) -> Warnings:
     if not stat.S_ISREG(found.st_mode):
         raise FileRefusedError("is not a regular file", "give a file")
-    if found.st_uid not in (0, os.geteuid()):
+    if found.st_uid not in _trusted():
         raise FileRefusedError(f"belongs to uid {found.st_uid}", f"chown root {file}")
     if found.st_mode & stat.S_IWOTH:
         raise FileRefusedError("may be written by everybody", f"chmod o-w {file}")

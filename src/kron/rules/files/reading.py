@@ -1,5 +1,6 @@
 """read_sources(sources, surroundings) -> JobSet: the jobs of all files of a host, and everything that is wrong."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ class JobSet:
     settings: Settings = field(default_factory=Settings)
     findings: tuple[Finding, ...] = ()
     wanted: tuple[Wanted, ...] = ()  # users and groups of what did not become a job
+    settings_are_readable: bool = True  # False: a `[krond]` table has errors, or is in a file that is no TOML
 
 
 def read_sources(sources: Iterable[Source], surroundings: Surroundings) -> JobSet:
@@ -48,7 +50,8 @@ def read_sources(sources: Iterable[Source], surroundings: Surroundings) -> JobSe
                 break
         wanted += builder.wanted
     findings = _sorted(finding for _, report, _ in opened for finding in report.findings)
-    return JobSet(tuple(jobs), settings.settings(), findings, tuple(wanted))
+    are_readable = not any(_hides_settings(source, report) for source, report, _ in opened)
+    return JobSet(tuple(jobs), settings.settings(), findings, tuple(wanted), are_readable)
 
 
 def read_drafts(source: Source, surroundings: Surroundings) -> tuple[list[Draft], list[Finding]]:
@@ -69,6 +72,28 @@ def _open(source: Source, settings: SettingsReader) -> tuple[Source, Report, Tom
     if toml.krond is not None:
         settings.read(toml.krond, report)
     return source, report, toml
+
+
+def _hides_settings(source: Source, report: Report) -> bool:
+    """Whether the settings of a file are unknown: there is an error in them, or the file that names them is no TOML."""
+    if source.format is not Format.TOML or not report.errors:
+        return False
+    fields = {finding.field for finding in report.findings if finding.level == "error"}
+    if any(field == "krond" or field.startswith("krond.") for field in fields):
+        return True
+    return ("syntax" in fields or len(source.text) > LARGEST) and _names_settings(source.text)
+
+
+_ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_KROND_TABLE = re.compile(r"""^[ \t]*\[[ \t]*["']?krond["']?[ \t]*(?:[\].]|$)""", re.MULTILINE)
+_KROND_KEY = re.compile(r"""^[ \t]*["']?krond["']?[ \t]*[.=]""", re.MULTILINE)
+
+
+def _names_settings(text: str) -> bool:
+    """Whether a text that is no TOML has the head of a `[krond]` table, or such a key before its first table."""
+    first = _ANY_TABLE.search(text)
+    before = len(text) if first is None else first.start()
+    return _KROND_TABLE.search(text) is not None or _KROND_KEY.search(text, 0, before) is not None
 
 
 def _drafts(source: Source, report: Report, surroundings: Surroundings) -> Iterator[Draft]:

@@ -12,9 +12,11 @@ from kron.rules.files.draft import Draft, Report
 from kron.rules.files.other_words import OF_KROND
 from kron.rules.files.values import (
     read_absolute,
+    read_bool,
     read_count,
     read_days,
     read_line_of_text,
+    read_word,
     read_zone,
     wrong,
 )
@@ -37,6 +39,8 @@ class Settings:
     timezone: str = "UTC"  # of jobs that name none
     slack: timedelta = _SLACK
     drain_timeout: timedelta | None = None
+    on_invalid: str = "skip"  # what a file with errors does: it alone is left out, or "refuse": no file is taken up
+    watch: bool = False  # whether the files are read again when they change
     places: Mapping[str, tuple[str, int]] = field(default_factory=dict, compare=False, repr=False)
     """The file and the line that say a key."""
 
@@ -66,6 +70,8 @@ SETTINGS: Mapping[str, Callable[[str, object], object]] = MappingProxyType(
         "timezone": read_zone,
         "slack": read_days,
         "drain_timeout": read_days,
+        "on_invalid": read_word("skip", "refuse"),
+        "watch": read_bool,
     }
 )
 

@@ -1,7 +1,7 @@
 """overview(sight, search, page) -> bytes: what runs now, what comes, what went wrong, and all jobs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from kron._version import __version__
@@ -65,7 +65,10 @@ def _state(sight: Sight) -> Child:
         )
     ]
     for finding in surface.failed_reload or ():
-        parts.append(notice(f"Not reloaded: {finding['file']}:{finding['line']}: {finding['message']}"))
+        parts.append(notice(f"Not reloaded: {_problem(finding)}"))
+    for failed in (each for file in surface.failed_files for each in file.findings):
+        if failed not in (surface.failed_reload or ()):
+            parts.append(notice(f"Failed file: {_problem(failed)}"))
     if (ahead := clock_ahead(jobs, sight.now())) is not None:
         parts.append(notice(f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}.", kind="odd"))
     if found := sight.violations:
@@ -73,6 +76,10 @@ def _state(sight: Sight) -> Child:
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
         )
     return tag("div", parts, id="state", role="status", data_live=True)
+
+
+def _problem(finding: Mapping[str, object]) -> str:
+    return f"{finding['file']}:{finding['line']}: {finding['message']}"
 
 
 def _running(sight: Sight, now: Instant) -> Child:

@@ -1,0 +1,98 @@
+"""reload_files(daemon, asked, first): what the files say now, taken up by a daemon that runs."""
+
+import asyncio
+from collections.abc import Iterable
+
+from kron.engine.emitter import Emitter
+from kron.errors import KronError
+from kron.hosts.krond.daemon import Daemon
+from kron.hosts.krond.job_files import in_order
+from kron.hosts.krond.reading import Answer, FailedFiles, Question, marks_of, read_apart
+from kron.instant import format_instant
+from kron.rules.files.settings import Settings
+from kron.rules.finding import Finding
+from kron.rules.work import Work
+
+
+async def reload_files(daemon: Daemon, asked: Question, first: Settings) -> dict[str, object]:
+    """Read the files again, and declare what they say now; `first` are the settings that need a restart.
+
+    The jobs of a file with errors stay as they are; if settings are unknown, all jobs do.
+    """
+    try:
+        found = await asyncio.to_thread(_read, asked, [job.work for job in daemon.book.jobs.values()])
+        failed = found.failed_files
+        is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
+        fixed = _fixed(first, found.settings) if is_usable else []
+        findings = in_order([*found.findings, *fixed])
+        if fixed or not is_usable:
+            if failed:
+                daemon.mark_failed(failed)
+            return _refuse(daemon, findings)
+        await daemon.processes.refresh()
+        declared = await daemon.declare(list(found.jobs), failed)
+    except KronError as error:  # they cannot be read now, or not be remembered
+        return _refuse(daemon, [Finding("error", "krond", error.message, "")])
+    daemon.adopt(found.settings)
+    daemon.mark_failed(failed)
+    for finding in findings:
+        if finding.level != "error":
+            tell_finding(daemon.emitter, finding)
+        await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
+    answer: dict[str, object] = {
+        "ok": not failed,
+        "declared_at": format_instant(declared.at),
+        "added": declared.added,
+        "changed": declared.changed,
+        "removed": declared.removed,
+        "unchanged": declared.unchanged,
+        "findings": [finding.to_dict() for finding in findings],
+    }
+    counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
+    daemon.emitter.tell("Reloaded", **counts)
+    if failed:
+        _mark_failed_reload(daemon, [finding for finding in findings if finding.level == "error"])
+        answer["failed_files"] = [each._asdict() for each in daemon.surface.failed_files]
+    else:
+        daemon.surface.failed_reload = None
+    return answer
+
+
+def _read(asked: Question, known: Iterable[Work]) -> Answer:
+    return read_apart(asked._replace(known=marks_of(known)))
+
+
+def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
+    """Keep all jobs as they are, and return why."""
+    return {"ok": False, "findings": _mark_failed_reload(daemon, findings)}
+
+
+def _mark_failed_reload(daemon: Daemon, findings: list[Finding]) -> list[dict[str, object]]:
+    """Show until the next reload why this one has failed, and return it."""
+    found = [finding.to_dict() for finding in findings]
+    daemon.surface.failed_reload = found
+    daemon.emitter.tell("ReloadFailed", errors=[str(found) for found in findings if found.level == "error"])
+    return found
+
+
+def _lost_settings(before: Settings, after: Settings, failed: FailedFiles) -> bool:
+    """Whether a failed file had settings that are in force, and could not be read far enough to see them."""
+    readable = {file for file, _ in after.places.values()}
+    return any(file in failed and file not in readable for file, _ in before.places.values())
+
+
+def _fixed(before: Settings, after: Settings) -> list[Finding]:
+    """Return what was changed although it needs a restart, at the line that says it, or said it before."""
+    message, fix = "was changed, which needs a restart", "restart krond, or leave it as it was"
+    places = {**before.places, **after.places}
+    return [
+        Finding("error", f"krond.{key}", message, fix, *places[key])
+        for key in ("state", "listen", "token_file")
+        if getattr(before, key) != getattr(after, key)
+    ]
+
+
+def tell_finding(emitter: Emitter, finding: Finding) -> None:
+    """Emit a warning or a notice as an event."""
+    fields = finding.to_dict()
+    emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
