@@ -69,9 +69,9 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
 
     assert names(krond) == ["a", "own"]
     assert failed(krond) == {"b.toml": [7], "c.toml": [2], "e.toml": [1]}
-    told = {each["file"]: each for each in krond.events if each["event"] == "FileFailed"}
-    assert [Path(file).name for file in told] == ["b.toml", "c.toml", "e.toml"]
-    (finding,) = told[str(folder / "b.toml")]["findings"]
+    events = {each["file"]: each for each in krond.events if each["event"] == "FileFailed"}
+    assert [Path(file).name for file in events] == ["b.toml", "c.toml", "e.toml"]
+    (finding,) = events[str(folder / "b.toml")]["findings"]
     assert finding["field"] == "jobs.twin.identity"
     assert f"{folder / 'a.toml'}:1" in finding["message"]
     status = krond.ask("status")

@@ -127,7 +127,7 @@ def read_only(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0777", "kron", str(folder)]
     if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("NOBODY MAY MOUNT A DISK HERE: a read-only mount was not tried")
+        pytest.skip("MOUNTING IS NOT ALLOWED HERE: a read-only mount was not tried")
     config_map(folder)
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
     yield folder

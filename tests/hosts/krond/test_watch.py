@@ -137,7 +137,7 @@ async def test_without_reports_of_the_kernel_a_change_is_found_by_looking() -> N
 async def test_files_that_were_read_otherwise_are_not_read_again() -> None:
     world = await begun()
     await world.change("new")
-    world.watch.applied = snapshot("new")  # somebody has asked for a reload
+    world.watch.applied = snapshot("new")  # by a reload that a user asked for
 
     await world.pass_time()
 

@@ -185,7 +185,7 @@ async def _serve(
     async def on_change() -> None:
         try:
             await reload()
-        except Exception as error:  # nobody waits for its answer
+        except Exception as error:  # no caller waits for the answer
             daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
 
     files = FileWatch(options.configs, options.form, on_change)
