@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.instant import MICROSECOND, SECOND, Instant
+from kron.instant import SECOND, Instant
 from kron.rules.coming import effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.outage import MOST_DECIDED, Closing, Gap, Outage, close, cost_of, followed, join, outage

@@ -139,7 +139,7 @@ class Expression:
         while (year, month) != (until.year, until.month):
             if self.month.values >> month & 1:
                 found += self.days[MONTH_KINDS[year % CYCLE * 12 + month]].bit_count() * whole_day
-            year, month = (year, month + 1) if month < 12 else (year + 1, 1)  # noqa: PLR2004  # December
+            year, month = (year, month + 1) if month < 12 else (year + 1, 1)  # December
         return found
 
     def _count_in_month(self, wall: Wall) -> int:

@@ -197,7 +197,7 @@ def _ranges(
 
 
 def _reached(timing: Timing, piece: tuple[Instant, Instant], last: Decision, latest: Decision | None) -> Instant:
-    """Return the latest effective time of a range, or where constraints hide it, one that none of them is later than."""
+    """Return the latest effective time of a range; where constraints hide it, one that none of them exceeds."""
     if not timing.terms.constraints:
         found = _latest(timing, [piece], None)
         assert found is not None, "there are some"

@@ -16,6 +16,7 @@ from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.job_record import JobRecord, Process, Result
+from kron.rules.outage import MOST_DECIDED
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
@@ -219,6 +220,13 @@ class JobBook:
         """Return jobs whose time has come: a few, and while there are more, more each time."""
         due = self.agenda.take(now, self._most)
         self._most = min(2 * self._most, _MANY) if len(due) == self._most else _FEW
+        decided = 0
+        for number, job in enumerate(due):
+            if decided >= MOST_DECIDED:  # after a long gap one may take as long as thousands do otherwise
+                for each in due[number:]:
+                    self.agenda.put(each, now)
+                return due[:number]
+            decided += job.backlog(now)
         return due
 
     def room(self) -> int:

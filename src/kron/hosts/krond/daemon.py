@@ -20,7 +20,9 @@ from kron.engine.jobs.changes import Return, Suspension
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle
 from kron.engine.jobs.host import Host
+from kron.engine.jobs.job import Job
 from kron.engine.jobs.preparing import Prepared, holding, prepare
+from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.errors import ControlError
@@ -118,12 +120,25 @@ class Daemon:
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
                 self.book.on_process(*alive[execution.run_id])
+        await self._recover()
         self.engine.arm(on_death=self._on_death)
         self.tidying.start()
         self.surface.ready = True
         notify("READY=1")
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
         return declared
+
+    async def _recover(self) -> None:
+        """Judge what came while krond was down, where that takes long: in a thread, so that questions are answered."""
+        for job in await asyncio.to_thread(backlogged, self.book, self.clock.now()):
+            if self._asked.is_set():  # the next life finds what is left
+                return
+            await self._recover_job(job)
+
+    async def _recover_job(self, job: Job) -> None:
+        now = self.clock.now()
+        found = await asyncio.to_thread(judge_downtime, job, now)
+        await self.engine.change(lambda _: Recovery(self.book, job, found, now))
 
     async def declare(self, told: Sequence[Work | Known]) -> Declared:
         """Let these be the jobs; nothing that runs is disturbed. One that is known is as it was, wherever it stands."""
@@ -156,6 +171,8 @@ class Daemon:
         return prepared
 
     async def _declare(self, works: Sequence[Work], prepared: Mapping[str, Prepared]) -> Declared:
+        if not self.book.is_armed:
+            return await self._declare_first(works)
         valid: dict[str, Prepared] = {}
 
         def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant]]]:
@@ -167,6 +184,18 @@ class Daemon:
                 return Declaration(self.book, works, now, handled, valid)
 
         return await self.engine.change_after(ask, declaration)
+
+    async def _declare_first(self, works: Sequence[Work]) -> Declared:
+        """Declare the jobs of a start in a thread, so that questions are answered: nothing else changes before a run.
+
+        What an old definition leaves behind after a long time may take as long as the recovery does.
+        """
+        now = self.clock.now()
+        handled = await self.ledger.handled(in_question(self.book, works, now))
+        with kept():
+            declaration = await asyncio.to_thread(Declaration, self.book, works, now, handled)
+            await asyncio.to_thread(declaration.look_ahead)
+        return await self.engine.change(lambda _: declaration)
 
     def adopt(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""
