@@ -6,7 +6,7 @@ from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.store import Retry
 from kron.instant import Instant
-from kron.rules.coming import Coming
+from kron.rules.coming import Coming, effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, Kind
 from kron.rules.outage import Closing, Outage, cost_of
@@ -132,8 +132,8 @@ class Job:
     def next_look(self, now: Instant) -> Instant | None:
         """Return when time brings something to do about it, None: it does not."""
         looks = [retry.at for retry in self.retries if retry.at > now]
-        if self.recovered is not None and not self.is_suspended:
-            looks.append(now)
+        if self.recovered is not None and self.recovered.latest is not None and not self.is_suspended:
+            looks.append(effective(self.recovered.latest))
         if self.record.suspended and self.record.suspended_until is not None:
             looks.append(self.record.suspended_until)
         if self.coming is not None and not self.is_suspended:
