@@ -25,6 +25,7 @@ from kron.hosts.monitor import Monitor
 from kron.instant import format_instant
 from kron.rules.event import Event
 from kron.rules.job_record import JobRecord
+from kron.rules.work import Work
 from kron.theory.trace import Header
 from tests.hosts.krond.daemon import Krond
 
@@ -36,10 +37,10 @@ async def no_reload() -> dict[str, object]:
     raise AssertionError("nothing asks for it")
 
 
-async def asked_while_it_begins(daemon: Daemon, jobs: list[Any], chronicler: Chronicler) -> list[dict[str, Any]]:
+async def asked_while_it_begins(daemon: Daemon, jobs: list[Work], chronicler: Chronicler) -> list[dict[str, Any]]:
     """Return what a daemon says of its status until it is ready."""
     status = Operations(daemon, no_reload, chronicler, []).handlers()["status"]
-    beginning, answers = asyncio.ensure_future(daemon.begin(jobs)), []
+    beginning, answers = asyncio.ensure_future(daemon.begin(jobs)), list[Any]()
     while not beginning.done():
         answers.append(await status({}))
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
@@ -61,7 +62,7 @@ def test_krond_says_that_it_is_not_ready_while_it_judges_a_year_of_downtime(tmp_
         chronicler = Chronicler(told.append, recorder)
         watching = Watching(recorder, Monitor(Header("kron"), told.append), Telling(system_now))
         daemon = Daemon(state, found.settings, told.append, chronicler, watching)
-        works, then = list(found.jobs), system_now() - YEAR
+        works, then = [each for each in found.jobs if isinstance(each, Work)], system_now() - YEAR
         records = [JobRecord(each.identity, each.name, each.key, then, then) for each in works]
         await daemon.ledger.open()
         await daemon.ledger.append(JobBatch({each.key: each.definition for each in works}, records))
