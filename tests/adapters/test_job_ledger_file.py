@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,8 +17,11 @@ from kron.adapters.sqlite_ledger.job_numbers import Numbers
 from kron.adapters.sqlite_ledger.job_schema import JOBS
 from kron.adapters.sqlite_ledger.job_writing import JobWriting
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
+from kron.cron.schedule import Schedule
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.errors import LedgerConflictError, LedgerUnusableError
+from kron.instant import Instant
+from kron.rules.handled import Handled
 from kron.rules.job_record import End, PeriodRecord, Result
 from kron.rules.work import definition_key
 from kron.testing.job_samples import (
@@ -272,3 +275,21 @@ def test_the_ranges_of_one_batch_are_written_without_a_question_for_each() -> No
 def test_a_period_that_a_batch_has_twice_is_refused(tmp_path: Path, closed: list[PeriodRecord]) -> None:
     with pytest.raises(LedgerConflictError):
         remember(tmp_path / "ledger.db", DECLARED, JobBatch(closed=closed))
+
+
+def test_a_long_range_of_handled_periods_is_not_listed(tmp_path: Path) -> None:
+    async def live() -> Mapping[str, Collection[Instant] | Handled]:
+        ledger = SqliteJobLedger(tmp_path / "ledger.db")
+        await ledger.open()
+        try:
+            await ledger.append(DECLARED)
+            await ledger.append(JobBatch(closed=[closed_from(0, 525_600), closed_from(525_601, 1)]))
+            return await ledger.handled({JOB.identity: NOON + timedelta(minutes=7)})
+        finally:
+            await ledger.close()
+
+    found = asyncio.run(live())[JOB.identity]
+
+    assert isinstance(found, Handled)
+    last, single = NOON + timedelta(minutes=525_599), NOON + timedelta(minutes=525_601)
+    assert found.under(Schedule("* * * * *")).spans == ((NOON + timedelta(minutes=7), last), (single, single))

@@ -1,12 +1,8 @@
 """outage: of what fell into a time without the host at most one period runs, and the rest is closed in few words."""
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import CodeType, FrameType
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +17,7 @@ from kron.rules.handled import NONE, Handled
 from kron.rules.outage import MOST_DECIDED, Closing, Gap, Outage, close, cost_of, followed, join, outage
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason, lateness
+from tests.rules.calls import counted
 from tests.rules.test_coming import HOUR, LINES, NOON, by_brute_force, spans, timing
 
 DAY = timedelta(days=1)
@@ -242,24 +239,6 @@ def closed_by(schedule: Schedule, found: Outage) -> Counter[Instant]:
 
 
 # --- the cost of a long gap -------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def counted(*functions: Callable[..., object]) -> Iterator[Counter[str]]:
-    """Count the calls of some functions."""
-    found: Counter[str] = Counter()
-    codes: dict[CodeType, str] = {each.__code__: each.__name__ for each in functions}
-
-    def on_event(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code in codes:
-            found[codes[frame.f_code]] += 1
-
-    before = sys.getprofile()
-    sys.setprofile(on_event)
-    try:
-        yield found
-    finally:
-        sys.setprofile(before)
 
 
 YEAR = gap(datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC))

@@ -4,10 +4,20 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import NamedTuple
 
+from kron.cron.schedule import Schedule
 from kron.instant import MICROSECOND, Instant
 
 _FIRST = itemgetter(0)
+
+
+class LongRange(NamedTuple):
+    """All nominal times of a schedule between two of them, both ends included: too many to list."""
+
+    first: Instant
+    last: Instant
+    schedule: Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +28,7 @@ class Handled:
     """
 
     spans: tuple[tuple[Instant, Instant], ...] = ()
+    long: tuple[LongRange, ...] = ()  # to be read by way of `under`
 
     def __post_init__(self) -> None:
         if len(self.spans) > 1:
@@ -28,10 +39,30 @@ class Handled:
         """Return the periods of these nominal times, each on its own."""
         return cls(tuple((nominal, nominal) for nominal in nominals))
 
+    def under(self, schedule: Schedule) -> "Handled":
+        """Return the same as spans of the nominal times of a schedule.
+
+        A long range of another schedule is listed after all: what that does not name between the ends is not handled.
+        """
+        if not self.long:
+            return self
+        found = list(self.spans)
+        for first, last, theirs in self.long:
+            if theirs == schedule:
+                found.append((first, last))
+            else:
+                found += [(nominal, nominal) for nominal in theirs.between(first - MICROSECOND, last)]
+        return Handled(tuple(found))
+
     def has(self, nominal: Instant) -> bool:
         """Whether the period of a nominal time has its outcome."""
+        return self.until(nominal) is not None
+
+    def until(self, nominal: Instant) -> Instant | None:
+        """Return the end of the span that a nominal time lies in, None if it lies in none."""
         number = bisect_right(self.spans, nominal, key=_FIRST)
-        return number > 0 and nominal <= self.spans[number - 1][1]
+        last = self.spans[number - 1][1] if number else None
+        return None if last is None or last < nominal else last
 
     def apart(self, after: Instant, until: Instant) -> Iterator[tuple[Instant, Instant]]:
         """Yield what lies between them, in order and in the same form: after the one, up to and including the other."""

@@ -62,7 +62,7 @@ class Outage(NamedTuple):
 
 def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Outage:
     """Return what becomes of the periods of a gap, but for those that have their outcome already."""
-    parts = _Parts.of(timing, policy, gap, now)
+    parts, handled = _Parts.of(timing, policy, gap, now), handled.under(timing.schedule)
     over: list[Closing] = []
     in_time: list[Decision] = []
     for decision in _one_by_one(timing, gap, parts, handled):

@@ -39,6 +39,7 @@ from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
+from kron.rules.handled import Handled
 from kron.rules.job_record import Result
 from kron.rules.telling import error_text
 from kron.rules.work import Work
@@ -175,11 +176,11 @@ class Daemon:
             return await self._declare_first(works)
         valid: dict[str, Prepared] = {}
 
-        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant]]]:
+        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant] | Handled]]:
             valid.update(holding(self.book, prepared, now))
             return self.ledger.handled(in_question(self.book, works, now, valid))
 
-        def declaration(handled: Mapping[str, Collection[Instant]], now: Instant) -> Declaration:
+        def declaration(handled: Mapping[str, Collection[Instant] | Handled], now: Instant) -> Declaration:
             with kept():
                 return Declaration(self.book, works, now, handled, valid)
 
