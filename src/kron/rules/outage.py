@@ -73,7 +73,7 @@ def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Hand
         else:
             in_time.append(decision)
     latest = max(in_time, key=_order, default=None)
-    if not timing.terms.constraints:  # else the newest ones were decided, and older ones share what became of those
+    if not timing.terms.constraints:  # else the newest ones were decided, and older ones share an outcome
         latest = _latest(timing, handled.apart(*parts.in_time), latest)
     missed = _ranges(timing, parts.missed, handled, latest, (Outcome.MISSED, gap.reason))
     schedule = timing.schedule

@@ -50,7 +50,7 @@ async def asked_while_it_begins(daemon: Daemon, jobs: list[Work], chronicler: Ch
 
 
 def test_krond_says_that_it_is_not_ready_while_it_judges_a_year_of_downtime(tmp_path: Path) -> None:
-    file, told = tmp_path / "krond.toml", list[Event]()
+    file, events = tmp_path / "krond.toml", list[Event]()
     file.write_text(HARD, "utf-8")
     file.chmod(0o644)
 
@@ -59,9 +59,9 @@ def test_krond_says_that_it_is_not_ready_while_it_judges_a_year_of_downtime(tmp_
         state.take()
         found = read_files(Question([str(file)], None))
         recorder = JobRecorder(system_now, lambda _: None)
-        chronicler = Chronicler(told.append, recorder)
-        watching = Watching(recorder, Monitor(Header("kron"), told.append), Telling(system_now))
-        daemon = Daemon(state, found.settings, told.append, chronicler, watching)
+        chronicler = Chronicler(events.append, recorder)
+        watching = Watching(recorder, Monitor(Header("kron"), events.append), Telling(system_now))
+        daemon = Daemon(state, found.settings, events.append, chronicler, watching)
         works, then = [each for each in found.jobs if isinstance(each, Work)], system_now() - YEAR
         records = [JobRecord(each.identity, each.name, each.key, then, then) for each in works]
         await daemon.ledger.open()
@@ -80,8 +80,8 @@ def test_krond_says_that_it_is_not_ready_while_it_judges_a_year_of_downtime(tmp_
     recovering = [each for each in answers if each["jobs"] == 1 and not each["ready"]]
     assert len(recovering) > 10
     assert answers[-1]["ready"]
-    ready = next(number for number, each in enumerate(told) if each.name == "KrondReady")
-    closed = [number for number, each in enumerate(told) if each.name in ("PeriodSkipped", "PeriodUnschedulable")]
+    ready = next(number for number, each in enumerate(events) if each.name == "KrondReady")
+    closed = [number for number, each in enumerate(events) if each.name in ("PeriodSkipped", "PeriodUnschedulable")]
     assert closed
     assert max(closed) < ready
 

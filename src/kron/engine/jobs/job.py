@@ -1,5 +1,6 @@
 """Job: one declared job in memory: what comes, what was judged and waits for its turn, what runs."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
@@ -9,7 +10,7 @@ from kron.instant import Instant
 from kron.rules.coming import Coming, effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, Kind
-from kron.rules.outage import Closing, Outage, cost_of
+from kron.rules.outage import MOST_DECIDED, Closing, Outage, cost_of
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
@@ -156,3 +157,13 @@ class Job:
         self.record, reached, self.queue, self.retries, recovered = state
         self.reach(reached)
         self.recovered = recovered
+
+
+def bearable(jobs: Sequence[Job], now: Instant) -> int:
+    """Return how many of these jobs one step judges: after a long gap one of them takes as long as thousands do."""
+    decided = 0
+    for number, job in enumerate(jobs):
+        if decided >= MOST_DECIDED:
+            return number
+        decided += job.backlog(now)
+    return len(jobs)
