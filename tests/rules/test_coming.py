@@ -14,7 +14,7 @@ from kron.decision.timing import Timing
 from kron.instant import Instant
 from kron.rules.coming import Coming, effective
 from kron.rules.handled import Handled, LongRange
-from tests.rules.calls import counted
+from tests.calls import counted
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

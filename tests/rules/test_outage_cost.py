@@ -9,7 +9,7 @@ from kron.decision.decide import decide
 from kron.rules.handled import Handled
 from kron.rules.outage import MOST_DECIDED, cost_of, outage
 from kron.rules.verdict import Outcome
-from tests.rules.calls import counted
+from tests.calls import counted
 from tests.rules.test_coming import HOUR, timing
 from tests.rules.test_outage import DAY, MINUTE, gap, policy
 

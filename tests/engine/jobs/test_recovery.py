@@ -2,11 +2,14 @@
 
 from datetime import timedelta
 from functools import partial
+from inspect import getattr_static
 
 from kron.engine.jobs.changes import Return
+from kron.engine.jobs.job import Job
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.instant import Instant
 from kron.rules.work import Work
+from tests.calls import counted
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
 
 HOURLY = work(deadline="2h")
@@ -156,6 +159,22 @@ def test_a_step_judges_one_job_with_a_long_backlog_and_leaves_the_next_to_the_ne
         steps = [world.book.step(world.clock.now(), hushed=False, leapt=7 * 86400.0) for _ in range(3)]
 
         assert [{each.identity for each in step.batch.closed} for step in steps] == [{"a"}, {"b"}, {"c"}]
+
+    lived(story)
+
+
+def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_follows() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *"))
+        await world.engine.abandon()
+        world.clock.jump(DAY)
+        is_active = getattr_static(Job, "is_active").fget
+
+        with counted(is_active) as calls:
+            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0)
+
+        assert len(step.batch.closed) == 1440 - 1
+        assert calls["is_active"] < 10
 
     lived(story)
 
