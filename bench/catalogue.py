@@ -7,6 +7,7 @@ from bench.suites import (
     daemon_burst,
     daemon_files,
     daemon_lateness,
+    daemon_recovery,
     decide,
     durable,
     forecast,
@@ -24,7 +25,7 @@ from bench.suites import (
 )
 
 _IN_PROCESS = (cron, sparse, imports, decide, burst, idle, durable, latency)
-_DAEMON = (processes, daemon_burst, daemon_files, daemon_lateness, page)
+_DAEMON = (processes, daemon_burst, daemon_files, daemon_recovery, daemon_lateness, page)
 _CLUSTER = (operator, operator_lateness, operator_beside)
 _JUDGE = (verify, simulate)
 _FORESEE = (forecast,)

@@ -3,7 +3,8 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,10 +13,16 @@ import pytest
 from kron.adapters.sqlite_ledger.job_check import check_ledger
 from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
+from kron.adapters.sqlite_ledger.job_numbers import Numbers
+from kron.adapters.sqlite_ledger.job_schema import JOBS
+from kron.adapters.sqlite_ledger.job_writing import JobWriting
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
+from kron.cron.schedule import Schedule
 from kron.engine.jobs.store import JobBatch, JobStored
-from kron.errors import LedgerUnusableError
-from kron.rules.job_record import End, Result
+from kron.errors import LedgerConflictError, LedgerUnusableError
+from kron.instant import Instant
+from kron.rules.handled import Handled
+from kron.rules.job_record import End, PeriodRecord, Result
 from kron.rules.work import definition_key
 from kron.testing.job_samples import (
     DECLARED,
@@ -237,3 +244,52 @@ def test_without_a_retention_everything_stays(path: Path) -> None:
 
 
 # --- a copy -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_ranges_of_one_batch_are_written_without_a_question_for_each() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in JOBS.statements:
+        connection.execute(statement)
+    asked: list[str] = []
+    numbers = Numbers("memory", connection)
+    JobWriting("memory", connection, numbers).put(DECLARED)
+    numbers.commit()
+    closed = [closed_from(5 * each, 2 - each % 2) for each in range(1_000)]  # of every other one only one period
+    connection.set_trace_callback(asked.append)
+
+    JobWriting("memory", connection, numbers).put(JobBatch(closed=closed))
+
+    assert connection.execute("SELECT count(*), count(first) FROM entry").fetchone() == (1_000, 500)
+    assert len(asked) < 100
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [
+        [closed_from(0, 5), closed_from(3, 5)],
+        [closed_from(0, 5), closed_from(2, 1)],
+        [closed_from(2, 1), closed_from(0, 5)],
+    ],
+    ids=["two ranges", "a period of a range", "a range with a period"],
+)
+def test_a_period_that_a_batch_has_twice_is_refused(tmp_path: Path, closed: list[PeriodRecord]) -> None:
+    with pytest.raises(LedgerConflictError):
+        remember(tmp_path / "ledger.db", DECLARED, JobBatch(closed=closed))
+
+
+def test_a_long_range_of_handled_periods_is_not_listed(tmp_path: Path) -> None:
+    async def live() -> Mapping[str, Collection[Instant] | Handled]:
+        ledger = SqliteJobLedger(tmp_path / "ledger.db")
+        await ledger.open()
+        try:
+            await ledger.append(DECLARED)
+            await ledger.append(JobBatch(closed=[closed_from(0, 525_600), closed_from(525_601, 1)]))
+            return await ledger.handled({JOB.identity: NOON + timedelta(minutes=7)})
+        finally:
+            await ledger.close()
+
+    found = asyncio.run(live())[JOB.identity]
+
+    assert isinstance(found, Handled)
+    last, single = NOON + timedelta(minutes=525_599), NOON + timedelta(minutes=525_601)
+    assert found.under(Schedule("* * * * *")).spans == ((NOON + timedelta(minutes=7), last), (single, single))

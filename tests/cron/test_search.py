@@ -247,3 +247,45 @@ def test_the_repr_of_a_schedule_makes_it_again() -> None:
     schedule = Schedule("*/30 3 * * *", "Europe/Paris", repeated="first", gap="shift")
 
     assert eval(repr(schedule), {"Schedule": Schedule}) == schedule
+
+
+# --- count ------------------------------------------------------------------------------------------------------------
+
+
+@given(schedules, moments, st.timedeltas(timedelta(), timedelta(days=3)))
+def test_count_says_how_many_between_yields(schedule: Schedule, start: datetime, length: timedelta) -> None:
+    assert schedule.count(start, start + length) == len(list(schedule.between(start, start + length)))
+
+
+@given(
+    st.builds(
+        Schedule,
+        st.sampled_from(["*/20 1-3 * * *", "30 0-4 * * *", "15 1,2,3 * * SUN", "*/7 2 * * *", "0 0,1 * * *"]),
+        timezone=st.sampled_from(["Europe/Paris", "Australia/Lord_Howe", "America/Havana", "Africa/Casablanca"]),
+        repeated=st.sampled_from(["both", "first"]),
+        gap=st.sampled_from(["skip", "shift"]),
+    ),
+    st.datetimes(wall("2026-01-01"), wall("2026-12-31")).map(lambda value: value.replace(tzinfo=UTC)),
+    st.integers(0, 200),
+)
+def test_count_follows_the_clocks_that_are_set(schedule: Schedule, start: datetime, days: int) -> None:
+    end = start + days * DAY
+
+    assert schedule.count(start, end) == len(list(schedule.between(start, end)))
+
+
+def test_count_of_an_empty_span_is_none() -> None:
+    schedule = Schedule("* * * * *")
+
+    assert schedule.count(THREE, THREE) == 0
+    assert schedule.count(THREE, THREE - DAY) == 0
+    assert schedule.count(THREE - TICK, THREE) == 1
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Paris", "America/New_York"])
+def test_count_reaches_to_the_end_of_the_calendar(name: str) -> None:
+    schedule = Schedule("59 * 31 12 *", name)
+
+    assert schedule.count(at("9997-01-01 12:00:00Z"), LAST_MOMENT) == len(
+        list(schedule.between(at("9997-01-01 12:00:00Z"), LAST_MOMENT))
+    )

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.instant import Instant
 from kron.rules.coming import Coming, effective
-from kron.rules.handled import Handled
+from kron.rules.handled import Handled, LongRange
+from tests.calls import counted
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -102,3 +104,27 @@ def test_at_its_beginning_the_first_period_comes() -> None:
     coming = Coming(timing("0 0 * * * @win(after,48h)"), datetime(1, 1, 1, tzinfo=UTC))
 
     assert coming.first() is not None
+
+
+def test_a_long_range_of_handled_periods_is_not_walked_through() -> None:
+    line, last = timing("* * * * *"), NOON + timedelta(days=365)
+    handled = Handled((), (LongRange(NOON, last, line.schedule),))
+
+    with counted(decide, Schedule.next) as calls:
+        first = Coming(line, NOON - timedelta(minutes=2), handled).first()
+        coming = Coming(line, NOON, handled).first()
+
+    assert first is not None
+    assert first.nominal_time == NOON - timedelta(minutes=1)
+    assert coming is not None
+    assert coming.nominal_time == last + timedelta(minutes=1)
+    assert sum(calls.values()) < 20
+
+
+def test_a_range_of_one_schedule_handles_nothing_that_only_another_one_names() -> None:
+    hourly, last = Schedule("0 * * * *"), NOON + timedelta(hours=3)
+    handled = Handled((), (LongRange(NOON, last, hourly),))
+
+    found = taken(Coming(timing("*/30 * * * *"), NOON - timedelta(minutes=1), handled), last)
+
+    assert [f"{each.nominal_time:%H:%M}" for each in found] == ["12:30", "13:30", "14:30"]

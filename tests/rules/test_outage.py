@@ -125,18 +125,6 @@ def test_a_window_over_a_year_counts_as_brute_force_does_at_both_ends() -> None:
     assert found.closings[-1].reached <= until
 
 
-@pytest.mark.slow
-def test_of_a_long_time_with_constraints_the_newest_periods_are_decided_one_by_one() -> None:
-    line = "* * * * * @win(after,1m) @avoid(dow=MON)"
-    since = datetime(2025, 1, 1, tzinfo=UTC)
-
-    found = outage(timing(line), policy(timedelta()), gap(since, since + 365 * DAY), since + 365 * DAY + SECOND)
-
-    assert found.closings[0].number > 500_000
-    assert {each.outcome for each in found.closings[1:]} == {Outcome.MISSED, Outcome.UNSCHEDULABLE}
-    assert sum(each.number for each in found.closings) == 365 * 24 * 60
-
-
 def test_handled_periods_are_not_closed_again() -> None:
     everything = by_brute_force("* * * * * @win(after,30m)", NOON, NOON + 3 * HOUR)
     handled = spans(everything[:50])

@@ -5,6 +5,7 @@ from time import perf_counter
 
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.instant import Instant
+from kron.rules.handled import Handled
 
 
 class TimedLedger:
@@ -21,7 +22,7 @@ class TimedLedger:
         """Return what is remembered."""
         return await self._ledger.load()
 
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | Handled]:
         """Return which periods have an outcome."""
         return await self._ledger.handled(since)
 

@@ -100,6 +100,29 @@ class Schedule:
                 return
             yield at
 
+    def count(self, start: datetime, end: datetime) -> int:
+        """Return how many occurrences `between` would yield; a year of minutes takes no longer than a day."""
+        at, last = instant(start), instant(end)
+        if last <= at:
+            return 0
+        if self.zone is UTC_ZONE:
+            return self.expression.count(at, last)
+        table = self.zone.table_at(last)
+        return sum(self._count_in(table, i, at, last) for i in range(table.segment(at), table.segment(last) + 1))
+
+    def _count_in(self, table: Table, i: int, at: Instant, last: Instant) -> int:
+        """Return how many occurrences of segment i lie after `at`, up to and including `last`."""
+        start, offset = table.starts[i], table.offsets[i]
+        is_begun = at >= start
+        after = _wall(at if is_begun else start - MICROSECOND, offset)
+        if self.repeated is Repeated.FIRST and i > 0:
+            after = max(after, _wall(start, table.offsets[i - 1]) - MICROSECOND)
+        found = self.expression.count(after, _wall(min(last, table.last(i)), offset))
+        if self.gap is Gaps.SHIFT and not is_begun and self._named_in_gap(table, i):
+            first = start + offset
+            found += self.expression.until(first) != first  # named by itself, it was counted
+        return found
+
     # Within a segment of the zone wall time and UTC run in parallel, so an occurrence is searched on the wall clock of
     # one segment, then of the next. A wall time in a gap lies in no segment and one that repeats lies in two: the
     # default policies (skip, both) need no code at all, and the other two act only where segments meet.
@@ -190,6 +213,17 @@ def _until(expression: Expression, at: Instant, offset: timedelta) -> Wall | Non
         return expression.until(at + offset)
     except OverflowError:
         return None if offset < ZERO else expression.until(_LAST_WALL)
+
+
+def _wall(at: Instant, offset: timedelta) -> Wall:
+    """Return the wall time of an instant, or the end of the calendar that it lies beyond.
+
+    West of Greenwich the first minute of the year 1 is not counted: no wall time lies before it.
+    """
+    try:
+        return at + offset
+    except OverflowError:
+        return _LAST_WALL if offset > ZERO else _FIRST_WALL
 
 
 def _is_repeat(table: Table, i: int, wall: Wall) -> bool:

@@ -29,7 +29,7 @@ class Coming:
     __slots__ = ("_ahead", "_handled", "_nominal", "_since", "_timing")
 
     def __init__(self, timing: Timing, since: Instant, handled: Handled = NONE) -> None:
-        self._timing, self._since, self._handled = timing, since, handled
+        self._timing, self._since, self._handled = timing, since, handled.under(timing.schedule)
         self._ahead: list[tuple[Instant, Instant, Decision]] = []
         last = SECOND * timing.terms.last
         self._nominal = self._next(since - last if since - datetime.min.replace(tzinfo=since.tzinfo) > last else since)
@@ -62,11 +62,15 @@ class Coming:
         except OutOfRangeError:  # the calendar ends
             self._nominal = None
             return
-        if effective(decision) > self._since and not self._handled.has(nominal):
+        if effective(decision) > self._since:
             self.put_back(decision)
 
     def _next(self, after: Instant) -> Instant | None:
+        """Return the next nominal time that is not handled; a long span of those that are is not walked through."""
         try:
-            return self._timing.schedule.next(after)
+            nominal = self._timing.schedule.next(after)
+            while (handled_until := self._handled.until(nominal)) is not None:
+                nominal = self._timing.schedule.next(handled_until)
         except CronCalculationError:
             return None
+        return nominal

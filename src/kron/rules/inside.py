@@ -25,6 +25,11 @@ def nominals_inside(identity: str, definition: str, first: Instant, last: Instan
     return timing_of(identity, definition).schedule.between(first - MICROSECOND, last)
 
 
+def count_inside(identity: str, definition: str, first: Instant, last: Instant) -> int:
+    """Return how many nominal times a definition has from the first to the last; many take no longer than few."""
+    return timing_of(identity, definition).schedule.count(first - MICROSECOND, last)
+
+
 class Span(NamedTuple):
     """The periods that a record speaks of: one, or all that its definition names from the first to the last."""
 

@@ -2,26 +2,30 @@
 
 At most one of them is executed, the latest that is still within its deadline. Neighbours with the same outcome are one
 closing, however many they are: no unbounded replay, and no unbounded bookkeeping.
+
+The cost does not grow with the gap. Where a whole window lies in the gap and on one side of the deadline, the outcome
+is known without the second that is chosen, and such periods are counted. Decided one by one are those whose window
+reaches over an end of the gap or over the deadline, and those that constraints may leave without a time.
 """
 
-from collections import deque
-from collections.abc import Iterable
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from itertools import chain, islice
 from typing import NamedTuple
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
-from kron.instant import SECOND, Instant
+from kron.errors import CronCalculationError
+from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.coming import effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason, lateness
 
-_FEW = 1_000  # periods that are decided one by one even if all of them are missed
-_DECIDED = 10_000  # the same of periods that constraints may leave without a time: older ones count as missed
+MOST_DECIDED = 10_000  # periods between the ends of a gap that are decided one by one: older ones share an outcome
+_CLOSEST = timedelta(minutes=1)  # of two nominal times
 
 
 class Gap(NamedTuple):
@@ -58,25 +62,50 @@ class Outage(NamedTuple):
 
 def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Outage:
     """Return what becomes of the periods of a gap, but for those that have their outcome already."""
-    closings: list[Closing] = []
-    eligible: list[Decision] = []
-    ancient = _ancient(timing, policy, gap, now, handled)
-    for decision in _one_by_one(timing, gap, handled, ancient):
+    parts, handled = _Parts.of(timing, policy, gap, now), handled.under(timing.schedule)
+    over: list[Closing] = []
+    in_time: list[Decision] = []
+    for decision in _one_by_one(timing, gap, parts, handled):
         if decision.chosen_time is None:
-            closings.append(close(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
+            over.append(close(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
         elif SECOND * lateness(decision.chosen_time, now) > policy.deadline:  # downtime gets no slack
-            closings.append(close(decision, Outcome.MISSED, gap.reason.value))
+            over.append(close(decision, Outcome.MISSED, gap.reason.value))
         else:
-            eligible.append(decision)
-    if ancient is not None:
-        closings.append(Closing(*ancient, Outcome.MISSED, gap.reason.value, ancient.last.window_end))
-    closings += [close(decision, Outcome.SKIPPED, Reason.SUPERSEDED.value) for decision in eligible[:-1]]
+            in_time.append(decision)
+    latest = max(in_time, key=_order, default=None)
+    if not timing.terms.constraints:  # else the newest ones were decided, and older ones share an outcome
+        latest = _latest(timing, handled.apart(*parts.in_time), latest)
+    missed = _ranges(timing, parts.missed, handled, latest, (Outcome.MISSED, gap.reason))
     schedule = timing.schedule
-    if not eligible:
-        return Outage(join(schedule, closings), None, [])
-    latest = eligible[-1]
-    before = [each for each in closings if _order(each.first) < _order(latest)]
-    return Outage(join(schedule, before), latest, join(schedule, (each for each in closings if each not in before)))
+    if latest is None:  # so nothing has superseded what constraints may have left without a time
+        missed += _ranges(timing, parts.in_time, handled, latest, (Outcome.MISSED, gap.reason))
+        return Outage(join(schedule, over + missed), None, [])
+    superseded = _ranges(timing, parts.in_time, handled, latest, (Outcome.SKIPPED, Reason.SUPERSEDED))
+    superseded += [close(each, Outcome.SKIPPED, Reason.SUPERSEDED.value) for each in in_time if each is not latest]
+    before = [each for each in over if _order(each.first) < _order(latest)]
+    later = [each for each in over if _order(each.first) > _order(latest)]
+    return Outage(join(schedule, before + missed + superseded), latest, join(schedule, later))
+
+
+def followed(schedule: Schedule, before: Outage, after: Outage) -> Outage:
+    """Return what becomes of the periods of a gap that was judged in two parts, the later one after the earlier."""
+    if before.latest is None:
+        return after._replace(closings=join(schedule, before.closings + after.closings))
+    if after.latest is None:
+        return before._replace(later=join(schedule, before.later + after.closings))
+    superseded = close(before.latest, Outcome.SKIPPED, Reason.SUPERSEDED.value)
+    closings = join(schedule, [*before.closings, superseded, *before.later, *after.closings])
+    return after._replace(closings=closings)
+
+
+def cost_of(timing: Timing, since: Instant, until: Instant) -> int:
+    """Return about how many decisions an outage from one instant to another takes, none if they are few."""
+    terms, schedule = timing.terms, timing.schedule
+    if (until - since + SECOND * terms.width) // _CLOSEST < MOST_DECIDED // 10:
+        return 0
+    inside = schedule.count(since - SECOND * terms.first, until - SECOND * terms.last) if terms.constraints else 0
+    at_an_end = schedule.count(until - SECOND * terms.last, until - SECOND * terms.first)
+    return min(inside, MOST_DECIDED) + 2 * at_an_end
 
 
 def join(schedule: Schedule, closings: Iterable[Closing]) -> list[Closing]:
@@ -103,55 +132,110 @@ def close(decision: Decision, outcome: Outcome, reason: str) -> Closing:
     return Closing(decision, decision, 1, outcome, reason, effective(decision))
 
 
-class _Ancient(NamedTuple):
-    first: Decision
-    last: Decision
-    number: int
+class _Span(NamedTuple):
+    """Nominal times after the one, up to and including the other."""
+
+    after: Instant
+    until: Instant
 
 
-def _ancient(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled) -> _Ancient | None:
-    """Return those that are missed whatever second would have been chosen, None if they are few."""
-    terms = timing.terms
-    after = gap.since - SECOND * terms.first  # windows that begin later are wholly in the gap
-    if (latest := handled.latest()) is not None:
-        after = max(after, latest)
-    try:
-        until = min(gap.until, now - policy.deadline - SECOND) - SECOND * (terms.last + 1)
-    except OverflowError:  # so long a deadline never passes
-        return None
-    if until <= after:
-        return None
-    count, first, newest = _nominals(timing.schedule, after, until)
-    decided = _DECIDED if terms.constraints else _FEW
-    if count <= decided or first is None:
-        return None
-    if not terms.constraints:
-        return _Ancient(decide(timing, first), decide(timing, newest[-1]), count)
-    return _Ancient(decide(timing, first), decide(timing, newest[0]), count - len(newest) + 1)
+class _Parts(NamedTuple):
+    """The nominal times whose periods may fall into a gap, by how their outcome is found."""
+
+    early: _Span  # windows that begin in the time before the gap
+    missed: _Span  # missed whatever second would have been chosen
+    decided: list[Instant]  # one by one, because of the deadline or of constraints
+    in_time: _Span  # within their deadline whatever second is chosen
+    late: _Span  # windows that end in the time after the gap
+
+    @classmethod
+    def of(cls, timing: Timing, policy: Policy, gap: Gap, now: Instant) -> "_Parts":
+        first, last = SECOND * timing.terms.first, SECOND * timing.terms.last
+        begin, end = gap.since - first, gap.until - last
+        early, late = _Span(gap.since - last, begin), _Span(max(begin, end), gap.until - first)
+        end = max(begin, end)
+        try:
+            deadline = now.replace(microsecond=0) - policy.deadline - MICROSECOND  # until then, a chosen time is late
+            missed, unclear = (min(max(begin, deadline - side), end) for side in (last, first))
+        except OverflowError:  # so long a deadline never passes
+            missed = unclear = begin
+        if not timing.terms.constraints:
+            decided = _newest(timing.schedule, _Span(missed, unclear))
+            oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else missed
+            return cls(early, _Span(begin, oldest), decided, _Span(unclear, end), late)
+        decided = _newest(timing.schedule, _Span(begin, end))
+        oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else begin
+        return cls(early, _Span(begin, min(unclear, oldest)), decided, _Span(unclear, max(unclear, oldest)), late)
 
 
-@lru_cache(maxsize=64)  # many jobs share a schedule, and all of them an outage
-def _nominals(schedule: Schedule, after: Instant, until: Instant) -> tuple[int, Instant | None, tuple[Instant, ...]]:
-    """Return how many nominal times there are, the first, and the newest ones."""
-    count, first = 0, None
-    newest: deque[Instant] = deque(maxlen=_DECIDED)
-    for nominal in schedule.between(after, until):
-        count, first = count + 1, first or nominal
-        newest.append(nominal)
-    return count, first, tuple(newest)
+def _one_by_one(timing: Timing, gap: Gap, parts: _Parts, handled: Handled) -> Iterator[Decision]:
+    """Yield the decisions of periods whose outcome depends on them."""
+    between = timing.schedule.between
+    for nominal in chain(between(*parts.early), parts.decided, between(*parts.late)):
+        if not handled.has(nominal):
+            decision = decide(timing, nominal)
+            if gap.since < effective(decision) <= gap.until:
+                yield decision
 
 
-def _one_by_one(timing: Timing, gap: Gap, handled: Handled, ancient: _Ancient | None) -> list[Decision]:
-    """Return the periods of a gap in the order of their effective times, but for the ancient ones."""
-    terms, between = timing.terms, timing.schedule.between
-    after, until = gap.since - SECOND * terms.last, gap.until - SECOND * terms.first
-    if ancient is None:
-        nominals = between(after, until)
-    else:
-        begin, end = ancient.first.nominal_time, ancient.last.nominal_time
-        nominals = chain(between(after, begin - SECOND), between(end, until))
-    decisions = (decide(timing, nominal) for nominal in nominals if not handled.has(nominal))
-    return sorted((decision for decision in decisions if gap.since < effective(decision) <= gap.until), key=_order)
+def _ranges(
+    timing: Timing, span: _Span, handled: Handled, latest: Decision | None, how: tuple[Outcome, Reason]
+) -> list[Closing]:
+    """Return the closings of a span, as many as handled periods and the one that may run leave of it."""
+    schedule, (outcome, reason) = timing.schedule, how
+    found = []
+    for after, until in handled.apart(*span):
+        pieces = [(after, until)]
+        if latest is not None and after < latest.nominal_time <= until:
+            pieces = [(after, latest.nominal_time - MICROSECOND), (latest.nominal_time, until)]
+        for piece in pieces:
+            if (number := schedule.count(*piece)) > 0:
+                first, last = decide(timing, schedule.next(piece[0])), decide(timing, schedule.previous(piece[1]))
+                reached = _reached(timing, piece, last, latest)
+                found.append(Closing(first, last, number, outcome, reason.value, reached))
+    return found
+
+
+def _reached(timing: Timing, piece: tuple[Instant, Instant], last: Decision, latest: Decision | None) -> Instant:
+    """Return the latest effective time of a range; where constraints hide it, one that none of them exceeds."""
+    if not timing.terms.constraints:
+        found = _latest(timing, [piece], None)
+        assert found is not None, "there are some"
+        return effective(found)
+    return last.window_end if latest is None else min(last.window_end, effective(latest))
+
+
+def _latest(timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Decision | None) -> Decision | None:
+    """Return the latest of the periods of these spans and of the one that is known.
+
+    The newest ones are decided, until no window of an older one reaches beyond what was found.
+    """
+    last, latest = SECOND * timing.terms.last, known
+    for after, until in sorted(spans, reverse=True):
+        for nominal in _newest_first(timing.schedule, _Span(after, until)):
+            if latest is not None and (nominal + last, nominal) < _order(latest):
+                break
+            decision = decide(timing, nominal)
+            latest = decision if latest is None or _order(decision) > _order(latest) else latest
+    return latest
+
+
+def _newest(schedule: Schedule, span: _Span) -> list[Instant]:
+    """Return the newest nominal times of a span, as many as are decided one by one, in their order."""
+    return list(islice(_newest_first(schedule, span), MOST_DECIDED))[::-1]
+
+
+def _newest_first(schedule: Schedule, span: _Span) -> Iterator[Instant]:
+    at = span.until
+    while at > span.after:
+        try:
+            at = schedule.previous(at)
+        except CronCalculationError:  # the calendar begins
+            return
+        if at <= span.after:
+            return
+        yield at
+        at -= MICROSECOND
 
 
 def _order(decision: Decision) -> tuple[Instant, Instant]:

@@ -28,7 +28,9 @@ def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Gap, handled:
     terms = old.terms
     if _next(old, gap.since - SECOND * terms.last - MICROSECOND) > gap.until - SECOND * terms.first:
         return []  # nothing had begun: so it is with nearly all jobs when a file is read anew
-    kept = Handled((*handled.spans, *((nominal, nominal) for nominal in _owned(old, new, gap.until))))
+    kept = Handled(
+        (*handled.under(old.schedule).spans, *((nominal, nominal) for nominal in _owned(old, new, gap.until)))
+    )
     past = outage(old, policy, gap, gap.until, kept)
     closings = [
         closing._replace(reason=_CHANGED) if closing.outcome is Outcome.SKIPPED else closing

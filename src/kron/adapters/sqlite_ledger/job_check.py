@@ -15,13 +15,12 @@ from kron.adapters.sqlite_ledger.stamp import moment
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.instant import Instant, format_instant
 from kron.rules.finding import Finding
-from kron.rules.inside import Span, nominals_inside
+from kron.rules.inside import Span, count_inside
 from kron.rules.job_record import Kind, Result
 from kron.rules.verdict import Outcome
 from kron.rules.work import definition_key
 
 _MOST = 20  # findings of one kind: enough to see what it is
-_COUNTED = 10_000  # periods of a range that are counted again
 _STAMP = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9][0-9][0-9][0-9]Z"
 
 
@@ -55,7 +54,7 @@ _INVARIANTS = {
         "an instant cannot be read"
     ),
 }
-_RANGES = f"SELECT identity, first, nominal, number, text FROM {ENTRY} WHERE number BETWEEN 2 AND ?"
+_RANGES = f"SELECT identity, first, nominal, number, text FROM {ENTRY} WHERE number > 1"
 # Pairs of which the first is a range; two that are not are kept apart by their index.
 _PAIRS = f"""SELECT identity, entry.first, entry.nominal, definition.text, other.first, other.nominal, theirs.text
     FROM {ENTRY} CROSS JOIN entry AS other JOIN definition AS theirs ON theirs.id = other.definition
@@ -103,7 +102,7 @@ def _row_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
         one, another = _span(first, last, text), _span(*other)
         if one.meets(identity, another):
             yield _wrong("entry", f"{identity}, {format_instant(another.last)}: the period has two outcomes")
-    for identity, first, last, number, text in connection.execute(_RANGES, (_COUNTED,)):
+    for identity, first, last, number, text in connection.execute(_RANGES):
         yield from _range_findings(identity, moment(first), moment(last), number, text)
 
 
@@ -113,7 +112,7 @@ def _span(first: str | None, last: str, text: str) -> Span:
 
 def _range_findings(identity: str, first: Instant, last: Instant, number: int, text: str) -> Iterator[Finding]:
     try:
-        count = sum(1 for _ in nominals_inside(identity, text, first, last))
+        count = count_inside(identity, text, first, last)
     except InvalidDefinitionError as error:
         yield _wrong("definition", f"{identity}: {error.message}")
         return

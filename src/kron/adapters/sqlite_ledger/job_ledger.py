@@ -19,6 +19,7 @@ from kron.engine.collector import collector_paused
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.errors import LedgerError
 from kron.instant import Instant
+from kron.rules.handled import Handled
 
 
 class SqliteJobLedger:
@@ -50,7 +51,7 @@ class SqliteJobLedger:
         with collector_paused():
             return await self._file.call(self._load)
 
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | Handled]:
         """Return by identity the nominal times, from an instant on, of periods that have an outcome."""
         return await self._file.call(partial(self._handled, since))
 
@@ -74,7 +75,7 @@ class SqliteJobLedger:
         with reading(self.path):
             return load_jobs(self._file.connection)
 
-    def _handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+    def _handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | Handled]:
         with reading(self.path):
             return load_handled(self._file.connection, since)
 

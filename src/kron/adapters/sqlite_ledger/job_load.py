@@ -8,11 +8,13 @@ from kron.adapters.sqlite_ledger.stamp import moment, stamp
 from kron.engine.jobs.store import JobStored, Retry, Unfinished
 from kron.errors import InvalidDefinitionError
 from kron.instant import Instant
-from kron.rules.inside import nominals_inside
+from kron.rules.handled import Handled, LongRange
+from kron.rules.inside import nominals_inside, timing_of
 from kron.rules.work import definition_key
 
 _IN_FORCE = "SELECT key, text FROM definition WHERE id IN (SELECT definition FROM job)"
-_PERIODS = "identity, first, nominal, text"
+_PERIODS = "identity, first, nominal, number, text"
+_MANY = 10_000  # periods of a range that are not listed one by one: a clock that is ahead by a year leaves 525,600
 _SINCE = f"SELECT {_PERIODS} FROM {ENTRY} WHERE nominal >= ? AND attempt = 1"
 _UNFINISHED = f"SELECT {ATTEMPT}, {PROCESS} FROM {ENTRY} WHERE run_id IS NOT NULL AND ended IS NULL ORDER BY entry.id"
 WAITING = """retry_at IS NOT NULL AND NOT EXISTS (
@@ -48,7 +50,9 @@ def _definitions(connection: sqlite3.Connection) -> Mapping[str, str]:
     return found
 
 
-def load_handled(connection: sqlite3.Connection, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+def load_handled(
+    connection: sqlite3.Connection, since: Mapping[str, Instant]
+) -> Mapping[str, frozenset[Instant] | Handled]:
     """Return the nominal times with an outcome, of some jobs."""
     if not since:
         return {}
@@ -56,18 +60,27 @@ def load_handled(connection: sqlite3.Connection, since: Mapping[str, Instant]) -
     return _nominals((row for row in rows if row[0] in since), since)
 
 
-def _nominals(rows: Iterable[Row], since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+def _nominals(rows: Iterable[Row], since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | Handled]:
     """Return all nominal times of rows, also those inside of ranges."""
     found: dict[str, set[Instant]] = {}
-    for identity, first, last, definition in rows:
+    long: dict[str, list[LongRange]] = {}
+    for identity, first, last, number, definition in rows:
         begin, end = moment(last) if first is None else moment(first), moment(last)
         begin = max(begin, since.get(identity, begin))
-        if first is None:
-            nominals: Iterable[Instant] = [end] if begin <= end else []
-        else:
+        nominals: Iterable[Instant] = [end] if first is None and begin <= end else []
+        if first is not None and begin <= end:
             try:
-                nominals = nominals_inside(identity, definition, begin, end)
+                if number > _MANY:
+                    schedule = timing_of(identity, definition).schedule
+                    long.setdefault(identity, []).append(LongRange(begin, end, schedule))
+                else:
+                    nominals = nominals_inside(identity, definition, begin, end)
             except InvalidDefinitionError as error:
                 raise ValueError(f"definition of {identity}: {error}") from error
         found.setdefault(identity, set()).update(nominals)
-    return {identity: frozenset(nominals) for identity, nominals in found.items() if nominals}
+    listed = {identity: frozenset(nominals) for identity, nominals in found.items() if nominals}
+    return {**listed, **{identity: _handled(found[identity], each) for identity, each in long.items()}}
+
+
+def _handled(nominals: Iterable[Instant], long: Iterable[LongRange]) -> Handled:
+    return Handled(tuple((nominal, nominal) for nominal in nominals), tuple(long))

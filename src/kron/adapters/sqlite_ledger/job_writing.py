@@ -5,7 +5,7 @@ finds out what it is; it is taken after the first was rolled back.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kron.adapters.sqlite_ledger.job_cells import ATTEMPT, CLOSED, END, ENTRY, attempt_of, closed_of, end_of
 from kron.adapters.sqlite_ledger.job_numbers import NEVER, Numbers
@@ -21,6 +21,7 @@ from kron.adapters.sqlite_ledger.stamp import moment, stamp, stamp_or_none
 from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerConflictError, LedgerWriteError
 from kron.instant import Instant, format_instant
+from kron.rules.handled import Handled
 from kron.rules.inside import Span
 from kron.rules.job_record import Attempt, End, PeriodRecord, Process
 from kron.rules.verdict import Outcome
@@ -32,6 +33,14 @@ _TEXT = "SELECT text FROM definition WHERE key = ?"
 _FIRST_ATTEMPT = "SELECT outcome FROM entry WHERE nominal = ? AND job = ? AND attempt = 1"
 _SAME_ATTEMPT = "SELECT id FROM entry WHERE nominal = ? AND job = ? AND attempt = ?"
 _RETRY = "UPDATE entry SET retry_at = ? WHERE run_id = ?"
+
+
+def _together(ranges: Iterable[PeriodRecord]) -> Mapping[str, Handled]:
+    """Return by identity what ranges of one batch reach over; of a long outage there are thousands."""
+    found: dict[str, list[tuple[Instant, Instant]]] = {}
+    for record in ranges:
+        found.setdefault(record.identity, []).append((record.first, record.last))
+    return {identity: Handled(tuple(spans)) for identity, spans in found.items()}
 
 
 class JobWriting:
@@ -48,21 +57,20 @@ class JobWriting:
         """Write the batch, or raise IntegrityError with a part of it written."""
         connection, numbers = self._connection, self._numbers
         self._put_jobs(batch)
-        with_ranges = set()
-        for record in batch.closed:
-            if record.number > 1:  # before single periods, which then meet them
-                if record.identity in with_ranges or not self._is_new(record.identity, record.first):
-                    self._expect(self._occupant(record.identity, self._span(record)) is None)
-                put_closed(connection, [record], numbers)
-                with_ranges.add(record.identity)
-        singles = [record for record in batch.closed if record.number == 1]
-        outcomes = [(record.identity, record.last) for record in singles]
+        ranges = [record for record in batch.closed if record.number > 1]
+        together = _together(ranges)
+        self._expect(sum(len(each.spans) for each in together.values()) == len(ranges))  # else some overlap
+        for record in ranges:
+            if not self._is_new(record.identity, record.first):
+                self._expect(self._occupant(record.identity, self._span(record)) is None)
+        outcomes = [(record.identity, record.last) for record in batch.closed if record.number == 1]
         outcomes += [(each.identity, each.nominal) for each in batch.begun if each.nominal and each.attempt == 1]
         for identity, nominal in outcomes:  # of each other the index lets only one in
-            if identity in with_ranges or not self._is_new(identity, nominal):
+            self._expect(identity not in together or not together[identity].has(nominal))
+            if not self._is_new(identity, nominal):
                 self._expect(self._range_with(identity, Span(nominal, nominal, "")) is None)
         self._expect(all(self._has_begun(each) for each in batch.begun))
-        put_closed(connection, singles, numbers)
+        put_closed(connection, batch.closed, numbers)
         put_begun(connection, batch.begun, numbers)
         self._expect(put_processes(connection, batch.processes) == len(batch.processes))
         self._expect(put_ends(connection, batch.ended) == len(batch.ended))

@@ -9,7 +9,7 @@ from kron.engine.agenda import Agenda
 from kron.engine.jobs.asked import DISPLACED, TOO_LATE, unbegun
 from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
-from kron.engine.jobs.job import Accepted, Job, State
+from kron.engine.jobs.job import Accepted, Job, State, bearable
 from kron.engine.jobs.judging import Moment
 from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobStored, Retry
@@ -219,7 +219,10 @@ class JobBook:
         """Return jobs whose time has come: a few, and while there are more, more each time."""
         due = self.agenda.take(now, self._most)
         self._most = min(2 * self._most, _MANY) if len(due) == self._most else _FEW
-        return due
+        number = bearable(due, now)
+        for job in due[number:]:
+            self.agenda.put(job, now)
+        return due[:number]
 
     def room(self) -> int:
         """Return how many runs may begin."""

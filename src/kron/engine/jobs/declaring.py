@@ -106,6 +106,12 @@ class Declaration:
                 found.setdefault(execution.attempt.identity, {})[run_id] = execution
         return found
 
+    def look_ahead(self) -> None:
+        """Find what comes first of each job, which takes long where windows overlap, before it is adopted."""
+        for job in self._jobs.values():
+            if job.coming is not None:
+                job.coming.first()
+
     def adopt(self) -> Declared:
         """Let it be so, and return what became of the jobs."""
         book, chronicle = self._book, self._book.host.chronicle

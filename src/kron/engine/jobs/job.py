@@ -1,15 +1,16 @@
 """Job: one declared job in memory: what comes, what was judged and waits for its turn, what runs."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.store import Retry
 from kron.instant import Instant
-from kron.rules.coming import Coming
+from kron.rules.coming import Coming, effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, Kind
-from kron.rules.outage import Closing
+from kron.rules.outage import MOST_DECIDED, Closing, Outage, cost_of
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
@@ -33,12 +34,16 @@ class State(NamedTuple):
     reached: Instant
     queue: tuple[Judged, ...]
     retries: tuple[Retry, ...]
+    recovered: Outage | None
 
 
 class Job:
     """A declared job. What becomes of its periods is recorded in their order: whatever waits holds up what follows."""
 
-    __slots__ = ("active", "armed", "at", "coming", "gap", "handled", "queue", "reached", "record", "retries", "work")
+    __slots__ = (
+        "active", "armed", "at", "coming", "gap", "handled", "queue", "reached", "record", "recovered", "retries",
+        "work",
+    )  # fmt: skip
 
     def __init__(self, work: Work, record: JobRecord, handled: Handled = NONE) -> None:
         """`handled` are periods that another definition of it has handled."""
@@ -51,6 +56,7 @@ class Job:
         self.retries: tuple[Retry, ...] = ()
         self.handled = handled
         self.coming: Coming | None = None
+        self.recovered: Outage | None = None  # what was judged until `reached` before the host could start anything
         self.reach(record.served)
 
     def remember(self, record: JobRecord) -> None:
@@ -59,7 +65,7 @@ class Job:
 
     def reach(self, until: Instant) -> None:
         """Look ahead from an instant on; everything before was judged."""
-        self.reached = until
+        self.reached, self.recovered = until, None
         self.coming = None if self.work.timing is None else Coming(self.work.timing, until, self.handled)
 
     @property
@@ -95,7 +101,7 @@ class Job:
         if before is not None:
             self.armed, self.gap, self.handled = before.armed, before.gap, before.handled
             self.queue, self.active, self.retries = before.queue, before.active, before.retries
-            self.reached, self.coming = before.reached, before.coming
+            self.reached, self.coming, self.recovered = before.reached, before.coming, before.recovered
         self.at = None
         if lifted_at is not None:
             self.armed = lifted_at  # what came while it was held is late
@@ -127,6 +133,8 @@ class Job:
     def next_look(self, now: Instant) -> Instant | None:
         """Return when time brings something to do about it, None: it does not."""
         looks = [retry.at for retry in self.retries if retry.at > now]
+        if self.recovered is not None and self.recovered.latest is not None and not self.is_suspended:
+            looks.append(effective(self.recovered.latest))
         if self.record.suspended and self.record.suspended_until is not None:
             looks.append(self.record.suspended_until)
         if self.coming is not None and not self.is_suspended:
@@ -134,11 +142,28 @@ class Job:
             looks += [] if coming is None else [coming]
         return min(looks, default=None)
 
+    def backlog(self, now: Instant) -> int:
+        """Return about how many decisions it takes to judge what has come, none if they are few."""
+        if self.work.timing is None or self.is_suspended:
+            return 0
+        return cost_of(self.work.timing, self.reached, now)
+
     def state(self) -> State:
         """Return what a step may change."""
-        return State(self.record, self.reached, self.queue, self.retries)
+        return State(self.record, self.reached, self.queue, self.retries, self.recovered)
 
     def restore(self, state: State) -> None:
         """Be as before a step."""
-        self.record, reached, self.queue, self.retries = state
+        self.record, reached, self.queue, self.retries, recovered = state
         self.reach(reached)
+        self.recovered = recovered
+
+
+def bearable(jobs: Sequence[Job], now: Instant) -> int:
+    """Return how many of these jobs one step judges: after a long gap one of them takes as long as thousands do."""
+    decided = 0
+    for number, job in enumerate(jobs):
+        if decided >= MOST_DECIDED:
+            return number
+        decided += job.backlog(now)
+    return len(jobs)

@@ -8,7 +8,7 @@ from kron.engine.jobs.job import Accepted, Job, Judged
 from kron.instant import Instant
 from kron.rules.coming import effective
 from kron.rules.job_record import Kind
-from kron.rules.outage import Closing, Gap, close, outage
+from kron.rules.outage import Closing, Gap, close, followed, outage
 from kron.rules.policy import Concurrency
 from kron.rules.verdict import Close, Outcome, Reason, Run, judge
 
@@ -45,16 +45,20 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
         return replaced
     now, armed = moment.now, max(moment.armed, job.armed)
     coming = job.coming.next_instant()
-    if coming is not None and coming <= min(armed, now):
+    if job.recovered is not None or (coming is not None and coming <= min(armed, now)):
         missed = job.gap if job.armed > moment.armed else moment.gap
-        replaced += _judge_gap(job, Gap(job.reached, min(armed, now), missed), moment)
+        until = max(job.reached, min(armed, now))  # the clock may have been set back since
+        replaced += _judge_gap(job, Gap(job.reached, until, missed), moment)
+    is_active, over = job.is_active, list[Closing]()
     while job.coming is not None and (decision := job.coming.take(now)) is not None:
         job.reached = effective(decision)
-        match judge(decision, job.work.policy, now, active=job.is_active, slack=moment.slack):
+        match judge(decision, job.work.policy, now, active=is_active, slack=moment.slack):
             case Run(_, replaces):
+                job.queue, is_active, over = (*job.queue, *over), True, []
                 replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), decision), replaces=replaces))
             case Close(outcome, reason):
-                job.queue += (close(decision, outcome, reason),)
+                over.append(close(decision, outcome, reason))
+    job.queue += tuple(over)
     return replaced
 
 
@@ -75,6 +79,8 @@ def _judge_gap(job: Job, gap: Gap, moment: Moment) -> list[Replaced]:
     assert job.work.timing is not None
     policy = job.work.policy
     found = outage(job.work.timing, policy, gap, moment.now, job.handled)
+    if job.recovered is not None:
+        found = followed(job.work.timing.schedule, job.recovered, found)
     job.queue += tuple(found.closings)
     replaced: list[Replaced] = []
     if found.latest is not None:

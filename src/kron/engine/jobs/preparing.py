@@ -38,7 +38,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    book: JobBook, works: Sequence[Work], now: Instant, handled: Mapping[str, Collection[Instant]]
+    book: JobBook, works: Sequence[Work], now: Instant, handled: Mapping[str, Collection[Instant] | Handled]
 ) -> Mapping[str, Prepared]:
     """Return by identity what is known beforehand of jobs that are new or change; nothing is changed by it."""
     found: dict[str, Prepared] = {}
@@ -59,9 +59,14 @@ def _can_be_said(book: JobBook, record: JobRecord, work: Work) -> bool:
 
 
 def _prepare(
-    book: JobBook, work: Work, record: JobRecord | None, now: Instant, handled: Mapping[str, Collection[Instant]]
+    book: JobBook,
+    work: Work,
+    record: JobRecord | None,
+    now: Instant,
+    handled: Mapping[str, Collection[Instant] | Handled],
 ) -> Prepared:
-    known = Handled.of(handled[work.identity]) if work.identity in handled else NONE
+    given = handled.get(work.identity, NONE)
+    known = given if isinstance(given, Handled) else Handled.of(given)
     job = Job(work, JobRecord(work.identity, work.name, work.key, now, now), known)
     job.at = job.next_look(now)
     if record is None:

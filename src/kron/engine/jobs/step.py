@@ -110,8 +110,8 @@ class JobStep:
             )
             self._execute(job, attempt, None)
             begun += 1
-        while job.queue:
-            first = job.queue[0]
+        taken = 0
+        for first in job.queue:
             if isinstance(first, Closing):
                 self._close(job, first)
             elif begun < room and not (first.replaces & self._book.running.keys()):
@@ -119,7 +119,8 @@ class JobStep:
                 begun += 1
             else:
                 break
-            job.queue = job.queue[1:]
+            taken += 1
+        job.queue = job.queue[taken:]
         return begun
 
     def _attempt(self, job: Job, accepted: Accepted) -> Attempt:

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from kron.engine.ports import Store
 from kron.instant import Instant
+from kron.rules.handled import Handled
 from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
 
 
@@ -71,8 +72,10 @@ class JobLedger(Store[JobBatch, JobStored], Protocol):
     or until it is given up.
     """
 
-    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant]]:
+    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant] | Handled]:
         """Return by identity the nominal times, from an instant on, of periods that have an outcome.
+
+        Where a range has too many of them to list (a clock was ahead by months), they are a `Handled` instead.
 
         Asked before a definition changes: under the new one a handled period may come after what is served.
         """

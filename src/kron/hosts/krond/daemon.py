@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
@@ -20,7 +21,9 @@ from kron.engine.jobs.changes import Return, Suspension
 from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle
 from kron.engine.jobs.host import Host
+from kron.engine.jobs.job import Job
 from kron.engine.jobs.preparing import Prepared, holding, prepare
+from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.errors import ControlError
@@ -38,6 +41,7 @@ from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
+from kron.rules.handled import Handled
 from kron.rules.job_record import Result
 from kron.rules.telling import error_text
 from kron.rules.work import Work
@@ -129,12 +133,25 @@ class Daemon:
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
                 self.book.on_process(*alive[execution.run_id])
+        await self._recover()
         self.engine.arm(on_death=self._on_death)
         self.tidying.start()
         self.surface.ready = True
         notify("READY=1")
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
         return declared
+
+    async def _recover(self) -> None:
+        """Judge what came while krond was down, where that takes long: in a thread, so that questions are answered."""
+        for job in await asyncio.to_thread(backlogged, self.book, self.clock.now()):
+            if self._asked.is_set():  # the next life finds what is left
+                return
+            await self._recover_job(job)
+
+    async def _recover_job(self, job: Job) -> None:
+        now = self.clock.now()
+        found = await asyncio.to_thread(judge_downtime, job, now)
+        await self.engine.change(lambda _: Recovery(self.book, job, found, now))
 
     def mark_failed(self, failed: FailedFiles) -> None:
         """Show these files, and no others, as failed."""
@@ -188,17 +205,32 @@ class Daemon:
     async def _declare(
         self, works: Sequence[Work], prepared: Mapping[str, Prepared], *, spares_absent: bool
     ) -> Declared:
+        if not self.book.is_armed:
+            return await self._declare_first(works, spares_absent=spares_absent)
         valid: dict[str, Prepared] = {}
 
-        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant]]]:
+        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant] | Handled]]:
             valid.update(holding(self.book, prepared, now))
             return self.ledger.handled(in_question(self.book, works, now, valid))
 
-        def declaration(handled: Mapping[str, Collection[Instant]], now: Instant) -> Declaration:
+        def declaration(handled: Mapping[str, Collection[Instant] | Handled], now: Instant) -> Declaration:
             with kept():
                 return Declaration(self.book, works, now, handled, valid, spares_absent=spares_absent)
 
         return await self.engine.change_after(ask, declaration)
+
+    async def _declare_first(self, works: Sequence[Work], *, spares_absent: bool) -> Declared:
+        """Declare the jobs of a start in a thread, so that questions are answered: nothing else changes before a run.
+
+        What an old definition leaves behind after a long time may take as long as the recovery does.
+        """
+        now = self.clock.now()
+        handled = await self.ledger.handled(in_question(self.book, works, now))
+        with kept():
+            make = partial(Declaration, self.book, works, now, handled, spares_absent=spares_absent)
+            declaration = await asyncio.to_thread(make)
+            await asyncio.to_thread(declaration.look_ahead)
+        return await self.engine.change(lambda _: declaration)
 
     def adopt(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""

@@ -1,0 +1,57 @@
+"""Recovery: what came of a job while its host was down, judged and recorded before the host starts anything.
+
+Most jobs need none: a step judges them at once. It is for jobs with a long backlog, which would hold up the loop: a
+host judges them one after the other in a thread, and answers meanwhile that it is not ready.
+"""
+
+from kron.engine.jobs.book import JobBook
+from kron.engine.jobs.job import Job
+from kron.engine.jobs.step import closed_by
+from kron.engine.jobs.store import JobBatch
+from kron.instant import MICROSECOND, Instant
+from kron.rules.coming import effective
+from kron.rules.outage import Gap, Outage, outage
+from kron.rules.verdict import Reason
+
+_LONG = 1_000  # decisions: some hundredths of a second
+
+
+def backlogged(book: JobBook, now: Instant) -> list[Job]:
+    """Return the jobs whose downtime takes long to judge."""
+    return [job for job in book.jobs.values() if job.backlog(now) >= _LONG]
+
+
+def judge_downtime(job: Job, now: Instant) -> Outage:
+    """Return what becomes of the periods that came until now; nothing is changed by it."""
+    assert job.work.timing is not None, "it has a backlog"
+    gap = Gap(job.reached, max(job.reached, now), Reason.DOWNTIME)
+    return outage(job.work.timing, job.work.policy, gap, now, job.handled)
+
+
+class Recovery:
+    """What is over of the downtime of a job. The period that may still run and what follows are left to the first step.
+
+    A crash after it was recorded: the next life begins behind what is over, and finds the rest as this one did.
+    """
+
+    def __init__(self, book: JobBook, job: Job, found: Outage, until: Instant) -> None:
+        """`until` is when the downtime was judged; what came later is for the first step, too."""
+        self._book, self._job, self._found, self._until = book, job, found, until
+        served = max((each.reached for each in found.closings), default=job.record.served)
+        if found.latest is not None:
+            served = min(served, effective(found.latest) - MICROSECOND)  # it is not handled yet
+        self._record = job.record._replace(served=max(served, job.record.served))
+        self._closed = [(job.work, closed_by(job.record, each, until), each.last) for each in found.closings]
+        self.batch = JobBatch(
+            jobs=[] if self._record == job.record else [self._record], closed=[record for _, record, _ in self._closed]
+        )
+
+    def adopt(self) -> None:
+        """Go on behind what is over."""
+        book, job, found = self._book, self._job, self._found
+        job.record = self._record
+        job.reach(max(job.reached, self._until))
+        job.recovered = None if found.latest is None else Outage([], found.latest, found.later)
+        book.place(job, self._until)
+        for each in self._closed:
+            book.host.chronicle.on_closed(*each)

@@ -1,0 +1,207 @@
+"""Recovery: a downtime that takes long to judge is judged before anything starts, with the same outcome."""
+
+from datetime import timedelta
+from functools import partial
+from inspect import getattr_static
+
+from kron.engine.jobs.changes import Return
+from kron.engine.jobs.job import Job
+from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
+from kron.instant import Instant
+from kron.rules.work import Work
+from tests.calls import counted
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
+
+HOURLY = work(deadline="2h")
+AFTER_FIVE_HOURS = [
+    "16:59:00 a 02 14:00 missed: downtime x3",
+    "16:59:00 a 02 15:00 skipped: superseded",
+    "16:59:00 a 02 16:00 executed",
+]
+
+
+async def recover(world: World, *works: Work, lasts: timedelta = timedelta()) -> None:
+    """Begin a life, and judge the downtime of its jobs, which takes some time."""
+    await world.engine.open()
+    await world.declare(*works)
+    await world.engine.change(partial(Return, world.book, ()))
+    for job in world.book.jobs.values():
+        now = world.clock.now()
+        found = judge_downtime(job, now)
+        await world.clock.advance(lasts)
+        recovery = Recovery(world.book, job, found, now)
+        await world.engine.change(partial(_this, recovery))
+
+
+def _this(recovery: Recovery, _: Instant) -> Recovery:
+    return recovery
+
+
+async def arm(world: World) -> None:
+    world.engine.arm()
+    await world.clock.advance(timedelta())
+
+
+def test_what_is_recovered_before_anything_starts_has_the_outcome_that_a_step_finds() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+        await recover(world, HOURLY)
+        assert world.told == AFTER_FIVE_HOURS[:2]
+        await arm(world)
+
+    assert lived(story).told == AFTER_FIVE_HOURS
+
+
+def test_a_period_that_comes_while_the_host_recovers_supersedes_the_one_that_was_found() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+        await recover(world, HOURLY, lasts=2 * MINUTE)
+        await arm(world)
+
+    assert lived(story).told == [
+        "17:01:00 a 02 14:00 missed: downtime x3",
+        "17:01:00 a 02 15:00 skipped: superseded",
+        "17:01:00 a 02 16:00 skipped: superseded",
+        "17:01:00 a 02 17:00 executed",
+    ]
+
+
+def test_a_crash_while_the_host_recovers_leaves_the_latest_period_to_the_next_life() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+        await recover(world, HOURLY)
+        await world.crash()
+        await recover(world, HOURLY)
+        await arm(world)
+
+    assert lived(story).told == AFTER_FIVE_HOURS
+
+
+def test_a_crash_leaves_the_latest_period_even_if_another_one_has_the_same_chosen_second() -> None:
+    # The windows of 16:03 and of 16:12 overlap, and 16:18:37 is chosen in both.
+    job = work("* * * * * @win(after,30m)", deadline="24h")
+    chosen = NOON + timedelta(hours=4, minutes=18, seconds=37)
+
+    async def story(world: World) -> None:
+        await world.begin(job)
+        await world.crash(down=chosen - world.clock.now())
+        await recover(world, job)
+        await world.crash()
+        await recover(world, job)
+        await arm(world)
+
+    assert "16:18:37 a 02 16:12 executed" in lived(story).told
+
+
+def test_a_ledger_that_fails_after_the_recovery_loses_nothing() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+        await recover(world, HOURLY)
+        world.ledger.failures = 1
+        await arm(world)
+        await world.clock.advance(10 * SECOND)
+
+    assert [each[9:] for each in lived(story).told] == [each[9:] for each in AFTER_FIVE_HOURS]
+
+
+def test_a_job_that_is_suspended_after_the_recovery_is_judged_when_it_is_resumed() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+        await recover(world, HOURLY)
+        await world.suspend("a")
+        await arm(world)
+        assert world.told == AFTER_FIVE_HOURS[:2]
+        await world.clock.advance(30 * MINUTE)
+        await world.resume("a")
+        await world.clock.advance(SECOND)
+
+    assert lived(story).told[2:] == ["17:29:00 a 02 16:00 skipped: superseded", "17:29:00 a 02 17:00 executed"]
+
+
+def test_a_clock_that_is_set_back_after_the_recovery_repeats_nothing() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+        await recover(world, HOURLY)
+        world.clock.jump(-3 * HOUR)
+        await arm(world)
+        await world.clock.advance(2 * HOUR + 30 * MINUTE)
+
+    assert [each[9:] for each in lived(story).told] == [each[9:] for each in AFTER_FIVE_HOURS]
+
+
+def test_only_a_job_with_a_long_backlog_is_recovered_before_anything_starts() -> None:
+    jobs = [work("* * * * *", "plain", deadline="9000h"), work("* * * * * @avoid(dow=MON)", "hard", deadline="9000h")]
+
+    async def story(world: World) -> None:
+        await world.begin(*jobs)
+        await world.crash(down=365 * DAY)
+        await world.engine.open()
+        await world.declare(*jobs)
+        assert [each.record.identity for each in backlogged(world.book, world.clock.now())] == ["hard"]
+
+    lived(story)
+
+
+def test_a_step_judges_one_job_with_a_long_backlog_and_leaves_the_next_to_the_next_step() -> None:
+    jobs = [work("* * * * * @avoid(dow=MON)", name, deadline="9000h") for name in "abc"]
+
+    async def story(world: World) -> None:
+        await world.begin(*jobs)
+        await world.engine.abandon()
+        world.clock.jump(7 * DAY)
+
+        steps = [world.book.step(world.clock.now(), hushed=False, leapt=7 * 86400.0) for _ in range(3)]
+
+        assert [{each.identity for each in step.batch.closed} for step in steps] == [{"a"}, {"b"}, {"c"}]
+
+    lived(story)
+
+
+def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_follows() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *"))
+        await world.engine.abandon()
+        world.clock.jump(DAY)
+        is_active = getattr_static(Job, "is_active").fget
+
+        with counted(is_active) as calls:
+            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0)
+
+        assert len(step.batch.closed) == 1440 - 1
+        assert calls["is_active"] < 10
+
+    lived(story)
+
+
+def test_a_year_of_suspension_is_one_closing_and_one_run() -> None:
+    job = work("* * * * *", deadline="9000h")
+
+    async def story(world: World) -> None:
+        await world.begin(job)
+        await world.suspend("a")
+        await world.clock.advance(365 * DAY)
+        await world.resume("a")
+        await world.clock.advance(SECOND)
+
+    world = lived(story)
+    assert [each.number for each in world.ledger.closed] == [365 * 24 * 60 - 1]
+    assert len(world.runner.running) + len(world.ledger.ends) == 1
+
+
+def test_a_clock_that_is_set_ahead_by_a_year_is_one_closing_and_one_run() -> None:
+    job = work("* * * * *", deadline="9000h")
+
+    async def story(world: World) -> None:
+        await world.begin(job)
+        world.clock.jump(365 * DAY)
+        await world.clock.advance(SECOND)
+
+    world = lived(story)
+    assert [each.number for each in world.ledger.closed] == [365 * 24 * 60 - 1]
+    assert len(world.ledger.runs) == 1
