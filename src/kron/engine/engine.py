@@ -7,14 +7,18 @@ the affair of a book: one for the tasks of the library, one for jobs with period
 
 from asyncio import Lock, Task, create_task, wait
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
 from functools import partial
 from typing import Generic, TypeVar
 
 from kron.engine.book import Batch, Book, Change, Step, Stored
+from kron.engine.delay import Delay
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
 from kron.instant import SECOND, ZERO, Instant
+from kron.rules.freeze import Freeze
 from kron.rules.telling import error_text
 
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
@@ -32,6 +36,7 @@ class Engine(Generic[Batch, Stored]):
         self._wake = book.wake
         self._turn = Lock()  # a step and a change never interleave
         self._watch = Watch(clock)
+        self._delay = Delay(clock)
         self._loop: Task[None] | None = None
         self._hushed = False
         self._failures = 0
@@ -60,17 +65,22 @@ class Engine(Generic[Batch, Stored]):
         """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
         async with self._turn:
             now = self._clock.now()
-            with self._clock.working():
+            with self._waiting():
                 answer = await ask(now)
             return await self._adopt(make(answer, now))
 
     async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
         if change.batch:
-            with self._clock.working():
+            with self._waiting():
                 await self._ledger.append(change.batch)
         result = change.adopt()
+        self._delay.hasten(self._clock.now())
         self._wake.set()
         return result
+
+    def _waiting(self) -> AbstractContextManager[object]:
+        """Surround a wait for the ledger; where lateness matters, it is measured."""
+        return self._clock.working() if self._book.slack is None else self._delay.waiting()
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 
@@ -83,6 +93,8 @@ class Engine(Generic[Batch, Stored]):
         now = self._clock.now()
         self._book.arm(since or now)
         self._watch.expect(now)
+        self._delay.take(now)
+        self._delay.plan(now)
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(partial(_on_done, on_death))
 
@@ -153,6 +165,7 @@ class Engine(Generic[Batch, Stored]):
 
     async def _wait(self, *, others_had_a_turn: bool) -> None:
         deadline = self._deadline()
+        self._delay.plan(deadline)
         if others_had_a_turn and deadline is not None and deadline <= self._clock.now():
             return  # there is more to do; what was started runs while the next records are written
         self._watch.expect(deadline)
@@ -173,7 +186,9 @@ class Engine(Generic[Batch, Stored]):
             left = SECOND * (until - self._clock.monotonic())
             if left <= ZERO:  # to the microsecond: of less no clock would see the end
                 return
-            await self._clock.wait_until(self._clock.now() + left, self._wake)
+            deadline = self._clock.now() + left
+            self._delay.plan(deadline)  # until then the ledger is waited for
+            await self._clock.wait_until(deadline, self._wake)
             self._wake.clear()
 
     # --- one step -----------------------------------------------------------------------------------------------------
@@ -181,9 +196,12 @@ class Engine(Generic[Batch, Stored]):
     async def _step(self) -> bool | None:
         """Take one step; return whether anything was written, None if the ledger failed."""
         now = self._clock.now()
+        freeze, slack = None, self._book.slack
         if news := self._watch.read(now):
             self._emitter.emit(news)
-        step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt)
+        if slack is not None:
+            now, freeze = await self._wake_up(now, slack, is_told=bool(news))
+        step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt, freeze=freeze)
         written = await self._write(step)
         if written is not None:
             # A crash here: what begins is recorded and has not begun. The contract says whether it is owed again.
@@ -191,11 +209,25 @@ class Engine(Generic[Batch, Stored]):
         step.finish(written=written)
         return written
 
+    async def _wake_up(self, now: Instant, slack: timedelta, *, is_told: bool) -> tuple[Instant, Freeze | None]:
+        """Return the present, and the freeze that has ended, if one has; runs that ended in it are heard of first."""
+        late, freeze = self._delay.measure(now, slack)
+        if freeze is not None and not is_told:  # it came in the middle of a step
+            self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
+        leap = SECOND * self._watch.leapt
+        if not self._hushed and (late >= SECOND or leap > ZERO):
+            await self._book.catch_up(stood_still=freeze is not None or leap > slack)
+            woke, now = now, self._clock.now()
+            if now - woke > slack:
+                freeze = Freeze(woke if freeze is None else freeze.since, now)
+        self._delay.take(now)
+        return now, freeze
+
     async def _write(self, step: Step[Batch]) -> bool | None:
         if not step.batch:
             return False
         try:
-            with self._clock.working():
+            with self._waiting():
                 await self._ledger.append(step.batch)
         except Exception as error:
             step.undo()

@@ -15,6 +15,7 @@ from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
+from kron.rules.freeze import Freeze
 from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
@@ -36,6 +37,7 @@ class JobBook:
         self._numbers = count(1)
         self._armed: Instant | None = None  # since when the host could run anything, without a break
         self._gap = Reason.DOWNTIME
+        self._frozen: Freeze | None = None  # until all that came in it is judged
         self._ended: list[tuple[Execution, Ending, Instant]] = []
         self._processes: list[Process] = []
         self.given_up: list[str] = []  # names of runs that are not tried again after all
@@ -198,10 +200,20 @@ class JobBook:
     def tell_drained(self) -> None:
         """Nothing is told of it here: the host does."""
 
-    def step(self, now: Instant, *, hushed: bool, leapt: float) -> JobStep:
+    @property
+    def slack(self) -> timedelta | None:
+        """How late a step may be before that is a freeze."""
+        return self.host.slack
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Hear of the runs that have ended by now."""
+        await self.host.runner.catch_up(stood_still=stood_still)
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> JobStep:
         """Take up what ended and what is due."""
         if SECOND * leapt > self.host.slack:  # only the wall clock went on: to the jobs that is time without a host
             self._armed, self._gap = now, Reason.DEADLINE
+        self._note(freeze)
         self._end_overdue()
         step = JobStep(self, now)
         ended, self._ended = self._ended, []
@@ -209,11 +221,20 @@ class JobBook:
         given_up, self.given_up = self.given_up, []
         step.settle(ended, processes, given_up)
         if not hushed:
-            moment = Moment(now, self._armed or now, self._gap, self.host.slack, self.host.boot, self.name)
+            moment = Moment(now, self._armed or now, self._gap, self.host.slack, self.host.boot, self.name, self._frozen)
             for job in self._due(now):
                 step.look_at(job, moment)
             step.begin(self.room())
         return step
+
+    def _note(self, freeze: Freeze | None) -> None:
+        """Remember a freeze as long as a job may have to be judged by it: a step takes up some jobs, not all."""
+        before, first = self._frozen, self.agenda.next_instant()
+        if before is not None and (first is None or first > before.until):
+            before = None
+        if freeze is not None and before is not None:
+            freeze = Freeze(before.since, freeze.until)
+        self._frozen = freeze or before
 
     def _due(self, now: Instant) -> list[Job]:
         """Return jobs whose time has come: a few, and while there are more, more each time."""
