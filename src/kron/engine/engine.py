@@ -18,7 +18,6 @@ from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
 from kron.instant import SECOND, ZERO, Instant
-from kron.rules.freeze import Freeze
 from kron.rules.telling import error_text
 
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
@@ -145,6 +144,8 @@ class Engine(Generic[Batch, Stored]):
         while True:
             self._wake.clear()
             await self._turn.acquire()  # `async with` costs twice as much, and comes with every run
+            if self._book.slack is not None:
+                await self._catch_up(self._book.slack)
             try:
                 written = await self._step()
             finally:
@@ -155,6 +156,26 @@ class Engine(Generic[Batch, Stored]):
                 await self._back_off()
             else:
                 await self._wait(others_had_a_turn=written)
+
+    async def _catch_up(self, slack: timedelta) -> None:
+        """After a delay, let the book hear of the runs that have ended, and let changes go before the next step.
+
+        It is called, and returns, with the turn.
+        """
+        caught_up = ZERO
+        while not self._hushed:
+            now = self._clock.now()
+            self._emitter.emit(self._watch.read(now, is_awake=False))
+            late, leap = self._delay.measure(now), SECOND * self._watch.leapt
+            if late < SECOND and leap <= caught_up:
+                return
+            if late > slack and not self._watch.is_told:  # it came in the middle of a step
+                self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
+            caught_up = leap
+            self._turn.release()
+            await self._book.catch_up(stood_still=max(late, leap) > slack)
+            self._delay.catch_up(now)
+            await self._turn.acquire()
 
     def _is_done(self, *, written: bool | None) -> bool:
         """Whether a stop that waits for no run may end: all is recorded, or was tried often enough."""
@@ -196,11 +217,9 @@ class Engine(Generic[Batch, Stored]):
     async def _step(self) -> bool | None:
         """Take one step; return whether anything was written, None if the ledger failed."""
         now = self._clock.now()
-        freeze, slack = None, self._book.slack
         if news := self._watch.read(now):
             self._emitter.emit(news)
-        if slack is not None:
-            now, freeze = await self._wake_up(now, slack, is_told=bool(news))
+        freeze = None if self._book.slack is None else self._delay.end(now, self._book.slack)
         step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt, freeze=freeze)
         written = await self._write(step)
         if written is not None:
@@ -208,20 +227,6 @@ class Engine(Generic[Batch, Stored]):
             step.act(hushed=self._hushed)
         step.finish(written=written)
         return written
-
-    async def _wake_up(self, now: Instant, slack: timedelta, *, is_told: bool) -> tuple[Instant, Freeze | None]:
-        """Return the present, and the freeze that has ended, if one has; runs that ended in it are heard of first."""
-        late, freeze = self._delay.measure(now, slack)
-        if freeze is not None and not is_told:  # it came in the middle of a step
-            self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
-        leap = SECOND * self._watch.leapt
-        if not self._hushed and (late >= SECOND or leap > ZERO):
-            await self._book.catch_up(stood_still=freeze is not None or leap > slack)
-            woke, now = now, self._clock.now()
-            if now - woke > slack:
-                freeze = Freeze(woke if freeze is None else freeze.since, now)
-        self._delay.take(now)
-        return now, freeze
 
     async def _write(self, step: Step[Batch]) -> bool | None:
         if not step.batch:

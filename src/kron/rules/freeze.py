@@ -1,7 +1,7 @@
 """delay(planned, now, waits) -> how late a wake-up is; freeze(…) -> Freeze | None: whether the host stood still.
 
 A wake-up that is later than planned by more than the slack is a freeze (SIGSTOP, a paused machine): what was chosen in
-it is judged as after downtime. A shorter delay is a stall, which slack is for. A host that waits for its ledger is alive.
+it is judged as after downtime. A shorter delay is a stall: slack applies. A host that waits for its ledger is alive.
 """
 
 from collections.abc import Iterable

@@ -221,7 +221,8 @@ class JobBook:
         given_up, self.given_up = self.given_up, []
         step.settle(ended, processes, given_up)
         if not hushed:
-            moment = Moment(now, self._armed or now, self._gap, self.host.slack, self.host.boot, self.name, self._frozen)
+            host, armed = self.host, self._armed or now
+            moment = Moment(now, armed, self._gap, host.slack, host.boot, self.name, self._frozen)
             for job in self._due(now):
                 step.look_at(job, moment)
             step.begin(self.room())

@@ -18,7 +18,7 @@ from kron.rules.job_record import Process
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
 _CAPTURED = "capture"
-# Seconds for hearing which processes have ended: after a freeze a spawner that stays stopped is replaced within that time.
+# Seconds for hearing which processes have ended; within those after a freeze a spawner that stays stopped is replaced.
 _AFTER_FREEZE, _AFTER_STALL = 5.0, 1.0
 
 
