@@ -112,7 +112,7 @@ class VirtualClock:
         end = self._elapsed + duration
 
         def go_on() -> None:
-            left, step = end - self._elapsed, self._next_step()
+            left, step = max(ZERO, end - self._elapsed), self._next_step()  # somebody may have let more time pass
             if is_over() or (not left and (step is None or step > ZERO)):
                 finish(arrived)
             else:
