@@ -32,8 +32,8 @@ def draw(seed: int) -> HostScenario:
     """Return the scenario of a seed."""
     chance = Random(f"host {seed}")
     works = tuple(_draw_work(chance, f"job{number}") for number in range(chance.randint(1, 4)))
-    rates = {kind: chance.choice((0.0, 48.0, 144.0)) for kind in ("stalls", "freezes", "slow_appends")}
-    return HostScenario(works, START, 2 * HOUR, seed, **rates)
+    stalls, freezes, slow_appends = (chance.choice((0.0, 48.0, 144.0)) for _ in range(3))
+    return HostScenario(works, START, 2 * HOUR, seed, stalls=stalls, freezes=freezes, slow_appends=slow_appends)
 
 
 def _draw_work(chance: Random, name: str) -> Work:

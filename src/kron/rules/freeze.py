@@ -56,3 +56,14 @@ def freeze(plan: Plan, now: Instant, late: timedelta, slack: timedelta) -> Freez
     if late <= slack:
         return None
     return Freeze(max(plan.taken, plan.begins - MICROSECOND), now)
+
+
+def outstanding(before: Freeze | None, new: Freeze | None, first: Instant | None) -> Freeze | None:
+    """Return the freeze by which periods are to be judged, `first` being the next instant that concerns a job.
+
+    A step takes up some jobs, not all, so that a freeze is remembered until nothing of it is left. If another one comes
+    before that, both are one.
+    """
+    if before is None or first is None or first > before.until:
+        return new
+    return before if new is None else Freeze(before.since, new.until)

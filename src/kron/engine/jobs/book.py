@@ -11,11 +11,11 @@ from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment
-from kron.engine.jobs.step import JobStep
+from kron.engine.jobs.step import JobStep, News
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
-from kron.rules.freeze import Freeze
+from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
@@ -213,13 +213,11 @@ class JobBook:
         """Take up what ended and what is due."""
         if SECOND * leapt > self.host.slack:  # only the wall clock went on: to the jobs that is time without a host
             self._armed, self._gap = now, Reason.DEADLINE
-        self._note(freeze)
+        self._frozen = outstanding(self._frozen, freeze, self.agenda.next_instant())
         self._end_overdue()
         step = JobStep(self, now)
-        ended, self._ended = self._ended, []
-        processes, self._processes = self._processes, []
-        given_up, self.given_up = self.given_up, []
-        step.settle(ended, processes, given_up)
+        step.settle(self._ended, self._processes, self.given_up)
+        self._ended, self._processes, self.given_up = [], [], []
         if not hushed:
             host, armed = self.host, self._armed or now
             moment = Moment(now, armed, self._gap, host.slack, host.boot, self.name, self._frozen)
@@ -227,15 +225,6 @@ class JobBook:
                 step.look_at(job, moment)
             step.begin(self.room())
         return step
-
-    def _note(self, freeze: Freeze | None) -> None:
-        """Remember a freeze as long as a job may have to be judged by it: a step takes up some jobs, not all."""
-        before, first = self._frozen, self.agenda.next_instant()
-        if before is not None and (first is None or first > before.until):
-            before = None
-        if freeze is not None and before is not None:
-            freeze = Freeze(before.since, freeze.until)
-        self._frozen = freeze or before
 
     def _due(self, now: Instant) -> list[Job]:
         """Return jobs whose time has come: a few, and while there are more, more each time."""
@@ -248,18 +237,12 @@ class JobBook:
         most = self.host.most_active
         return _MANY if not most else max(0, min(_MANY, most - len(self.running)))
 
-    def put_back(
-        self,
-        states: Mapping[Job, State],
-        now: Instant,
-        ended: list[tuple[Execution, Ending, Instant]],
-        processes: list[Process],
-        given_up: list[str],
-    ) -> None:
+    def put_back(self, states: Mapping[Job, State], now: Instant, news: News) -> None:
         """Undo a step that could not be remembered; what was due is still due."""
         for job, state in states.items():
             job.restore(state)
             self.place(job, now)
+        ended, processes, given_up = news
         self._ended, self._processes = ended + self._ended, processes + self._processes
         self.given_up = given_up + self.given_up
 

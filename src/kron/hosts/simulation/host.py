@@ -57,7 +57,7 @@ class Standstill(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HostScenario:
-    """Jobs with periods, a span of time, a seed, and how often a day the host stalls, freezes, or waits for its disk."""
+    """Jobs with periods, a span of time, a seed, and how often a day the host stalls, freezes, waits for its disk."""
 
     works: tuple[Work, ...]
     start: Instant
