@@ -83,7 +83,7 @@ class VirtualClock:
             self._stood_still += duration
 
     def delay(self, duration: timedelta) -> None:
-        """Let time pass that a slow disk takes, called by a ledger in a test: it is late, and nobody stood still."""
+        """Let time pass that a slow disk takes, called by a ledger in a test: the process is late, and did run."""
         self._elapse(duration)
 
     async def _advance(self, duration: timedelta, is_over: Callable[[], bool]) -> None:
@@ -112,7 +112,7 @@ class VirtualClock:
         end = self._elapsed + duration
 
         def go_on() -> None:
-            left, step = max(ZERO, end - self._elapsed), self._next_step()  # somebody may have let more time pass
+            left, step = max(ZERO, end - self._elapsed), self._next_step()  # a freeze may have passed it
             if is_over() or (not left and (step is None or step > ZERO)):
                 finish(arrived)
             else:

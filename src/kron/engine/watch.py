@@ -17,7 +17,7 @@ class Watch:
         self._wall, self._monotonic = clock.now(), clock.monotonic()
         self._asked: float | None = None
         self._is_heeded = True  # whether whoever is awake has seen the last reading
-        self.is_told = False  # whether something was noteworthy since whoever is awake has seen a reading
+        self.is_told = False  # whether an event was returned since the loop was awake
         self.leapt = 0.0  # seconds that the wall clock was set ahead, by the last reading; below zero: back
 
     def expect(self, deadline: Instant | None) -> None:

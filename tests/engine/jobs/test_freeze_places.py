@@ -110,6 +110,28 @@ def test_a_job_that_is_resumed_right_after_a_freeze_runs_once() -> None:
     assert [each for each in told if "executed" in each] == ["12:07:10 a 02 12:07 executed"]
 
 
+def test_the_time_that_catching_up_takes_makes_no_period_of_a_freeze_late() -> None:
+    async def story(world: World) -> None:
+        world.runner.catching_up = 8 * SECOND
+        await world.begin(work("* * * * *", deadline="10s"))
+        await stand_still(world, NOON + 5 * MINUTE + 5 * SECOND)
+
+    assert lived(story).told == ["12:05:13 a 02 12:04 missed: deadline x5", "12:05:13 a 02 12:05 executed"]
+
+
+def test_a_period_that_is_due_while_the_host_catches_up_is_judged_on_its_own() -> None:
+    async def story(world: World) -> None:
+        world.runner.catching_up = 8 * SECOND
+        await world.begin(work("* * * * *", concurrency="allow", deadline="5m"))
+        await stand_still(world, NOON + 4 * MINUTE + 55 * SECOND)
+
+    assert lived(story).told == [
+        "12:05:03 a 02 12:03 skipped: superseded x4",
+        "12:05:03 a 02 12:04 executed",
+        "12:05:03 a 02 12:05 executed",
+    ]
+
+
 def test_a_freeze_is_told_once_wherever_it_falls() -> None:
     async def story(world: World) -> None:
         await world.begin(work("* * * * *"))

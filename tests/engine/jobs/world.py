@@ -122,6 +122,7 @@ class Runner:
         self.lasts: timedelta | None = timedelta()
         self.is_hasty = False  # whether runs end before anything else happens
         self.heeds = True  # SIGTERM
+        self.catching_up = timedelta()  # what that takes
         self.codes: list[int] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._until: dict[str, Instant] = {}  # when runs end that last for a while
@@ -156,6 +157,7 @@ class Runner:
             self.end(execution.run_id, Ending(signal="SIGTERM"))
 
     async def catch_up(self, *, stood_still: bool) -> None:  # noqa: ARG002  # its ends are there or are not
+        self._clock.delay(self.catching_up)
         for run_id in [each for each in self.running if each in self._until]:
             if self._until[run_id] <= self._clock.now():
                 self._end(run_id)

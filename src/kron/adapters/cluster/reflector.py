@@ -96,7 +96,7 @@ class Reflector(Generic[Kept]):
             await self._backoff.wait(error.retry_after if isinstance(error, ApiRefusedError) else None)
 
     async def refresh(self) -> None:
-        """Hand a complete list over now, beside the watch, which may not have told all yet; ApiError if that fails."""
+        """Hand a complete list over now, beside the watch, which may be behind; ApiError if that fails."""
         self._view.replace(*await self._objects())
 
     async def _list(self) -> None:

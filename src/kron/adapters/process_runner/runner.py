@@ -140,10 +140,10 @@ class ProcessRunner:
         return survivors
 
     async def catch_up(self, patience: float, *, with_starts: bool) -> None:
-        """Return when the ends of all processes that are gone by now were told, at the latest after so many seconds.
+        """Return when `ended` was called for all processes that are gone by now, at the latest after so many seconds.
 
-        Whoever reaps them may have been stopped, too. `with_starts`: what has been asked for and not answered counts,
-        as it may have begun and ended.
+        The spawners that reap them may have been stopped, too. `with_starts`: starts that no spawner has answered
+        count, as they may have begun and ended.
         """
         asked = [*self._active, *(self._pending if with_starts else ())]
         until = self._loop.time() + patience

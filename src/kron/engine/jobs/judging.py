@@ -56,7 +56,7 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
         until = min(frozen.until, now)
         if _has_come(job, until):
             gap = Gap(max(job.reached, frozen.since), until, Reason.DEADLINE)
-            replaced += _judge_gap(job, gap, moment, until)
+            replaced += _judge_gap(job, gap, moment, max(until, now - moment.slack))  # since then it is alive
     return replaced + _judge_each(job, now, moment)
 
 

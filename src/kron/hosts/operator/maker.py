@@ -83,7 +83,7 @@ class Maker:
             self._in.errands.add(Lane.START, ("delete", *making.key), partial(self._delete, making))
 
     async def catch_up(self, *, stood_still: bool) -> None:
-        """See which Jobs have ended, if their watch may not have told yet because nobody listened."""
+        """See which Jobs have ended, if their watch may be behind."""
         if stood_still:
             await self._in.see_again()
 

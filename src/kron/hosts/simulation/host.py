@@ -71,7 +71,7 @@ class HostScenario:
 
 
 class HostLife(NamedTuple):
-    """What happened in a simulation: what the ledger has, when the host stood still, and what it told."""
+    """What happened in a simulation: what the ledger has, when the host stood still, and its events."""
 
     ledger: MemoryJobLedger
     standstills: Sequence[Standstill]
