@@ -1,10 +1,14 @@
 """SystemClock: the host's time, asked for and waited for."""
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from kron.adapters.system_clock import SystemClock
 from kron.engine.wake import Wake
+from kron.instant import SECOND
 from tests.hosts.world import run
 
 DAY = timedelta(days=1)
@@ -65,5 +69,30 @@ def test_a_wait_without_a_deadline_ends_with_a_wake() -> None:
         await clock.wait_until(None, wake)
 
         assert wake.is_set()
+
+    run(body())
+
+
+@pytest.mark.slow
+def test_a_process_that_does_not_run_while_the_disk_is_waited_for_stood_still() -> None:
+    async def body() -> None:
+        clock = SystemClock()
+        with clock.working():
+            asyncio.get_running_loop().call_later(0.2, time.sleep, 2.5)  # as if it was stopped
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.3)
+
+        assert 1 < clock.stood_still() / SECOND < 2.6
+
+    run(body())
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_slow_does_not_stand_still() -> None:
+    async def body() -> None:
+        clock = SystemClock()
+        with clock.working():
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=2.5)
+
+        assert not clock.stood_still()
 
     run(body())

@@ -44,3 +44,7 @@ class FastClock:
     def working(self) -> AbstractContextManager[object]:
         """Return a context that means nothing here: real time passes anyway."""
         return nullcontext()
+
+    def stood_still(self) -> timedelta:
+        """Return nothing: it is not measured."""
+        return timedelta()

@@ -34,6 +34,9 @@ class Hands:
     def working(self) -> AbstractContextManager[object]:
         return nullcontext()
 
+    def stood_still(self) -> timedelta:
+        return timedelta()
+
     def pass_by(self, seconds: float) -> None:
         self.wall += SECOND * seconds
         self.seconds += seconds

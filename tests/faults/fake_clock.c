@@ -1,5 +1,6 @@
 /* A layer between a process and the C library: the wall clock shows another time, by as many nanoseconds as the first
- * eight bytes of the file FAKE_CLOCK say at that moment. Loaded by LD_PRELOAD. The monotonic clock is not touched. */
+ * eight bytes of the file FAKE_CLOCK say at that moment, and the monotonic clock by as many as the next eight bytes say.
+ * Loaded by LD_PRELOAD. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,15 +20,16 @@ __attribute__((constructor)) static void begin(void) {
     const char *path = getenv("FAKE_CLOCK");
     int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0) return;
-    void *found = mmap(NULL, sizeof *ahead, PROT_READ, MAP_SHARED, file, 0);
+    void *found = mmap(NULL, 2 * sizeof *ahead, PROT_READ, MAP_SHARED, file, 0);
     if (found != MAP_FAILED) ahead = found;
     close(file);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *at) {
     int result = REAL(clock_gettime)(clock, at);
-    if (result == 0 && ahead && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
-        int64_t shown = at->tv_sec * SECOND + at->tv_nsec + *ahead;
+    int is_wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+    if (result == 0 && ahead && (is_wall || clock == CLOCK_MONOTONIC)) {
+        int64_t shown = at->tv_sec * SECOND + at->tv_nsec + ahead[is_wall ? 0 : 1];
         at->tv_sec = shown / SECOND, at->tv_nsec = shown % SECOND;
     }
     return result;

@@ -12,12 +12,12 @@ import pytest
 from kron.instant import Instant
 
 _SOURCE = Path(__file__).with_suffix(".c")
-_AHEAD = struct.Struct("q")  # nanoseconds
+_AHEAD = struct.Struct("qq")  # nanoseconds, of the wall clock and of the monotonic one
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class FakeClock:
-    """As far from the real one as `move` says. It goes at the usual pace; the monotonic clock is not touched."""
+    """As far from the real one as `move` says. It goes at the usual pace; only `skip` touches the monotonic clock."""
 
     def __init__(self, folder: Path) -> None:
         compiler = shutil.which("cc")
@@ -25,7 +25,7 @@ class FakeClock:
             pytest.skip("THERE IS NO C COMPILER HERE: what a clock that is set does to krond was not tried")
         layer, self._file = folder / "fake_clock.so", folder / "clock"
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", layer, _SOURCE, "-ldl"], check=True)
-        self._ahead = 0
+        self._ahead = self._skipped = 0
         self.move(timedelta())
         self.environment = {"LD_PRELOAD": str(layer), "FAKE_CLOCK": str(self._file)}
 
@@ -41,4 +41,9 @@ class FakeClock:
         """Set it ahead, or back."""
         self._ahead += by // _MICROSECOND * 1000
         with self._file.open("r+b" if self._file.exists() else "wb") as file:
-            file.write(_AHEAD.pack(self._ahead))
+            file.write(_AHEAD.pack(self._ahead, self._skipped))
+
+    def skip(self, by: timedelta) -> None:
+        """Let both clocks show that so much time has passed: for processes that are stopped, it has."""
+        self._skipped += by // _MICROSECOND * 1000
+        self.move(by)

@@ -2,18 +2,24 @@
 
 import asyncio
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
 from kron.adapters.system_now import system_now
 from kron.engine.wake import Wake, finish
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, ZERO, Instant
+
+_BEAT = 1.0  # seconds between two signs of life while something other than time is waited for
 
 
 class SystemClock:
     """Wall and monotonic time of the host, and waiting on asyncio's loop."""
 
     longest_wait: timedelta | None = timedelta(minutes=1)  # a clock that is set is noticed within a minute
+
+    def __init__(self) -> None:
+        self._stood_still = ZERO
 
     def now(self) -> Instant:
         """Return the present by the wall clock."""
@@ -38,5 +44,41 @@ class SystemClock:
                 alarm.cancel()
 
     def working(self) -> AbstractContextManager[object]:
-        """Return a context that means nothing here: real time passes anyway."""
-        return nullcontext()
+        """Return a context that counts how long the process stands still in it; real time passes anyway."""
+        return _Heartbeat(self._count)
+
+    def stood_still(self) -> timedelta:
+        """Return for how long in all the event loop missed its signs of life while `working`."""
+        return self._stood_still
+
+    def _count(self, seconds: float) -> None:
+        self._stood_still += SECOND * seconds
+
+
+class _Heartbeat:
+    """Looks once a second whether the event loop runs: if it does not, a wait is not for the disk alone."""
+
+    __slots__ = ("_alarm", "_count", "_due")
+
+    def __init__(self, count: Callable[[float], object]) -> None:
+        self._count = count
+
+    def __enter__(self) -> None:
+        self._set()
+
+    def __exit__(self, *_: object) -> None:
+        self._alarm.cancel()
+        self._look()
+
+    def _set(self) -> None:
+        self._due = time.monotonic() + _BEAT
+        self._alarm = asyncio.get_running_loop().call_later(_BEAT, self._beat)
+
+    def _beat(self) -> None:
+        self._look()
+        self._set()
+
+    def _look(self) -> None:
+        late = time.monotonic() - self._due
+        if late >= _BEAT:  # less is what a busy machine is late
+            self._count(late)

@@ -32,6 +32,7 @@ class VirtualClock:
         self._order = count()
         self._work, self._works = _Work(self), 0
         self._resting: asyncio.Future[None] | None = None
+        self._stood_still = ZERO
 
     # --- the port -----------------------------------------------------------------------------------------------------
 
@@ -57,6 +58,10 @@ class VirtualClock:
         """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
         return self._work
 
+    def stood_still(self) -> timedelta:
+        """Return how much of `freeze` fell into a wait for something other than time."""
+        return self._stood_still
+
     # --- for tests ----------------------------------------------------------------------------------------------------
 
     async def advance(self, duration: timedelta) -> None:
@@ -73,6 +78,12 @@ class VirtualClock:
 
     def freeze(self, duration: timedelta) -> None:
         """Let time pass in which nobody does anything; who waited for an instant in it comes late."""
+        self._elapse(duration)
+        if self._works:
+            self._stood_still += duration
+
+    def delay(self, duration: timedelta) -> None:
+        """Let time pass that a slow disk takes, called by a ledger in a test: the process is late, and did run."""
         self._elapse(duration)
 
     async def _advance(self, duration: timedelta, is_over: Callable[[], bool]) -> None:
@@ -101,7 +112,7 @@ class VirtualClock:
         end = self._elapsed + duration
 
         def go_on() -> None:
-            left, step = end - self._elapsed, self._next_step()
+            left, step = max(ZERO, end - self._elapsed), self._next_step()  # a freeze may have passed it
             if is_over() or (not left and (step is None or step > ZERO)):
                 finish(arrived)
             else:

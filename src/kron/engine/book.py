@@ -1,9 +1,11 @@
 """Book, Step, Change: what the engine asks of whoever plans. The docstrings are the specification."""
 
+from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from kron.engine.wake import Wake
 from kron.instant import Instant
+from kron.rules.freeze import Freeze
 
 Batch = TypeVar("Batch", covariant=True)  # what a ledger writes in one transaction
 Stored = TypeVar("Stored", contravariant=True)  # what it remembers
@@ -54,8 +56,21 @@ class Book(Protocol[Batch, Stored]):
     def arm(self, now: Instant, /) -> None:
         """From now on runs may start."""
 
-    def step(self, now: Instant, *, hushed: bool, leapt: float) -> Step[Batch]:
-        """Take up what ended and what is due, a bounded number of jobs; the clock was set so many seconds ahead."""
+    @property
+    def slack(self) -> timedelta | None:
+        """How late a step may be before that is a freeze, None: lateness changes nothing."""
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Hear of the runs that have ended by now. Called before a step that is late, or after the clock was set.
+
+        It returns within seconds in any case. `stood_still`: the host did nothing for longer than its slack.
+        """
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> Step[Batch]:
+        """Take up what ended and what is due, a bounded number of jobs.
+
+        The clock was set so many seconds ahead. `freeze`: until now the host stood still.
+        """
 
     def deadline(self, *, hushed: bool) -> Instant | None:
         """Return when the next step is due at the latest, None: when there is news."""

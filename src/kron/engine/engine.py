@@ -7,10 +7,13 @@ the affair of a book: one for the tasks of the library, one for jobs with period
 
 from asyncio import Lock, Task, create_task, wait
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
 from functools import partial
 from typing import Generic, TypeVar
 
 from kron.engine.book import Batch, Book, Change, Step, Stored
+from kron.engine.delay import Delay
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
@@ -32,6 +35,7 @@ class Engine(Generic[Batch, Stored]):
         self._wake = book.wake
         self._turn = Lock()  # a step and a change never interleave
         self._watch = Watch(clock)
+        self._delay = Delay(clock)
         self._loop: Task[None] | None = None
         self._hushed = False
         self._failures = 0
@@ -60,17 +64,22 @@ class Engine(Generic[Batch, Stored]):
         """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
         async with self._turn:
             now = self._clock.now()
-            with self._clock.working():
+            with self._waiting():
                 answer = await ask(now)
             return await self._adopt(make(answer, now))
 
     async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
         if change.batch:
-            with self._clock.working():
+            with self._waiting():
                 await self._ledger.append(change.batch)
         result = change.adopt()
+        self._delay.hasten(self._clock.now())
         self._wake.set()
         return result
+
+    def _waiting(self) -> AbstractContextManager[object]:
+        """Surround a wait for the ledger; where lateness matters, it is measured."""
+        return self._clock.working() if self._book.slack is None else self._delay.waiting()
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 
@@ -83,6 +92,8 @@ class Engine(Generic[Batch, Stored]):
         now = self._clock.now()
         self._book.arm(since or now)
         self._watch.expect(now)
+        self._delay.take(now)
+        self._delay.plan(now)
         self._loop = create_task(self._run(), name="kron engine")
         self._loop.add_done_callback(partial(_on_done, on_death))
 
@@ -133,6 +144,8 @@ class Engine(Generic[Batch, Stored]):
         while True:
             self._wake.clear()
             await self._turn.acquire()  # `async with` costs twice as much, and comes with every run
+            if self._book.slack is not None:
+                await self._catch_up(self._book.slack)
             try:
                 written = await self._step()
             finally:
@@ -144,6 +157,26 @@ class Engine(Generic[Batch, Stored]):
             else:
                 await self._wait(others_had_a_turn=written)
 
+    async def _catch_up(self, slack: timedelta) -> None:
+        """After a delay, let the book hear of the runs that have ended, and let changes go before the next step.
+
+        It is called, and returns, with the turn.
+        """
+        caught_up = ZERO
+        while not self._hushed:
+            now = self._clock.now()
+            self._emitter.emit(self._watch.read(now, is_awake=False))
+            late, leap = self._delay.measure(now), SECOND * self._watch.leapt
+            if late < SECOND and leap <= caught_up:
+                return
+            if late > slack and not self._watch.is_told:  # it came in the middle of a step
+                self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
+            caught_up = leap
+            self._turn.release()
+            await self._book.catch_up(stood_still=max(late, leap) > slack)
+            self._delay.catch_up(now)
+            await self._turn.acquire()
+
     def _is_done(self, *, written: bool | None) -> bool:
         """Whether a stop that waits for no run may end: all is recorded, or was tried often enough."""
         if written is None:
@@ -153,6 +186,7 @@ class Engine(Generic[Batch, Stored]):
 
     async def _wait(self, *, others_had_a_turn: bool) -> None:
         deadline = self._deadline()
+        self._delay.plan(deadline)
         if others_had_a_turn and deadline is not None and deadline <= self._clock.now():
             return  # there is more to do; what was started runs while the next records are written
         self._watch.expect(deadline)
@@ -173,7 +207,9 @@ class Engine(Generic[Batch, Stored]):
             left = SECOND * (until - self._clock.monotonic())
             if left <= ZERO:  # to the microsecond: of less no clock would see the end
                 return
-            await self._clock.wait_until(self._clock.now() + left, self._wake)
+            deadline = self._clock.now() + left
+            self._delay.plan(deadline)  # until then the ledger is waited for
+            await self._clock.wait_until(deadline, self._wake)
             self._wake.clear()
 
     # --- one step -----------------------------------------------------------------------------------------------------
@@ -183,7 +219,8 @@ class Engine(Generic[Batch, Stored]):
         now = self._clock.now()
         if news := self._watch.read(now):
             self._emitter.emit(news)
-        step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt)
+        freeze = None if self._book.slack is None else self._delay.end(now, self._book.slack)
+        step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt, freeze=freeze)
         written = await self._write(step)
         if written is not None:
             # A crash here: what begins is recorded and has not begun. The contract says whether it is owed again.
@@ -195,7 +232,7 @@ class Engine(Generic[Batch, Stored]):
         if not step.batch:
             return False
         try:
-            with self._clock.working():
+            with self._waiting():
                 await self._ledger.append(step.batch)
         except Exception as error:
             step.undo()

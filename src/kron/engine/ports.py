@@ -34,6 +34,9 @@ class Clock(Protocol):
     def working(self) -> AbstractContextManager[object]:
         """Surround a wait for something other than time (a disk), so that a virtual clock does not move meanwhile."""
 
+    def stood_still(self) -> timedelta:
+        """Return for how long in all the process did not run although it was `working`: stopped, or without a turn."""
+
 
 class Batch(NamedTuple):
     """What one transaction remembers, in this order: the last word on a task counts."""

@@ -18,6 +18,7 @@ from kron.errors import RunTimeoutError
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
 from kron.rules.contract import Contract
+from kron.rules.freeze import Freeze
 from kron.rules.obligation import Obligation
 from kron.rules.record import TaskRecord
 from kron.rules.telling import tell_start
@@ -133,8 +134,13 @@ class TaskBook:
 
     # --- one step -----------------------------------------------------------------------------------------------------
 
-    def step(self, now: Instant, *, hushed: bool, leapt: float) -> "TaskStep":  # noqa: ARG002  # what was missed is owed
-        """Take up what ended and what is due."""
+    slack = None  # a task has one obligation at a time and no deadline: late or not, it is owed
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Nothing is heard of by it: lateness changes nothing, so that the engine does not ask."""
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> "TaskStep":  # noqa: ARG002
+        """Take up what ended and what is due; what was missed, for whatever reason, is owed."""
         polled = not hushed and bool(self._entries) and self._emitter.takes("PollStarted")
         begun = self._clock.monotonic() if polled else None
         if polled:

@@ -10,13 +10,14 @@ _NOTEWORTHY = 1.0  # seconds: above what time servers correct at a stroke and wh
 class Watch:
     """Remembers the last reading of both clocks, and when the next one was asked for."""
 
-    __slots__ = ("_asked", "_clock", "_is_heeded", "_monotonic", "_wall", "leapt")
+    __slots__ = ("_asked", "_clock", "_is_heeded", "_monotonic", "_wall", "is_told", "leapt")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wall, self._monotonic = clock.now(), clock.monotonic()
         self._asked: float | None = None
         self._is_heeded = True  # whether whoever is awake has seen the last reading
+        self.is_told = False  # whether an event was returned since the loop was awake
         self.leapt = 0.0  # seconds that the wall clock was set ahead, by the last reading; below zero: back
 
     def expect(self, deadline: Instant | None) -> None:
@@ -36,6 +37,7 @@ class Watch:
         if late >= _NOTEWORTHY:
             found.append(event("LoopFrozen", seconds=round(late, 3)))
         self.leapt = leap if self._is_heeded else self.leapt + leap
+        self.is_told = bool(found) or (self.is_told and not self._is_heeded)
         self._wall, self._monotonic, self._is_heeded = now, monotonic, is_awake
         if is_awake or late >= _NOTEWORTHY:
             self._asked = None

@@ -124,30 +124,6 @@ def test_what_waits_to_replace_gives_way_to_what_comes_after_it() -> None:
     ]
 
 
-def test_a_late_host_has_its_slack_and_no_more() -> None:
-    async def story(world: World) -> None:
-        await world.begin(work("* * * * *"))
-        world.clock.freeze(80 * SECOND)
-        await world.clock.advance(SECOND)
-        world.clock.freeze(100 * SECOND)
-        await world.clock.advance(SECOND)
-
-    assert lived(story).told == [
-        "12:00:20 a 02 12:00 executed",
-        "12:02:01 a 02 12:01 missed: deadline",
-        "12:02:01 a 02 12:02 executed",
-    ]
-
-
-def test_several_that_come_in_one_step_of_a_live_host_are_each_judged() -> None:
-    async def story(world: World) -> None:
-        await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
-        world.clock.freeze(200 * SECOND)
-        await world.clock.advance(SECOND)
-
-    assert lived(story).told == [f"12:02:20 a 02 12:0{minute} executed" for minute in range(3)]
-
-
 def test_a_period_without_a_possible_second_is_unschedulable_when_its_window_begins() -> None:
     async def story(world: World) -> None:
         await world.begin(work("0 * * * * @win(after,30m) @avoid(hours=12)"))

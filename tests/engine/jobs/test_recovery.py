@@ -171,7 +171,7 @@ def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_fol
         is_active = getattr_static(Job, "is_active").fget
 
         with counted(is_active) as calls:
-            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0)
+            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0, freeze=None)
 
         assert len(step.batch.closed) == 1440 - 1
         assert calls["is_active"] < 10

@@ -122,8 +122,10 @@ class Runner:
         self.lasts: timedelta | None = timedelta()
         self.is_hasty = False  # whether runs end before anything else happens
         self.heeds = True  # SIGTERM
+        self.catching_up = timedelta()  # what that takes
         self.codes: list[int] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._until: dict[str, Instant] = {}  # when runs end that last for a while
 
     def start(self, executions: Sequence[Execution], listener: Listener) -> None:
         for execution in executions:
@@ -132,12 +134,17 @@ class Runner:
             if self.is_hasty:
                 self.end(execution.run_id)
             elif self.lasts is not None:
+                self._until[execution.run_id] = self._clock.now() + self.lasts
                 task = asyncio.ensure_future(self._run(execution.run_id, self.lasts))
                 self._tasks.add(task)
 
     async def _run(self, run_id: str, lasts: timedelta) -> None:
         await self._clock.sleep(lasts)
-        self.end(run_id, Ending(exit_code=self.codes.pop(0) if self.codes else 0))
+        self._end(run_id)
+
+    def _end(self, run_id: str) -> None:
+        if run_id in self.running:
+            self.end(run_id, Ending(exit_code=self.codes.pop(0) if self.codes else 0))
 
     def end(self, run_id: str, ending: Ending = Ending(exit_code=0)) -> None:  # noqa: B008  # a value
         if run_id in self.running:
@@ -148,6 +155,12 @@ class Runner:
         self.terminated.append(execution.run_id)
         if self.heeds:
             self.end(execution.run_id, Ending(signal="SIGTERM"))
+
+    async def catch_up(self, *, stood_still: bool) -> None:  # noqa: ARG002  # its ends are there or are not
+        self._clock.delay(self.catching_up)
+        for run_id in [each for each in self.running if each in self._until]:
+            if self._until[run_id] <= self._clock.now():
+                self._end(run_id)
 
     def abandon(self) -> None:
         self.running.clear()
@@ -174,6 +187,11 @@ class World:
         given = {"boot": "boot", **self._host}
         self.book = JobBook(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
         self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book)
+
+    def restart_on(self, ledger: Ledger) -> None:
+        """Have another ledger, before anything is begun."""
+        self.store = self.ledger = ledger
+        self._born()
 
     async def begin(self, *works: Work, alive: Sequence[str] = (), spares_absent: bool = False) -> Declared:
         await self.engine.open()

@@ -28,6 +28,8 @@ class Wire:
         self.on_answer: Callable[[str, str, int], object] | None = None
         self._cut: frozenset[str] | None = frozenset()  # "jobs", "watch jobs"; None: all
         self._watching: list[tuple[str, asyncio.Event]] = []
+        self._silent = ""
+        self.is_lagging = False  # whether watches are open, and tell nothing yet
         self._oldest = 0  # the version from which on changes are known
         cluster.watchers.append(self._wake)
 
@@ -39,6 +41,10 @@ class Wire:
     def mend(self) -> None:
         """Answer again."""
         self._cut = frozenset()
+
+    def silence(self, verb: str) -> None:
+        """Never answer requests of a kind, and do not refuse them, either."""
+        self._silent = verb
 
     def forget(self) -> None:
         """Let the past be too long ago to be watched from."""
@@ -57,6 +63,8 @@ class Wire:
     ) -> Document:
         try:
             self._check(verb, resource)
+            if verb == self._silent:
+                await asyncio.get_running_loop().create_future()
             answer = await self._cluster.send(verb, resource, namespace, name, body, query)
         except ApiRefusedError as error:
             self._note(verb, resource, error.code)
@@ -77,7 +85,7 @@ class Wire:
         try:
             while True:
                 news.clear()
-                for version, plural, kind, document in self._cluster.history:
+                for version, plural, kind, document in () if self.is_lagging else self._cluster.history:
                     if version > known and plural == resource.plural:
                         known = version
                         yield kind, copy.deepcopy(document)

@@ -60,12 +60,24 @@ class Replica:
         assert self._armed is not None
         log = Log(self._stream, self.clock.now)
         realm = Realm(
-            self.cluster, self.world, self.clock, log, self.numbers, lambda: self.leads, 30 * SECOND, 16, "life"
+            self.cluster,
+            self.world,
+            self.clock,
+            log,
+            self.numbers,
+            lambda: self.leads,
+            30 * SECOND,
+            16,
+            "life",
+            self._see_again,
         )
         self._reign = Reign(realm)
         await self._reign.begin(self._armed)
         await self.clock.advance(timedelta())
         return self
+
+    async def _see_again(self) -> None:
+        """See nothing new: whatever happens is told at once."""
 
     async def stop(self) -> None:
         """End the reign; what is under way is finished."""

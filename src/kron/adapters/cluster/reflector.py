@@ -95,7 +95,17 @@ class Reflector(Generic[Kept]):
             self.on_restart(cause)
             await self._backoff.wait(error.retry_after if isinstance(error, ApiRefusedError) else None)
 
+    async def refresh(self) -> None:
+        """Hand a complete list over now, beside the watch, which may be behind; ApiError if that fails."""
+        self._view.replace(*await self._objects())
+
     async def _list(self) -> None:
+        kept, self._since = await self._objects()
+        self._view.replace(kept, self._since)
+        self.synced = True
+
+    async def _objects(self) -> tuple[dict[Key, Kept], str]:
+        """Return all there is, and of which version that is."""
         kept: dict[Key, Kept] = {}
         query = {"limit": str(PAGE)} | ({"labelSelector": self._selector} if self._selector else {})
         while True:
@@ -105,11 +115,8 @@ class Reflector(Generic[Kept]):
                 kept[_key(document)] = self._view.keep(document)
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
-                break
+                return kept, about.get("resourceVersion", "")
             query["continue"] = token
-        self._since = about.get("resourceVersion", "")
-        self._view.replace(kept, self._since)
-        self.synced = True
 
     async def _watch(self) -> None:
         began = self._monotonic()

@@ -23,7 +23,7 @@ from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.spawner_process import end
 from kron.adapters.process_runner.survivors import find_survivors
 from kron.adapters.process_runner.syslog import Syslog
-from kron.adapters.process_runner.watch import Watch
+from kron.adapters.process_runner.watch import Watch, lives
 
 T = TypeVar("T")
 
@@ -54,6 +54,7 @@ class ProcessRunner:
         self._active: dict[str, Started] = {}
         self._news = News()  # that the host has not been told yet
         self._telling: asyncio.TimerHandle | None = None
+        self._heard: asyncio.Future[None] | None = None  # when there is more news, for who catches up
         self._doomed: dict[str, timedelta] = {}  # to be ended as soon as they have started
         self._groups: dict[str, Group] = {}  # being ended, until the grace is over or nobody is left
         self._parted: asyncio.Future[None] | None = None  # when nobody is left who is being ended
@@ -138,6 +139,25 @@ class ProcessRunner:
         self._hurry()
         return survivors
 
+    async def catch_up(self, patience: float, *, with_starts: bool) -> None:
+        """Return when `ended` was called for all processes that are gone by now, at the latest after so many seconds.
+
+        The spawners that reap them may have been stopped, too. `with_starts`: starts that no spawner has answered
+        count, as they may have begun and ended.
+        """
+        asked = [*self._active, *(self._pending if with_starts else ())]
+        until = self._loop.time() + patience
+        while any(map(self._is_unheard, asked)) and (left := until - self._loop.time()) > 0:
+            self._heard = self._loop.create_future()
+            self._hurry()
+            await asyncio.wait([self._heard], timeout=min(left, _QUICK_TICK))
+        self._heard = None
+        self._pass_on()
+
+    def _is_unheard(self, run_id: str) -> bool:
+        process = self._active.get(run_id)
+        return run_id in self._pending if process is None else not lives(process.pid, process.start_ticks)
+
     async def refresh(self) -> None:
         """Look up users and groups anew for the starts that follow. Others go on meanwhile."""
         await asyncio.gather(*(lane.renew() for lane in list(self._lanes.values())))
@@ -189,6 +209,8 @@ class ProcessRunner:
             self._collector.end(ended.run_id)
         self._news.started += news.started
         self._news.ended += news.ended
+        if self._heard is not None and not self._heard.done():
+            self._heard.set_result(None)
         if not self._pending:
             self._pass_on()
         elif self._telling is None:

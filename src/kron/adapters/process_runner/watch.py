@@ -28,7 +28,7 @@ class Watch:
                 pidfd = os.pidfd_open(pid)
             except OSError:  # it has gone, or there are no descriptors left, or no such call
                 pidfd = None
-        if pidfd is None or not _lives(pid, start_ticks):
+        if pidfd is None or not lives(pid, start_ticks):
             self._looked_at[pid] = start_ticks
             if pidfd is not None:
                 os.close(pidfd)
@@ -44,7 +44,7 @@ class Watch:
     def look(self) -> None:
         """Find those that ended, among the ones without a descriptor."""
         for pid, ticks in list(self._looked_at.items()):
-            if not _lives(pid, ticks):
+            if not lives(pid, ticks):
                 del self._looked_at[pid]
                 self._ended(pid)
 
@@ -63,6 +63,7 @@ class Watch:
         self._ended(pid)
 
 
-def _lives(pid: int, ticks: int) -> bool:
+def lives(pid: int, ticks: int) -> bool:
+    """Whether the process that started at a tick is there, and has not ended."""
     known = stat(pid)
     return known is not None and known.ticks == ticks and known.is_alive

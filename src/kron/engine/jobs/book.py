@@ -11,10 +11,11 @@ from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Accepted, Job, State, bearable
 from kron.engine.jobs.judging import Moment
-from kron.engine.jobs.step import JobStep
+from kron.engine.jobs.step import JobStep, News
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
+from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
@@ -36,6 +37,7 @@ class JobBook:
         self._numbers = count(1)
         self._armed: Instant | None = None  # since when the host could run anything, without a break
         self._gap = Reason.DOWNTIME
+        self._frozen: Freeze | None = None  # until all that came in it is judged
         self._ended: list[tuple[Execution, Ending, Instant]] = []
         self._processes: list[Process] = []
         self.given_up: list[str] = []  # names of runs that are not tried again after all
@@ -198,18 +200,27 @@ class JobBook:
     def tell_drained(self) -> None:
         """Nothing is told of it here: the host does."""
 
-    def step(self, now: Instant, *, hushed: bool, leapt: float) -> JobStep:
+    @property
+    def slack(self) -> timedelta | None:
+        """How late a step may be before that is a freeze."""
+        return self.host.slack
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Hear of the runs that have ended by now."""
+        await self.host.runner.catch_up(stood_still=stood_still)
+
+    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> JobStep:
         """Take up what ended and what is due."""
         if SECOND * leapt > self.host.slack:  # only the wall clock went on: to the jobs that is time without a host
             self._armed, self._gap = now, Reason.DEADLINE
+        self._frozen = outstanding(self._frozen, freeze, self.agenda.next_instant())
         self._end_overdue()
         step = JobStep(self, now)
-        ended, self._ended = self._ended, []
-        processes, self._processes = self._processes, []
-        given_up, self.given_up = self.given_up, []
-        step.settle(ended, processes, given_up)
+        step.settle(self._ended, self._processes, self.given_up)
+        self._ended, self._processes, self.given_up = [], [], []
         if not hushed:
-            moment = Moment(now, self._armed or now, self._gap, self.host.slack, self.host.boot, self.name)
+            host, armed = self.host, self._armed or now
+            moment = Moment(now, armed, self._gap, host.slack, host.boot, self.name, self._frozen)
             for job in self._due(now):
                 step.look_at(job, moment)
             step.begin(self.room())
@@ -229,18 +240,12 @@ class JobBook:
         most = self.host.most_active
         return _MANY if not most else max(0, min(_MANY, most - len(self.running)))
 
-    def put_back(
-        self,
-        states: Mapping[Job, State],
-        now: Instant,
-        ended: list[tuple[Execution, Ending, Instant]],
-        processes: list[Process],
-        given_up: list[str],
-    ) -> None:
+    def put_back(self, states: Mapping[Job, State], now: Instant, news: News) -> None:
         """Undo a step that could not be remembered; what was due is still due."""
         for job, state in states.items():
             job.restore(state)
             self.place(job, now)
+        ended, processes, given_up = news
         self._ended, self._processes = ended + self._ended, processes + self._processes
         self.given_up = given_up + self.given_up
 

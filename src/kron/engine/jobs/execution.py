@@ -63,6 +63,12 @@ class JobRunner(Protocol):
     def terminate(self, execution: Execution, /) -> None:
         """Ask one to end, and make sure that it does. It lasts until it has."""
 
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Tell the listener of every execution that has ended by now, as far as that is known within seconds.
+
+        `stood_still`: the host did nothing for longer than its slack, and so may what the runner asks have.
+        """
+
     def abandon(self) -> None:
         """Let go of everything without a word; what runs goes on."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kron.engine.jobs.job import Accepted, Job, Judged
 from kron.instant import Instant
 from kron.rules.coming import effective
+from kron.rules.freeze import Freeze
 from kron.rules.job_record import Kind
 from kron.rules.outage import Closing, Gap, close, followed, outage
 from kron.rules.policy import Concurrency
@@ -24,6 +25,7 @@ class Moment(NamedTuple):
     slack: timedelta  # how late an armed host may be
     boot: str  # of the machine
     name: Callable[[], str]  # for runs
+    frozen: Freeze | None = None  # when the host stood still, if some of that is to be judged yet
 
 
 class Replaced(NamedTuple):
@@ -43,16 +45,35 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
         if job.owes_boot(moment.boot):
             accept(job, Accepted(Kind.BOOT, moment.name()), replaces=False)
         return replaced
-    now, armed = moment.now, max(moment.armed, job.armed)
-    coming = job.coming.next_instant()
-    if job.recovered is not None or (coming is not None and coming <= min(armed, now)):
+    now, armed, frozen = moment.now, max(moment.armed, job.armed), moment.frozen
+    if frozen is not None and frozen.since < armed:
+        armed = max(armed, frozen.until)  # it came back, and the host did not: one time without a run
+    if job.recovered is not None or _has_come(job, min(armed, now)):
         missed = job.gap if job.armed > moment.armed else moment.gap
         until = max(job.reached, min(armed, now))  # the clock may have been set back since
-        replaced += _judge_gap(job, Gap(job.reached, until, missed), moment)
+        replaced += _judge_gap(job, Gap(job.reached, until, missed), moment, now)
+    if frozen is not None:
+        replaced += _judge_each(job, min(frozen.since, now), moment)  # that was due before
+        until = min(frozen.until, now)
+        if _has_come(job, until):
+            gap = Gap(max(job.reached, frozen.since), until, Reason.DEADLINE)
+            replaced += _judge_gap(job, gap, moment, max(until, now - moment.slack))  # since then it is alive
+    return replaced + _judge_each(job, now, moment)
+
+
+def _has_come(job: Job, until: Instant) -> bool:
+    """Whether a period of a job is to be handled by an instant."""
+    coming = None if job.coming is None else job.coming.next_instant()
+    return coming is not None and coming <= until
+
+
+def _judge_each(job: Job, until: Instant, moment: Moment) -> list[Replaced]:
+    """Judge the periods that have come by an instant one by one, as a host does that is alive."""
+    replaced: list[Replaced] = []
     is_active, over = job.is_active, list[Closing]()
-    while job.coming is not None and (decision := job.coming.take(now)) is not None:
+    while job.coming is not None and (decision := job.coming.take(until)) is not None:
         job.reached = effective(decision)
-        match judge(decision, job.work.policy, now, active=is_active, slack=moment.slack):
+        match judge(decision, job.work.policy, moment.now, active=is_active, slack=moment.slack):
             case Run(_, replaces):
                 job.queue, is_active, over = (*job.queue, *over), True, []
                 replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), decision), replaces=replaces))
@@ -74,11 +95,11 @@ def accept(job: Job, accepted: Accepted, *, replaces: bool) -> Replaced:
     return making_room
 
 
-def _judge_gap(job: Job, gap: Gap, moment: Moment) -> list[Replaced]:
-    """Judge what came while the job could not run: the latest period that is still in time may."""
+def _judge_gap(job: Job, gap: Gap, moment: Moment, at: Instant) -> list[Replaced]:
+    """Judge what came while the job could not run: the latest period that is still in time at an instant may."""
     assert job.work.timing is not None
     policy = job.work.policy
-    found = outage(job.work.timing, policy, gap, moment.now, job.handled)
+    found = outage(job.work.timing, policy, gap, at, job.handled)
     if job.recovered is not None:
         found = followed(job.work.timing.schedule, job.recovered, found)
     job.queue += tuple(found.closings)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kron.engine.jobs.book import JobBook
 
 Seen: TypeAlias = tuple[Execution, Ending, Instant]
+News: TypeAlias = tuple[list[Seen], list[Process], list[str]]  # ends, processes, names of runs that are given up
 
 
 class JobStep:
@@ -187,7 +188,7 @@ class JobStep:
             job = self._book.jobs.get(execution.attempt.identity)
             if job is not None and execution.has_begun:
                 job.active[execution.run_id] = execution
-        self._book.put_back(self._states, self._now, self._seen, self._processes, self._dropped)
+        self._book.put_back(self._states, self._now, (self._seen, self._processes, self._dropped))
 
     def act(self, *, hushed: bool) -> None:  # noqa: ARG002  # what is recorded begins: a stop waits for it
         """End what is replaced, start what begins, and tell all of it."""

@@ -18,6 +18,8 @@ from kron.rules.job_record import Process
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
 _CAPTURED = "capture"
+# Seconds for hearing which processes have ended; within those after a freeze a spawner that stays stopped is replaced.
+_AFTER_FREEZE, _AFTER_STALL = 5.0, 1.0
 
 
 class Processes:
@@ -86,6 +88,10 @@ class Processes:
     def terminate(self, execution: Execution) -> None:
         """Ask one to end, and make sure that it does."""
         self._runner.terminate(execution.run_id, execution.work.grace)
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Tell the listener which processes have ended by now."""
+        await self._runner.catch_up(_AFTER_FREEZE if stood_still else _AFTER_STALL, with_starts=stood_still)
 
     def abandon(self) -> None:
         """Let go of everything without a word."""

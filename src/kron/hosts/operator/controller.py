@@ -18,18 +18,21 @@ from kron.adapters.cluster.resources import JOBS, KRONJOBS
 from kron.adapters.operator_metrics import OperatorMetrics, Present
 from kron.engine.ports import Clock
 from kron.engine.wake import Wake
+from kron.errors import ApiError
 from kron.hosts.operator.log import INFO, WARNING, Log
 from kron.hosts.operator.problems import Problems, ToldSender
 from kron.hosts.operator.reign import Realm, Reign
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import SECOND, Instant
+from kron.rules.freeze import Plan, freeze
 from kron.rules.kronjob.child import MANAGER
 
 _SELECTOR = f"app.kubernetes.io/managed-by={MANAGER}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
 _OFTEN = SECOND / 5  # between two looks whether a reign can begin
+_SEEING_AGAIN = 5.0  # seconds for listing everything after a freeze: a server that cannot answer holds nothing up
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,9 @@ class Controller:
             reflector.on_restart = partial(self.metrics.on_restart, resource.label)
         self._election = self._elect(pause) if options.leader_elect else None
         self._reign: Reign | None = None
-        self._armed: Instant | None = None  # since when all is seen
+        self._armed: Instant | None = None  # since when all is seen, and it could act on it
+        self._is_behind = False  # whether it stood still, and may not know yet what happened meanwhile
+        self._pause = pause
         self._news = Wake()
 
     # --- its life -----------------------------------------------------------------------------------------------------
@@ -110,6 +115,7 @@ class Controller:
                 self._log.write(INFO, "synced", **counts)
             leads = self._may_write()
             if leads and self._armed is not None and self._reign is None and self._sees():
+                await self._catch_up()
                 await self._begin_reign(self._armed)
             elif not leads and self._reign is not None:
                 await self._end_reign()
@@ -120,8 +126,41 @@ class Controller:
         is_waiting = self._armed is None or (self._reign is None and self._may_write())
         at = self._clock.now() + (_OFTEN if is_waiting else SECOND)
         await self._clock.wait_until(at, self._news)
+        if freeze(Plan(at, at), now := self._clock.now(), now - at, self._options.slack) is not None:
+            self._is_behind = True
+            self._armed = None if self._armed is None else now  # what came meanwhile came without it
         if abs(self._api.skew) > _SKEWED and self._problems.is_news("skew"):
             self._log.write(WARNING, "clock skew", seconds=round(self._api.skew, 3))
+
+    async def _catch_up(self) -> None:
+        """Know what happened while it stood still, as far as the server says it in time."""
+        if self._is_behind:
+            self._is_behind = False
+            await self._see_again()
+
+    async def _see_again(self) -> None:
+        """List everything, until that has succeeded or has taken long enough."""
+        seeing: asyncio.Future[object] = asyncio.ensure_future(self._refresh_all())
+        patience: asyncio.Future[object] = asyncio.ensure_future(self._pause(_SEEING_AGAIN))
+        try:
+            await asyncio.wait([seeing, patience], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            seeing.cancel()
+            patience.cancel()
+            await asyncio.gather(seeing, patience, return_exceptions=True)
+
+    async def _refresh_all(self) -> object:
+        return await asyncio.gather(*map(self._refresh, self._reflectors))
+
+    async def _refresh(self, reflector: "Reflector[SeenKronJob] | Reflector[SeenJob]") -> None:
+        backoff = Backoff(pause=self._pause)
+        while True:
+            try:
+                await reflector.refresh()
+            except ApiError:  # the reflector itself says so when its watch breaks
+                await backoff.wait()
+            else:
+                return
 
     async def _begin_reign(self, armed: Instant) -> None:
         realm = Realm(
@@ -134,6 +173,7 @@ class Controller:
             self._options.slack,
             self._options.workers,
             self.life,
+            self._see_again,
         )
         self._reign = Reign(realm)
         await self._reign.begin(armed)

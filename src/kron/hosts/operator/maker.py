@@ -82,6 +82,11 @@ class Maker:
             making.is_replaced = True
             self._in.errands.add(Lane.START, ("delete", *making.key), partial(self._delete, making))
 
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """See which Jobs have ended, if their watch may be behind."""
+        if stood_still:
+            await self._in.see_again()
+
     def abandon(self) -> None:
         """Let go of everything."""
         self._listener = None

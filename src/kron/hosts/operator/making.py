@@ -1,6 +1,6 @@
 """Making: an execution whose Job is to be, or is; and what a maker works with."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple, Protocol
 
@@ -43,6 +43,7 @@ class Surroundings(NamedTuple):
     may_write: Callable[[], bool]  # asked right before every write
     now: Callable[[], Instant]
     slack: timedelta
+    see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
 
 
 class Making:

@@ -1,7 +1,7 @@
 """Reign: one time of leading: the engine on what the cluster remembers, from taking over until the lease is lost."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -54,6 +54,7 @@ class Realm(NamedTuple):
     slack: timedelta
     workers: int
     life: str  # tells this process from any other
+    see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
 
 
 class Reign:
@@ -68,7 +69,15 @@ class Reign:
         self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
         self._maker = Maker(
             Surroundings(
-                realm.api, realm.world, self._accounts, self.errands, self._teller, realm.may_write, now, realm.slack
+                realm.api,
+                realm.world,
+                self._accounts,
+                self.errands,
+                self._teller,
+                realm.may_write,
+                now,
+                realm.slack,
+                realm.see_again,
             )
         )
         self.book = JobBook(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))

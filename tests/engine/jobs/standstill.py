@@ -1,0 +1,52 @@
+"""What holds a host up in a test: a freeze in the middle of a step, an append that takes long."""
+
+from kron.decision.decision import Decision
+from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.store import JobBatch
+from kron.instant import Instant
+from kron.rules.job_record import End, PeriodRecord
+from kron.rules.work import Work
+from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World
+
+
+async def stand_still(world: World, until: Instant) -> None:
+    """Let nobody do anything until an instant."""
+    world.clock.freeze(until - world.clock.now())
+    await world.clock.advance(SECOND * 0)
+
+
+def seconds_frozen(world: World) -> list[object]:
+    """Return how long the host says it was frozen, each time."""
+    return [event.fields["seconds"] for event in world.events if event.name == "LoopFrozen"]
+
+
+class AtBegin:
+    """Does something, once, when a run begins: in the middle of a step."""
+
+    def __init__(self, world: World, identity: str) -> None:
+        self._world, self._identity, self._is_done = world, identity, False
+        world.listeners.append(self)
+
+    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None: ...
+
+    def on_ended(self, execution: Execution, end: End) -> None: ...
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
+        if execution.attempt.identity == self._identity and not self._is_done:
+            self._is_done = True
+            self._world.clock.freeze(5 * MINUTE + 10 * SECOND)
+
+
+class SlowLedger(Ledger):
+    """Takes long for one append, or is stopped in it together with its host."""
+
+    def __init__(self, world: World, *, is_stopped: bool) -> None:
+        super().__init__()
+        self._clock, self._is_stopped, self.is_slow = world.clock, is_stopped, False
+
+    async def append(self, batch: JobBatch) -> None:
+        if self.is_slow:
+            self.is_slow = False
+            pass_by = self._clock.freeze if self._is_stopped else self._clock.delay
+            pass_by(5 * MINUTE + 10 * SECOND)
+        await super().append(batch)

@@ -1,0 +1,47 @@
+"""A process that stood still: a task owes one run for all the times that passed, whether that was long or short."""
+
+import asyncio
+
+import pytest
+
+from tests.hosts.world import MINUTE, NOON, SECOND, World, run
+
+
+@pytest.mark.parametrize("contract", ["declarative", "polling", "polling-draft"])
+@pytest.mark.parametrize("seconds", [20, 310], ids=["a stall", "a freeze"])
+def test_a_task_owes_one_run_for_all_the_times_that_a_standstill_passed_over(contract: str, seconds: int) -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(contract=contract)
+        await scheduler.initialize([world.task(cron="* * * * *")])
+        await world.clock.advance_to(NOON + 50 * SECOND)
+        world.starts.clear()
+
+        world.clock.freeze(seconds * SECOND)
+        woke = world.clock.now()
+        await world.clock.advance_to(woke + 20 * SECOND)
+
+        assert len(world.starts) == 1
+        assert woke <= world.starts[0] <= woke + 10 * SECOND
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_run_that_ended_in_a_standstill_does_not_keep_the_next_one_from_running() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task(cron="* * * * *", takes=30 * SECOND)])
+        await world.clock.advance_to(NOON + 10 * SECOND)
+        world.starts.clear()
+
+        world.clock.freeze(5 * MINUTE)
+        await world.clock.advance(SECOND)
+
+        assert world.starts == [NOON + 5 * MINUTE + 10 * SECOND]
+        stopping = asyncio.ensure_future(scheduler.stop())
+        await world.clock.advance(MINUTE)
+        await stopping
+
+    run(body())
