@@ -110,6 +110,8 @@ WRONG = {
     "timezone": ['"Mars/Phobos"'],
     "slack": ["30"],
     "drain_timeout": ["true"],
+    "on_invalid": ['"ignore"', "false"],
+    "watch": ['"yes"', "1"],
 }
 
 
