@@ -156,7 +156,7 @@ def test_a_step_judges_one_job_with_a_long_backlog_and_leaves_the_next_to_the_ne
         await world.engine.abandon()
         world.clock.jump(7 * DAY)
 
-        steps = [world.book.step(world.clock.now(), hushed=False, leapt=7 * 86400.0) for _ in range(3)]
+        steps = [world.book.step(world.clock.now(), hushed=False, leapt=7 * 86400.0, freeze=None) for _ in range(3)]
 
         assert [{each.identity for each in step.batch.closed} for step in steps] == [{"a"}, {"b"}, {"c"}]
 
