@@ -13,7 +13,7 @@ from kron.hosts.named_dues import NamedDues
 from kron.instant import parse_instant
 from kron.rules.contract import PRESETS
 from kron.theory.checker import Checker
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line, Position, events_of
 from tests.theory.traces import violated
 
 NOON = milliseconds_of(parse_instant("2026-03-02T12:00:00Z"))
@@ -35,16 +35,21 @@ class Trace:
 
     def __init__(self, contract: str = "declarative", **identities: str) -> None:
         self.positions: list[Position] = []
+        self.lines: list[Line] = []
         self.contract, self.identities = PRESETS[contract], identities
         self.naming = self.another()
         self.calls = 0
 
     def another(self) -> NamedDues:
         """Return one that continues this trace."""
-        self.naming = NamedDues(self.contract, "UTC", self.positions.append, self.identities)
-        for position in self.positions:
-            self.naming.recall(position)
+        self.naming = NamedDues(self.contract, "UTC", self.take, self.identities)
+        for line in self.lines:
+            self.naming.recall(line)
         return self.naming
+
+    def take(self, line: Line) -> None:
+        self.lines.append(line)
+        self.positions += events_of(line)
 
     def put(self, t: int, event: str, **fields: object) -> None:
         self.naming(Position(t, event, fields))

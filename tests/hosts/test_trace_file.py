@@ -7,7 +7,7 @@ import pytest
 from kron.errors import InvalidTraceError
 from kron.hosts.trace_file import TraceFile
 from kron.theory.properties import SUITES
-from kron.theory.trace import Header, Position, read_trace
+from kron.theory.trace import Header, Position, Simultaneous, events_of, read_trace
 
 HEADER = Header("declarative", "UTC")
 INIT = Position(5, "InitStart", {"call": 1, "registrations": []})
@@ -25,7 +25,7 @@ def write(path: Path, *positions: Position) -> TraceFile:
 
 def read(path: Path) -> list[Position]:
     with path.open(encoding="utf-8") as lines:
-        return list(read_trace(lines, SUITES)[1])
+        return [event for line in read_trace(lines, SUITES)[1] for event in events_of(line)]
 
 
 @pytest.fixture

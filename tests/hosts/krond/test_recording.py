@@ -1,21 +1,31 @@
 """JobRecorder: the lives of jobs on the virtual clock obey the seven invariants, judged from what is recorded."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 from kron.hosts.krond.recording import JobRecorder
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
-from kron.theory.trace import Header, Position
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, World, lived, work
+from kron.theory.report import Report
+from kron.theory.trace import Header, Line, Position, events_of
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+
+SLACK = 30 * SECOND  # of the host in these tests
 
 
 def recorded(live: Callable[[World], Awaitable[None]]) -> tuple[list[Position], Verdict]:
     """Return what is recorded of a story, from its beginning to a stop, and the verdict on it."""
-    positions: list[Position] = []
-    checker = Checker(Header("kron"))
+    lines, report = lines_of(live)
+    return [event for line in lines for event in events_of(line)], report.verdict
+
+
+def lines_of(live: Callable[[World], Awaitable[None]]) -> tuple[list[Line], Report]:
+    """Return what is recorded of a story, line by line, and the report on it."""
+    lines: list[Line] = []
+    checker = Checker(Header("kron", slack=SLACK // timedelta(milliseconds=1)))
 
     async def story(world: World) -> None:
-        recorder = JobRecorder(world.clock.now, positions.append)
+        recorder = JobRecorder(world.clock.now, lines.append, SLACK)
         world.listeners.append(recorder)
         world.on_held.append(recorder.on_suspended)
         recorder.on_declared()
@@ -25,9 +35,9 @@ def recorded(live: Callable[[World], Awaitable[None]]) -> tuple[list[Position], 
         recorder.on_stopped()
 
     lived(story)
-    for position in positions:
-        checker.read(position)
-    return positions, checker.report().verdict
+    for line in lines:
+        checker.read(line)
+    return lines, checker.report()
 
 
 def test_what_a_host_does_is_judged_by_the_theory() -> None:

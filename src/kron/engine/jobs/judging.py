@@ -4,8 +4,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from kron.engine.jobs.execution import Acceptance
 from kron.engine.jobs.job import Accepted, Job, Judged
-from kron.instant import Instant
+from kron.instant import ZERO, Instant
 from kron.rules.coming import effective
 from kron.rules.job_record import Kind
 from kron.rules.outage import Closing, Gap, close, outage
@@ -52,7 +53,9 @@ def judge_job(job: Job, moment: Moment) -> list[Replaced]:
         job.reached = effective(decision)
         match judge(decision, job.work.policy, now, active=job.is_active, slack=moment.slack):
             case Run(_, replaces):
-                replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), decision), replaces=replaces))
+                accepted = Accepted(Kind.PERIOD, moment.name(), decision)
+                accepted = accepted._replace(acceptance=Acceptance(now, job.work, moment.slack))
+                replaced.append(accept(job, accepted, replaces=replaces))
             case Close(outcome, reason):
                 job.queue += (close(decision, outcome, reason),)
     return replaced
@@ -82,7 +85,9 @@ def _judge_gap(job: Job, gap: Gap, moment: Moment) -> list[Replaced]:
             job.queue += (close(found.latest, Outcome.SKIPPED, Reason.ACTIVE.value),)
         else:
             replaces = job.is_active and policy.concurrency is Concurrency.REPLACE
-            replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), found.latest), replaces=replaces))
+            accepted = Accepted(Kind.PERIOD, moment.name(), found.latest)
+            accepted = accepted._replace(acceptance=Acceptance(moment.now, job.work, ZERO))
+            replaced.append(accept(job, accepted, replaces=replaces))
     job.queue += tuple(found.later)
     job.reach(gap.until)
     return replaced
