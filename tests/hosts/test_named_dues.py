@@ -99,6 +99,28 @@ def test_a_due_comes_before_everything_else_at_its_instant() -> None:
     assert trace.dues == [(due, "a")]
 
 
+def test_what_falls_due_at_one_instant_shares_a_position() -> None:
+    trace = Trace()
+    trace.lists(NOON, a="10 * * * *", b="10 * * * *", c="20 * * * *")
+
+    trace.put(NOON + 10 * MINUTE, "RunStart", task="a")
+    trace.put(NOON + 20 * MINUTE, "Thaw")
+
+    named = [[event.task for event in events_of(line) if event.event == "Due"] for line in trace.lines[2:]]
+    assert named == [["a", "b"], [], ["c"], []]
+
+
+def test_a_shared_position_is_recalled_by_the_next_life() -> None:
+    trace = Trace()
+    trace.lists(NOON, a="10,20 * * * *", b="10 * * * *")
+    trace.put(NOON + 10 * MINUTE, "Thaw")
+
+    trace.another()
+    trace.put(NOON + 20 * MINUTE, "Thaw")
+
+    assert trace.dues == [(NOON + 10 * MINUTE, "a"), (NOON + 10 * MINUTE, "b"), (NOON + 20 * MINUTE, "a")]
+
+
 def test_dues_come_also_while_nothing_is_active() -> None:
     trace = Trace()
     trace.lists(NOON + HOUR - 1, a=SPREAD)
@@ -185,7 +207,8 @@ def test_dues_that_a_crash_kept_out_of_the_trace_are_told_by_the_next_life() -> 
     trace = Trace()
     trace.lists(NOON, a="10 * * * *", b="10 * * * *")
     due = NOON + 10 * MINUTE
-    trace.positions += [Position(due, "Due", {"task": "b"}), Position(due, "UnexpectedShutdown")]
+    for line in (Position(due, "Due", {"task": "b"}), Position(due, "UnexpectedShutdown")):
+        trace.take(line)
 
     trace.another()
     trace.put(NOON + 25 * MINUTE, "Thaw")

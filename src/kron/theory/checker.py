@@ -46,7 +46,9 @@ class Checker:
         self._calendar = Calendar(header, suite, adds_due=adds_due)
         self._pulses = Pulses(dues=adds_due, retries=adds_retry_due)
         self._runs: Tasks | Periods = (
-            Periods(suite, court, header.slack) if suite.of(Scope.PERIOD) else Tasks(suite, self._calendar, self._pulses, court)
+            Periods(suite, court, header.slack)
+            if suite.of(Scope.PERIOD)
+            else Tasks(suite, self._calendar, self._pulses, court)
         )
         self._jury = self._runs.jury
         self._inits_jury, self._stops_jury = Jury(suite.of(Scope.INITIALIZE)), Jury(suite.of(Scope.STOP))

@@ -40,7 +40,8 @@ class Period(Subject):
     """A period of a job, or what was run of it without one."""
 
     __slots__ = (
-        "_decided", "chosen", "executed_as", "has_outcome", "is_executed", "is_forgotten", "remarks", "starts", "terms",
+        "_decided", "chosen", "executed_as", "forbids_overlap", "has_outcome", "is_executed", "is_forgotten", "remarks",
+        "starts", "terms",
     )  # fmt: skip
 
     def __init__(self, name: str, stranger: Subject, *, is_forgotten: bool) -> None:
@@ -52,6 +53,7 @@ class Period(Subject):
         self.terms = Terms()  # the same
         self.starts = 0
         self.executed_as = 0  # its number among the executions of its job
+        self.forbids_overlap = False  # by the decision under which it was executed
         self.remarks: dict[str, str] = {}  # by the name of a property: how it was violated
         self.is_executed = self.has_outcome = False
         self.is_forgotten = is_forgotten
@@ -166,9 +168,9 @@ class Job:
         """
         if not period.executed_as:
             self._executions += 1
-            period.executed_as = self._executions
+            period.executed_as, period.forbids_overlap = self._executions, period.terms.forbids_overlap
         self.active = {each for each in self.active if each in running and each is not period}
-        beside = next((each for each in self.active if _later(each, period).terms.forbids_overlap), None)
+        beside = next((each for each in self.active if _later(each, period).forbids_overlap), None)
         self.active.add(period)
         if beside is None:
             return set()

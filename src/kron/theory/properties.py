@@ -256,13 +256,11 @@ I9 = Property(
     Always(EXECUTED >> ~LATE),
     scope=_PERIOD,
 )
-I10 = Property(
-    "I10", "A job that forbids it never runs beside itself.", Always(RUN_START >> ~OVERLAP), scope=_PERIOD
+I10 = Property("I10", "A job that forbids it never runs beside itself.", Always(RUN_START >> ~OVERLAP), scope=_PERIOD)
+I11 = Property("I11", "A period succeeds at most once.", Always(SUCCESS >> ~Previous(Once(SUCCESS))), scope=_PERIOD)
+I12 = Property(
+    "I12", "A period is tried again only as often as its job allows.", Always(RUN_START >> ~EXCESS), scope=_PERIOD
 )
-I11 = Property(
-    "I11", "A period succeeds at most once.", Always(SUCCESS >> ~Previous(Once(SUCCESS))), scope=_PERIOD
-)
-I12 = Property("I12", "A period is tried again only as often as its job allows.", Always(RUN_START >> ~EXCESS), scope=_PERIOD)
 
 DECLARATIVE = (E1, E2, E3, E4, E5, E6, A1, A2, A3, S1, S2, S3, S4, S6, L1, L2, L3, T1, T2, T3, T4)
 POLLING = (P1, P2, P3, P4, P5, P6, P9, P10, P11, P12, P13, P14, P15, P16, P17)

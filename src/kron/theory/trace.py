@@ -96,11 +96,8 @@ Line: TypeAlias = Position | Simultaneous
 
 
 def events_of(line: Line) -> tuple[Position, ...]:
-    """Return the events of a position, each once, in the order in which a reader takes one after the other."""
-    if not isinstance(line, Simultaneous):
-        return (line,)
-    distinct = {(_PLACES[each.event], repr(sorted(each.fields.items()))): each for each in line.events}
-    return tuple(distinct[place] for place in sorted(distinct))
+    """Return the events of a position, in the order in which a reader takes one after the other."""
+    return tuple(sorted(line.events, key=_place)) if isinstance(line, Simultaneous) else (line,)
 
 
 def simultaneous(events: Iterable[Position]) -> Line:
@@ -177,6 +174,10 @@ def clock_of(position: Position) -> int:
 
 def _line(fields: Mapping[str, object]) -> str:
     return _encoder.encode(fields)
+
+
+def _place(event: Position) -> tuple[int, str]:
+    return _PLACES[event.event], repr(sorted(event.fields.items()))
 
 
 def _json(number: int, text: str) -> object:

@@ -51,7 +51,9 @@ class JobRecorder:
     def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
         """A period is over; of neighbours the last stands for all."""
         fields = {"identity": record.identity, "period": period_id(record.last)}
-        self._put(_decided(work, last), ("Outcome", {**fields, "outcome": record.outcome.value, "reason": record.reason}))
+        self._put(
+            _decided(work, last), ("Outcome", {**fields, "outcome": record.outcome.value, "reason": record.reason})
+        )
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
         """An attempt begins; the first one of a period is recorded with the decision by which it was accepted."""

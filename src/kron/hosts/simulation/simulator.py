@@ -73,9 +73,7 @@ class _LivingSink:
 class _Life:
     """One world, and the schedulers that follow each other in it."""
 
-    def __init__(
-        self, scenario: Scenario, take: Callable[[Line], object], progress: Callable[[float], object]
-    ) -> None:
+    def __init__(self, scenario: Scenario, take: Callable[[Line], object], progress: Callable[[float], object]) -> None:
         self._scenario, self._progress = scenario, progress
         self._take = take
         self._chance = Random(scenario.seed)
