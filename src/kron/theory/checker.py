@@ -33,6 +33,9 @@ from kron.theory.trace import (
 )
 
 _ACTION = frozenset({"Action"})
+_FOR_ALL = frozenset(
+    {"InitSuccess", "InitFailure", "StopStart", "StopEnd", "UnexpectedShutdown", "Suspended", "Resumed"}
+)
 
 
 class Checker:
@@ -110,23 +113,27 @@ class Checker:
         events = events_of(found)
         court.event = events[0].event
         self._arrive(found.t, clock_of(events[0]))
-        for event in events:
-            self._runs.meet(event)
+        if any(event.event in _FOR_ALL for event in events):  # those who come with them see them, too
+            for event in events:
+                self._runs.meet(event)
         court.gather()
-        self._tell_world(_world_letter(events))
-        ended = [event for event in events if event.event == "End"]
-        for event in events[: len(events) - len(ended)]:
+        if self._world_jury.plain:
+            self._tell_world(_world_letter(events))
+        for event in events:
+            if event.event == "End":  # the last: all that happens with it has to be seen before
+                break
             court.event = event.event
             reader = self._readers.get(event.event)
             if reader is not None:
                 reader(event)
-        begun, self._stops_begun = self._stops_begun, []
-        for call, letter in self._stop_letters(begun):
-            court.tell(self._stops_jury, call, letter)
+        if self._stops:
+            for call, letter in self._stop_letters(self._stops_begun):
+                court.tell(self._stops_jury, call, letter)
+        self._stops_begun = []
         court.show()
-        for event in ended:
-            court.event = event.event
-            self._on_end(event)
+        if events[-1].event == "End":
+            court.event = "End"
+            self._on_end(events[-1])
 
     def read_runs(self, t: int, event: str, tasks: Sequence[str]) -> None:
         """Take a RunStart, or a RunSuccess, of each of these tasks: what `read` does with one after the other."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from kron.errors import InvalidInstantError
 from kron.instant import parse_instant
@@ -151,7 +152,7 @@ class Periods:
         if isinstance(found, int) and not isinstance(found, bool):
             return found * _MILLISECOND
         try:
-            return (parse_instant(found) - _EPOCH) // _MICROSECOND  # type: ignore[arg-type] # it checks
+            return _microseconds(found if isinstance(found, str) else str(found))
         except InvalidInstantError as error:
             reason = "must be an RFC 3339 text" + ("" if field == "period" else " or a whole number of milliseconds")
             raise self._court.misplaced(field, found, reason) from error
@@ -179,6 +180,11 @@ class Periods:
     def _tell_stranger(self, stranger: Subject, letter: Letter) -> None:
         self._court.pass_by(self.jury, stranger, letter)
         stranger.lines[self._court.event] = self._court.line
+
+
+@lru_cache(maxsize=256)  # the events of a run name the same few instants
+def _microseconds(text: str) -> Microseconds:
+    return (parse_instant(text) - _EPOCH) // _MICROSECOND
 
 
 def _terms(fields: Mapping[str, object]) -> Terms:

@@ -97,7 +97,10 @@ Line: TypeAlias = Position | Simultaneous
 
 def events_of(line: Line) -> tuple[Position, ...]:
     """Return the events of a position, in the order in which a reader takes one after the other."""
-    return tuple(sorted(line.events, key=_place)) if isinstance(line, Simultaneous) else (line,)
+    if not isinstance(line, Simultaneous):
+        return (line,)
+    is_varied = len({event.event for event in line.events}) == len(line.events)
+    return tuple(sorted(line.events, key=_place if is_varied else _place_among_alike))
 
 
 def simultaneous(events: Iterable[Position]) -> Line:
@@ -176,7 +179,11 @@ def _line(fields: Mapping[str, object]) -> str:
     return _encoder.encode(fields)
 
 
-def _place(event: Position) -> tuple[int, str]:
+def _place(event: Position) -> int:
+    return _PLACES[event.event]
+
+
+def _place_among_alike(event: Position) -> tuple[int, str]:
     return _PLACES[event.event], repr(sorted(event.fields.items()))
 
 

@@ -95,8 +95,9 @@ class JobRecorder:
         now = self._now()
         shown = _milliseconds(now if at is None else max(now, at))
         t = self._last = max(self._last, shown)
-        clock = {} if shown == t else {"clock": shown}
-        self._take(simultaneous(Position(t, event, {**fields, **clock}) for event, fields in events))
+        if shown < t:
+            events = tuple((event, {**fields, "clock": shown}) for event, fields in events)
+        self._take(simultaneous([Position(t, event, fields) for event, fields in events]))
 
 
 def _decided(work: Work, decision: Decision) -> _Event:
