@@ -8,14 +8,14 @@ import pytest
 from kron.errors import InvalidTraceError
 from kron.hosts.trace_file import TraceFile
 from kron.theory.properties import SUITES
-from kron.theory.trace import Header, Position, Simultaneous, events_of, read_trace, write_header, write_position
+from kron.theory.trace import Header, Line, Position, Simultaneous, events_of, read_trace, write_header, write_position
 
 HEADER = Header("declarative", "UTC")
 INIT = Position(5, "InitStart", {"call": 1, "registrations": []})
 STOPPED = Position(9, "StopEnd", {"call": 1})
 
 
-def write(path: Path, *positions: Position) -> TraceFile:
+def write(path: Path, *positions: Line) -> TraceFile:
     """Write a life, and leave the file as a death would."""
     file = TraceFile(path, HEADER)
     for position in positions:
