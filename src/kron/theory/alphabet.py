@@ -4,7 +4,7 @@ Atoms are seen from one task: `RS` means that this task starts. What a list, a c
 at a position (that the list names it, that a stop has overtaken the call) is an atom, too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -114,3 +114,10 @@ UNSCHEDULABLE = Atom("Unschedulable")  # beside Outcome
 # --- the same, seen from one call of initialize or stop ---------------------------------------------------------------
 
 CALL_BEGINS, CALL_ENDS = Atom("Begin"), Atom("Return")
+
+
+def world_letter(events: Sequence[str]) -> frozenset[str]:
+    """Return what the world sees of a set, whatever its events are: actions, and that something falls due."""
+    actions = sum(EVENTS[event].is_action for event in events)
+    seen = {EVENTS[event].atom for event in events if event in ("Due", "RetryDue")}
+    return frozenset([*seen, *["Action"] * (actions > 0), *["TwoActions"] * (actions > 1)])

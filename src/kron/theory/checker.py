@@ -7,7 +7,7 @@ length of the trace.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kron.theory.alphabet import EVENTS, LETTERS
+from kron.theory.alphabet import LETTERS, world_letter
 from kron.theory.court import Court
 from kron.theory.environment import Calendar
 from kron.theory.findings import waiting
@@ -118,7 +118,7 @@ class Checker:
                 self._runs.meet(event)
         court.gather()
         if self._world_jury.plain:
-            self._tell_world(_world_letter(events))
+            self._tell_world(world_letter([event.event for event in events]))
         for event in events:
             if event.event == "End":  # the last: all that happens with it has to be seen before
                 break
@@ -293,10 +293,3 @@ class Checker:
 
     def _is_active(self) -> bool:
         return self._world_jury.shows(self._world.stand.state, ACTIVE)
-
-
-def _world_letter(events: Sequence[Position]) -> Letter:
-    """Return what the world sees of a set whatever its events are: actions, and what falls due."""
-    actions = sum(EVENTS[event.event].is_action for event in events)
-    letter = {EVENTS[event.event].atom for event in events if event.event in ("Due", "RetryDue")}
-    return frozenset(letter | ({"Action"} if actions else set()) | ({"TwoActions"} if actions > 1 else set()))

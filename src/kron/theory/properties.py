@@ -249,24 +249,16 @@ I7 = Property(
     Always((EXECUTION | EXECUTED | MISSED) >> ~IMPOSSIBLE) & Always((UNSCHEDULABLE & Once(DECISION)) >> IMPOSSIBLE),
     scope=_PERIOD,
 )
-I8 = Property("I8", "No attempt of a period starts before its chosen time.", Always(RUN_START >> ~EARLY), scope=_PERIOD)
-I9 = Property(
-    "I9",
-    "A period that is executed was accepted within its deadline and the slack of the host.",
-    Always(EXECUTED >> ~LATE),
-    scope=_PERIOD,
-)
-I10 = Property("I10", "A job that forbids it never runs beside itself.", Always(RUN_START >> ~OVERLAP), scope=_PERIOD)
+I8 = Property("I8", "No attempt starts before the chosen time.", Always(RUN_START >> ~EARLY), scope=_PERIOD)
+I9 = Property("I9", "What is executed was accepted by deadline and slack.", Always(EXECUTED >> ~LATE), scope=_PERIOD)
+I10 = Property("I10", "A job that forbids it never overlaps.", Always(RUN_START >> ~OVERLAP), scope=_PERIOD)
 I11 = Property("I11", "A period succeeds at most once.", Always(SUCCESS >> ~Previous(Once(SUCCESS))), scope=_PERIOD)
-I12 = Property(
-    "I12", "A period is tried again only as often as its job allows.", Always(RUN_START >> ~EXCESS), scope=_PERIOD
-)
+I12 = Property("I12", "A period is retried only as often as allowed.", Always(RUN_START >> ~EXCESS), scope=_PERIOD)
 
 DECLARATIVE = (E1, E2, E3, E4, E5, E6, A1, A2, A3, S1, S2, S3, S4, S6, L1, L2, L3, T1, T2, T3, T4)
 POLLING = (P1, P2, P3, P4, P5, P6, P9, P10, P11, P12, P13, P14, P15, P16, P17)
 # Runs of one job may overlap, so that what is asked of a task is asked of each period here.
-_INVARIANTS = (I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12)
-KRON = (*_INVARIANTS, *(replace(each, scope=_PERIOD) for each in (S3, S4, T1, T3)))
+KRON = (I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, *(replace(each, scope=_PERIOD) for each in (S3, S4, T1, T3)))
 
 
 class History(Enum):

@@ -258,7 +258,7 @@ def test_a_start_is_recorded_by_the_clock_that_the_step_has_read() -> None:
 
 
 class SetBack:
-    """A witness who sets the clock back between a step and what is told of it."""
+    """A witness who sets the clock back between a step and its record."""
 
     def __init__(self, world: World) -> None:
         self._world = world
