@@ -10,7 +10,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.hosts.due_instants import instant_of, milliseconds_of
 from kron.instant import format_instant, parse_instant
-from kron.theory.trace import Header, Position, write_header
+from kron.theory.trace import Header, Position, events_of, write_header, write_position
 from tests.cli.runner import kron
 from tests.hosts.test_named_dues import SPREAD, Trace, chosen
 
@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
 
 
-def recompute(file: Path, *lines: dict[str, Any], header: Header | None = None) -> Any:
+def recompute(file: Path, *lines: Any, header: Header | None = None) -> Any:
     texts = [write_header(header or Header("kron")), *map(json.dumps, lines)]
     file.write_text("".join(f"{text}\n" for text in texts), "utf-8")
     return kron("verify", str(file), "--recompute", "--json")
@@ -54,6 +54,26 @@ def test_a_decision_that_was_made_as_its_definition_says_is_the_same_again(file:
     assert answer.json["recompute"] == {"compared": {"Decision": 2}, "skipped": {}, "different": 0, "differences": []}
     assert answer.json["properties"][-1]["name"] == "R"
     assert answer.json["properties"][-1]["verdict"] == "holds"
+
+
+def test_a_decision_that_shares_a_line_is_made_anew_too(file: Path) -> None:
+    outcome = {"t": 1772323200000, "event": "Outcome", "identity": IDENTITY, "period": PERIOD, "outcome": "missed"}
+
+    answer = recompute(file, [outcome, decision(chosen="2026-03-01T02:32:21Z")])
+
+    assert differences(answer) == [(0, "chosen", "2026-03-01T02:32:21Z", CHOSEN)]
+
+
+def test_dues_that_share_a_line_are_found_again(file: Path) -> None:
+    trace = Trace()
+    trace.lists(NOON, a="10 * * * *", b="10 * * * *")
+    trace.put(NOON + HOUR, "Thaw")
+
+    answer = recompute(file, *map(json.loads, map(write_position, trace.lines)), header=NAMED)
+
+    assert [len(events_of(line)) for line in trace.lines] == [1, 1, 2, 1]
+    assert answer.json["recompute"]["compared"] == {"Due": 2}
+    assert answer.json["recompute"]["different"] == 0
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from kron.theory.trace import Header, write_header, write_position
 from tests.cli.runner import kron
+from tests.theory.period_traces import period_trace
 from tests.theory.traces import trace
 
 SOUND = "I@0 RS@300 REs@301 SS@400 SE@400"
@@ -39,6 +40,38 @@ def test_a_violation_exits_with_1_and_names_property_line_and_blame(file: Path) 
     assert answer.code == 1
     assert "S1  ✘ violated" in answer.out
     assert "a start at 4, but nothing is owed" in answer.out
+    assert "to blame: scheduler" in answer.out
+
+
+def test_simultaneous_actions_are_a_violation_of_the_environment(file: Path) -> None:
+    answer = kron("verify", save(file, "I@0 RS&SS@300 REs@301 SE@400"))
+
+    assert answer.code == 1
+    assert "E3  ✘ violated" in answer.out
+    assert "to blame: environment" in answer.out
+
+
+def test_a_trace_that_names_its_dues_in_lists_gets_none_added(file: Path) -> None:
+    answer = kron("verify", save(file, "I@0 Due&Due(b)@310 RS@311 REs@312"), "--html", str(file.with_suffix(".html")))
+
+    assert "✔ holds: 5 positions" in answer.out
+    assert file.with_suffix(".html").read_text().count("line 2: Due") == 2
+
+
+def test_a_policy_of_a_job_that_is_violated_is_explained(file: Path) -> None:
+    lines = period_trace(
+        "I D1(;deadline=10,forbid)&O1(executed;accepted=121)&RS1@121 REs1@122 D2&O2(executed)&RS2@149.5"
+    )
+    texts = [write_header(Header("kron", slack=5_000)), *map(write_position, lines)]
+    file.write_text("".join(f"{text}\n" for text in texts), "utf-8")
+
+    answer = kron("verify", str(file))
+
+    assert answer.code == 1
+    assert "I8  ✘ violated" in answer.out
+    assert "starts 0.5 s before its chosen time, at 4" in answer.out
+    assert "I9  ✘ violated" in answer.out
+    assert "accepted 31 s after its chosen time, but its deadline is 10 s and the slack 5 s, at 2" in answer.out
     assert "to blame: scheduler" in answer.out
 
 

@@ -180,8 +180,9 @@ class Story:
         """Come back after a while, and find what is there."""
         world = self._world
         await world.crash(pause)
-        self._checkers.append(Checker(Header("kron")))
-        recorder = JobRecorder(world.clock.now, self._checkers[-1].read)
+        slack = world.book.host.slack
+        self._checkers.append(Checker(Header("kron", slack=slack // timedelta(milliseconds=1))))
+        recorder = JobRecorder(world.clock.now, self._checkers[-1].read, slack)
         world.listeners = [recorder]
         recorder.on_declared()
         self._machine.listen(world.book)

@@ -13,7 +13,7 @@ from kron.hosts.named_dues import NamedDues
 from kron.instant import parse_instant
 from kron.rules.contract import PRESETS
 from kron.theory.checker import Checker
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line, Position, events_of
 from tests.theory.traces import violated
 
 NOON = milliseconds_of(parse_instant("2026-03-02T12:00:00Z"))
@@ -35,16 +35,21 @@ class Trace:
 
     def __init__(self, contract: str = "declarative", **identities: str) -> None:
         self.positions: list[Position] = []
+        self.lines: list[Line] = []
         self.contract, self.identities = PRESETS[contract], identities
         self.naming = self.another()
         self.calls = 0
 
     def another(self) -> NamedDues:
         """Return one that continues this trace."""
-        self.naming = NamedDues(self.contract, "UTC", self.positions.append, self.identities)
-        for position in self.positions:
-            self.naming.recall(position)
+        self.naming = NamedDues(self.contract, "UTC", self.take, self.identities)
+        for line in self.lines:
+            self.naming.recall(line)
         return self.naming
+
+    def take(self, line: Line) -> None:
+        self.lines.append(line)
+        self.positions += events_of(line)
 
     def put(self, t: int, event: str, **fields: object) -> None:
         self.naming(Position(t, event, fields))
@@ -92,6 +97,28 @@ def test_a_due_comes_before_everything_else_at_its_instant() -> None:
 
     assert [position.event for position in trace.positions[-2:]] == ["Due", "RunStart"]
     assert trace.dues == [(due, "a")]
+
+
+def test_what_falls_due_at_one_instant_shares_a_position() -> None:
+    trace = Trace()
+    trace.lists(NOON, a="10 * * * *", b="10 * * * *", c="20 * * * *")
+
+    trace.put(NOON + 10 * MINUTE, "RunStart", task="a")
+    trace.put(NOON + 20 * MINUTE, "Thaw")
+
+    named = [[event.task for event in events_of(line) if event.event == "Due"] for line in trace.lines[2:]]
+    assert named == [["a", "b"], [], ["c"], []]
+
+
+def test_a_shared_position_is_recalled_by_the_next_life() -> None:
+    trace = Trace()
+    trace.lists(NOON, a="10,20 * * * *", b="10 * * * *")
+    trace.put(NOON + 10 * MINUTE, "Thaw")
+
+    trace.another()
+    trace.put(NOON + 20 * MINUTE, "Thaw")
+
+    assert trace.dues == [(NOON + 10 * MINUTE, "a"), (NOON + 10 * MINUTE, "b"), (NOON + 20 * MINUTE, "a")]
 
 
 def test_dues_come_also_while_nothing_is_active() -> None:
@@ -180,7 +207,8 @@ def test_dues_that_a_crash_kept_out_of_the_trace_are_told_by_the_next_life() -> 
     trace = Trace()
     trace.lists(NOON, a="10 * * * *", b="10 * * * *")
     due = NOON + 10 * MINUTE
-    trace.positions += [Position(due, "Due", {"task": "b"}), Position(due, "UnexpectedShutdown")]
+    for line in (Position(due, "Due", {"task": "b"}), Position(due, "UnexpectedShutdown")):
+        trace.take(line)
 
     trace.another()
     trace.put(NOON + 25 * MINUTE, "Thaw")

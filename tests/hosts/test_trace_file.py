@@ -1,5 +1,6 @@
 """TraceFile: one life after the other in one file, whatever the last one left."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,14 +8,14 @@ import pytest
 from kron.errors import InvalidTraceError
 from kron.hosts.trace_file import TraceFile
 from kron.theory.properties import SUITES
-from kron.theory.trace import Header, Position, read_trace
+from kron.theory.trace import Header, Line, Position, Simultaneous, events_of, read_trace, write_header, write_position
 
 HEADER = Header("declarative", "UTC")
 INIT = Position(5, "InitStart", {"call": 1, "registrations": []})
 STOPPED = Position(9, "StopEnd", {"call": 1})
 
 
-def write(path: Path, *positions: Position) -> TraceFile:
+def write(path: Path, *positions: Line) -> TraceFile:
     """Write a life, and leave the file as a death would."""
     file = TraceFile(path, HEADER)
     for position in positions:
@@ -25,7 +26,7 @@ def write(path: Path, *positions: Position) -> TraceFile:
 
 def read(path: Path) -> list[Position]:
     with path.open(encoding="utf-8") as lines:
-        return list(read_trace(lines, SUITES)[1])
+        return [event for line in read_trace(lines, SUITES)[1] for event in events_of(line)]
 
 
 @pytest.fixture
@@ -37,6 +38,45 @@ def test_what_was_written_is_read_back(path: Path) -> None:
     write(path, INIT, STOPPED)
 
     assert read(path) == [INIT, STOPPED]
+
+
+DUES = Simultaneous((Position(7, "Due", {"task": "a"}), Position(7, "Due", {"task": "b"})))
+
+
+def test_events_that_share_a_position_share_a_line(path: Path) -> None:
+    write(path, INIT, DUES)
+
+    assert len(path.read_text().splitlines()) == 3
+    assert read(path) == [INIT, *DUES.events]
+
+
+def test_a_life_that_broke_off_after_a_shared_line_ended_by_a_crash(path: Path) -> None:
+    write(path, INIT, DUES)
+
+    file = write(path, STOPPED)
+
+    assert file.last == 7
+    assert read(path)[3] == Position(7, "UnexpectedShutdown")
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_shared_last_line_that_says_how_a_life_ended_is_believed(path: Path, quiet: bool) -> None:  # noqa: FBT001
+    last = Position(9, "StopEnd", {"call": 1}) if quiet else Position(9, "Thaw")
+    write(path, INIT, Simultaneous((Position(9, "Due", {"task": "a"}), last)))
+
+    write(path)
+
+    assert [event.event for event in read(path)].count("UnexpectedShutdown") == (0 if quiet else 1)
+
+
+def test_a_file_of_version_1_is_continued_in_version_1(path: Path) -> None:
+    path.write_text(f"{write_header(replace(HEADER, version=1))}\n{write_position(INIT)}\n")
+
+    write(path, DUES)
+
+    lines = path.read_text().splitlines()
+    assert read(path) == [INIT, Position(INIT.t, "UnexpectedShutdown"), *DUES.events]
+    assert [line[0] for line in lines] == ["{"] * 5
 
 
 def test_after_a_stop_the_next_life_simply_follows(path: Path) -> None:

@@ -77,4 +77,5 @@ def test_the_properties_of_a_contract_are_the_suite_it_is_checked_against() -> N
         "P1", "P2", "P3", "P4", "P5", "P6", "P9", "P10", "P11", "P12", "P13", "P14", "P15", "P16", "P17",
     )  # fmt: skip
     assert DECLARATIVE.properties == ("E", "A", "S", "L", "T")
-    assert KRON.properties == ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "S3", "S4", "T1", "T3")
+    invariants = tuple(f"I{number}" for number in range(1, 13))
+    assert KRON.properties == (*invariants, "S3", "S4", "T1", "T3")

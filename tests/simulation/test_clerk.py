@@ -9,7 +9,7 @@ from kron.errors import InvalidTraceError
 from kron.hosts.simulation.clerk import Clerk
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
-from kron.theory.trace import Header, Position, write_header, write_position
+from kron.theory.trace import Header, Line, Position, Simultaneous, write_header, write_position
 
 HEADER = Header("declarative", "UTC")
 MINUTE = 60_000
@@ -18,6 +18,8 @@ BEGINNING = (
     Position(1, "InitStart", {"call": 1, "registrations": LISTED}),
     Position(1, "InitSuccess", {"call": 1}),
 )
+
+AT_ONCE: list[Line] = [Simultaneous((Position(10**9, "StopStart", {"call": 1}), Position(10**9, "UnexpectedShutdown")))]
 
 
 def minutes(number: int, event: str = "RunSuccess") -> list[Position]:
@@ -28,7 +30,8 @@ def minutes(number: int, event: str = "RunSuccess") -> list[Position]:
 
 @pytest.mark.parametrize("length", [10, 4_000], ids=["a short one", "a long one"])
 def test_a_trace_is_written_and_judged_as_if_there_were_no_clerk(tmp_path: Path, length: int) -> None:
-    positions, path = minutes(length), tmp_path / "trace.jsonl"
+    positions: list[Line] = [*minutes(length), *AT_ONCE]
+    path = tmp_path / "trace.jsonl"
     clerk, checker = Clerk(HEADER, path, verify=True), Checker(HEADER)
 
     for position in positions:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from kron.hosts.simulation.scenario import NO_ACCIDENTS, Accidents, Behaviour, Job, Scenario
 from kron.hosts.simulation.search import Failure, Judge, find, judge, shrink, simpler
 from kron.hosts.simulation.simulator import simulate
-from kron.theory.trace import Position
+from kron.theory.trace import Line, events_of
 
 MORNING = datetime(2026, 3, 28, 7, 31, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -21,13 +21,17 @@ def is_simple(job: Job) -> bool:
     return (job.behaviour.slow, job.behaviour.failing, job.behaviour.hanging) == (0, 0, 0)
 
 
+def names(line: Line) -> list[str]:
+    return [event.event for event in events_of(line)]
+
+
 def second_start(event: str = "RunStart") -> Judge:
     """Return a judge who holds that there must not be two such events."""
 
     def says(scenario: Scenario) -> list[Failure]:
-        trace: list[Position] = []
+        trace: list[Line] = []
         simulate(scenario, trace.append)
-        lines = [line for line, position in enumerate(trace) if position.event == event]
+        lines = [line for line, position in enumerate(trace) if event in names(position)]
         return [Failure(scenario, "once", event, tuple(trace[: lines[1] + 1]))] if len(lines) > 1 else []
 
     return says
@@ -132,8 +136,8 @@ def test_a_trace_ends_where_the_violation_is_seen() -> None:
     failure = find([LIFE], second_start())
 
     assert failure is not None
-    assert [position.event for position in failure.trace].count("RunStart") == 2
-    assert failure.trace[-1].event == "RunStart"
+    assert [name for line in failure.trace for name in names(line)].count("RunStart") == 2
+    assert names(failure.trace[-1]) == ["RunStart"]
 
 
 def test_what_is_found_fails_when_it_is_lived_again() -> None:

@@ -7,11 +7,11 @@ and after `@` the second; without one a position comes a millisecond after the o
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kron.theory.alphabet import DUE, RETRY_DUE, RUN_FAILURE, RUN_START
+from kron.theory.alphabet import RETRY_DUE, RUN_FAILURE, RUN_START
 from kron.theory.formula import TRUE, Always, Atom, Formula, Named, Next, Once, Since, WeakUntil
 from kron.theory.macros import at_most_one, hold
 from kron.theory.meaning import Letter, Verdict, Word
-from kron.theory.properties import L1, L3, P10, P11, P12, S1, S2, S3, S6, T2, T3, T4
+from kron.theory.properties import E3, L1, L3, P10, P11, P12, S1, S2, S3, S6, T2, T3, T4
 from tests.theory import document
 
 HOLDS, VIOLATED, UNDECIDED = Verdict.HOLDS, Verdict.VIOLATED, Verdict.UNDECIDED
@@ -66,9 +66,9 @@ DEFECTS = (
     Defect(
         "M4, E3",
         "Only actions must not share a position, so Due may share that of a start, which then does not serve it.",
-        "I Due RS&Due REs",
+        "I Due RS&Due&Action REs",
         Always(RUN_START >> ~document.ACTIONS), HOLDS,
-        Always(RUN_START >> ~(document.ACTIONS | DUE | RETRY_DUE)), VIOLATED,
+        E3.formula, VIOLATED,
     ),
     Defect(
         "M5, Orphaned",

@@ -3,48 +3,72 @@
 An event has its letter, the number of its period, what it says in brackets, and after `@` its second; without one it
 comes a millisecond after the event before. `I` is `IS IEs`, `D` a Decision, `O` an Outcome. Before a colon stands the
 job, `a` if there is none. Period 7 is that of minute 7; its window is an hour, and its chosen second is its thirtieth
-unless the brackets name another, or `-` for none; after a slash they name the definition.
+unless the brackets name another, or `-` for none; after a slash they name the definition. More fields follow a
+semicolon: `D1(;forbid,deadline=10,retries=1)`, `O1(executed;accepted=95,slack=5)`, `RS1(2;retries=1)`, in seconds.
+Events that share a position are joined by `&`.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from kron.instant import format_instant
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.report import Report
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line, Position, simultaneous
 
 _EVENT = re.compile(
-    r"(?:(?P<job>[a-z]):)?(?P<letter>[A-Z][A-Za-z]*)(?P<period>\d*)(?:\((?P<says>[^)]*)\))?(?:@(?P<second>[\d.]+))?"
+    r"(?:(?P<job>[a-z]):)?(?P<letter>[A-Z][A-Za-z]*)(?P<period>\d*)(?:\((?P<says>[^;)]*)(?:;(?P<more>[^)]*))?\))?"
 )
 _NAMES = {**{kind.atom: name for name, kind in EVENTS.items()}, "D": "Decision", "O": "Outcome"}
+_FIELDS = {"deadline": "deadlineMs", "accepted": "acceptedMs", "slack": "slackMs"}
+_UNITS = dict.fromkeys(_FIELDS, 1000)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def period_trace(text: str) -> list[Position]:
+def period_trace(text: str) -> list[Line]:
     """Return the positions that a text names."""
-    positions: list[Position] = []
+    positions: list[Line] = []
     t = call = 0
     for word in text.split():
-        found = _EVENT.fullmatch(word)
-        assert found is not None, word
-        t = round(float(found["second"]) * 1000) if found["second"] else t + 1
-        letters = ["IS", "IEs"] if found["letter"] == "I" else [found["letter"]]
-        call += letters[0] in ("IS", "SS")
-        job, period, says = found["job"] or "a", found["period"], found["says"]
-        positions += [Position(t, _NAMES[each], _fields(each, call, (job, period, says))) for each in letters]
+        events, _, second = word.partition("@")
+        t = round(float(second) * 1000) if second else t + 1
+        call += events in ("I", "IS", "SS")
+        if events == "I":
+            positions += [_event(t, letter, call) for letter in ("IS", "IEs")]
+        else:
+            positions.append(simultaneous(_event(t, event, call) for event in events.split("&")))
     return positions
 
 
-def judge_periods(text: str) -> Report:
-    """Return the report on a trace."""
-    return judge_positions(period_trace(text))
+def _event(t: int, text: str, call: int) -> Position:
+    found = _EVENT.fullmatch(text)
+    assert found is not None, text
+    fields = _fields(found["letter"], call, (found["job"] or "a", found["period"], found["says"]))
+    return Position(t, _NAMES[found["letter"]], {**fields, **_more(found["more"] or "")})
 
 
-def judge_positions(positions: list[Position]) -> Report:
+def _more(text: str) -> dict[str, object]:
+    """Return the fields that follow a semicolon."""
+    fields: dict[str, object] = {}
+    for word in filter(None, text.split(",")):
+        key, has_value, value = word.partition("=")
+        if has_value:
+            fields[_FIELDS.get(key, key)] = round(float(value) * _UNITS.get(key, 1))
+        else:
+            fields["concurrency"] = key
+    return fields
+
+
+def judge_periods(text: str, *, slack: float = 0) -> Report:
+    """Return the report on a trace, of a host with a slack in seconds."""
+    return judge_positions(period_trace(text), slack=round(slack * 1000))
+
+
+def judge_positions(positions: Sequence[Line], *, slack: int = 0) -> Report:
     """Return the report on positions of hosts that choose a second for each period."""
-    checker = Checker(Header("kron"))
+    checker = Checker(Header("kron", slack=slack))
     for position in positions:
         checker.read(position)
     return checker.report()

@@ -1,6 +1,6 @@
 """Checker: on any trace it comes to what the formulas mean, position by position."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ from kron.theory.jury import response
 from kron.theory.meaning import Letter, Verdict, Word, meaning, violated_at
 from kron.theory.properties import SUITES, Property, Scope
 from kron.theory.report import Report
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line, Position
 from tests.theory.traces import finding, has_another_list, judge, trace, undecided, violated
 
 BOUND = 60_000
@@ -97,7 +97,7 @@ def begins(position: Position, call: object) -> bool:
     return position.event == "InitStart" and position.fields["call"] == call
 
 
-def check(positions: list[Position], contract: str) -> Report:
+def check(positions: Sequence[Line], contract: str) -> Report:
     checker = Checker(Header(contract), adds_due=False, adds_retry_due=False)
     for position in positions:
         checker.read(position)

@@ -3,7 +3,7 @@
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.report import Report
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Position, events_of
 from tests.theory.traces import judge, trace, violated
 
 
@@ -29,7 +29,7 @@ def test_a_line_with_modifiers_is_believed_where_dues_are_named() -> None:
 def with_clock(text: str, **clocks: float) -> Report:
     """Return the report on a trace in which some lines say what the clock showed, in seconds."""
     checker = Checker(Header("declarative"))
-    for number, position in enumerate(trace(text)):
+    for number, position in enumerate(event for line in trace(text) for event in events_of(line)):
         second = clocks.get(f"at{number}")
         fields = position.fields if second is None else {**position.fields, "clock": round(second * 1000)}
         checker.read(position._replace(fields=fields))

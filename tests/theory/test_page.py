@@ -36,7 +36,7 @@ MEANING = {
     "Running": "a run is in flight",
     "Orphaned": "a crash cuts a run off",
     "RSucc": "a start whose run will succeed",
-    "Frozen": "nothing can be done",
+    "Frozen": "nothing can be done: between Freeze and Thaw, or at a crash without an action at its position",
     "Unfrozen": "something can be done",
     "Uninstalled": "nothing can ever be done again",
     "IE": "an initialisation returns or fails",

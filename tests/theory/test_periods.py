@@ -1,4 +1,6 @@
-"""Periods: the seven invariants, each with the shortest trace that violates it and with sound neighbours."""
+"""Periods: the invariants, each with the shortest trace that violates it and with sound neighbours."""
+
+from collections.abc import Sequence
 
 import pytest
 
@@ -7,7 +9,7 @@ from kron.theory.alphabet import Owner
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.properties import KRON, SUITES, Scope
-from kron.theory.trace import Header, Position, read_trace, write_header, write_position
+from kron.theory.trace import Header, Line, Position, read_trace, write_header, write_position
 from tests.theory.period_traces import decision, judge_periods, judge_positions, minute, period_trace
 from tests.theory.traces import finding, violated
 
@@ -50,6 +52,25 @@ VIOLATIONS = [  # property, trace, the line at which it is violated
     ("I7", "D1 D1(-/v2) RS1", 2),
     ("I7", "D1 O1(unschedulable)", 1),
     ("I7", "D1(-) D1(90/v2) O1(unschedulable)", 2),
+    ("I8", "D1 RS1@89.999", 1),
+    ("I8", "D1 O1(executed)&RS1@89", 1),
+    ("I8", "D1&O1(executed)&RS1@30", 0),
+    ("I8", "D1 RS1@90 REf1 D1(300/v2) RS1(2)", 4),  # the decision in force is the latest
+    ("I9", "D1(;deadline=10) O1(executed;accepted=101)@101", 1),
+    ("I9", "D1(;deadline=10)&O1(executed;accepted=101)&RS1@101", 0),
+    ("I9", "D1(;deadline=0) O1(executed;accepted=91)@91", 1),
+    ("I9", "D1(;deadline=10) O1(executed;accepted=101,slack=0) RS1@101", 1),
+    ("I9", "D1(;deadline=60) D1(/v2;deadline=10) O1(executed;accepted=101)", 2),
+    ("I10", "D1(;forbid) D2(;forbid) RS1@90 RS2@150", 3),
+    ("I10", "D1(;allow) D2(;forbid) RS1@90 RS2@150", 3),  # the later one was judged while the earlier one ran
+    ("I10", "D1(;forbid) D2(;forbid) RS1@90 REf1 RS2@150 RS1(2)", 5),
+    ("I10", "D1(;forbid) D2(;forbid) RS1&RS2@150", 2),
+    ("I11", "RS1 REs1 RS1(2) REs1", 3),
+    ("I11", "RS1 REf1 RS1(2) REs1 RS2 REs2 RS1(3) REs1", 7),
+    ("I12", "D1(;retries=0) RS1@90 REf1 RS1(2)", 3),
+    ("I12", "D1(;retries=1) RS1@90 REf1 RS1(2) REf1 RS1(3)", 5),
+    ("I12", "D1(;retries=1) RS1@90 REf1 RS1(2) REf1 RS1(2)", 5),  # whatever its number is
+    ("I12", "D1(;retries=3) RS1@90 REf1 RS1(2;retries=0)", 3),  # edited between the attempts
     ("S3", "I RS1 SS SE", 4),
     ("S3", "I RS1 RS2 REs1 SS SE", 6),
     ("S4", "I RS1 REs2", 3),
@@ -61,7 +82,7 @@ VIOLATIONS = [  # property, trace, the line at which it is violated
     ("T3", "I D1 SS SE b:RS1", 5),
 ]
 SOUND = [
-    "I D1 RS1 REs1 O1(executed)",
+    "I D1 RS1@90 REs1 O1(executed)",
     "I D1 O1(executed)@90 RS1 REs1 D2 O2(executed)@150 RS2 REf2 SS SE",
     "I D1(60) D2(3720)",  # both ends of a window belong to it
     "I D1 D2 RS1@90 RS2@150 REs1 REf2",  # runs of one job overlap
@@ -85,11 +106,33 @@ SOUND = [
     "D1 D1(400/v2) D2 I@300 RS2 RS1@400",  # the latest decision counts
     "D1(300) D2 I@300 RS1 RS2",  # chosen as it was armed is not before it
     "D1 D2(300) I@300 RS1 I@400 RS2",
-    "I D1 RS1 Suspended REf1 RS1(2) REs1 Resumed O1(executed)",  # an execution goes on
+    "I D1 RS1@90 Suspended REf1 RS1(2) REs1 Resumed O1(executed)",  # an execution goes on
     "I Suspended b:RS1 b:REs1 b:O1(executed) Resumed",
     "I RS1 REs1 O1(executed) SS SE I RS2 REs2 End",
     "I RS REs RS REs RS REf",  # runs without a period are nobody's execution
     "I O1(missed) RS REs",
+    "I D1&O1(executed)&RS1@90 REs1",  # what a step says and does is one position
+    "I D1&O1(missed)@90 D2(-)&O2(unschedulable)",
+    "D1 RS1@90",
+    "D1(;deadline=10) O1(executed;accepted=100.999) RS1@101",  # whole seconds: a busy millisecond is not late
+    "D1(;deadline=10)&O1(executed;accepted=99)&RS1@5000",  # it waited for a slot, a replaced run or the disk
+    "D1(;deadline=10) O1(executed;accepted=400,slack=300) RS1@400",  # the slack in force when it was judged
+    "D1(;deadline=10) O1(missed;accepted=400)",
+    "D1(/v1;deadline=10) D1(/v2;deadline=600) O1(executed;accepted=400) RS1@400",
+    "O1(executed;accepted=400)",  # its decision may be older than the trace
+    "D1(;forbid) D2(;forbid) RS1@90 REs1 RS2@150",
+    "D1(;allow) D2(;allow) RS1@90 RS2@150",
+    "D1(;forbid) D2(;allow) RS1@90 RS2@150",  # edited while the first one ran
+    "D1(;replace) D2(;replace) RS1@90 RS2@150",
+    "D1(;forbid) D2(;allow) RS1@90 REf1 RS2@150 RS1(2)",
+    "I D1(;forbid) D2(;forbid) RS1@90 Crash I RS2@150",  # how the first one ended is unknown
+    "D1(;forbid) b:D1(;forbid) RS1@90 b:RS1",
+    "D1(;forbid) RS RS1@90 RS REs",  # a triggered run belongs to no period
+    "D1(;forbid,retries=1) RS1@90 REf1 RS1(2) REs1",
+    "I RS1 REf1 RS1(2) Crash I RS1(3) REs1",
+    "D1(;retries=2) RS1@90 REf1 RS1(2) REf1 RS1(3) REf1",
+    "D1(;retries=0) RS1@90 REf1 RS1(2;retries=1) REs1",  # edited between the attempts
+    "RS1(7) REs1",
 ]
 
 
@@ -190,7 +233,7 @@ def test_a_field_that_says_nothing_is_refused_with_its_line(event: str, field: s
     assert (caught.value.line, caught.value.field) == (5, field)
 
 
-def judge_lines(positions: list[Position]) -> None:
+def judge_lines(positions: Sequence[Line]) -> None:
     header, read = read_trace(
         [write_header(Header("kron")), *(write_position(position) for position in positions)], SUITES
     )
@@ -206,7 +249,8 @@ def test_the_report_lists_the_invariants_and_what_is_asked_of_runs() -> None:
     properties = judge_periods("I D1 RS1 REs1").to_fields()["properties"]
 
     assert isinstance(properties, list)
-    assert " ".join(each["name"] for each in properties) == "I1 I2 I3 I4 I5 I6 I7 S3 S4 T1 T3"
+    names = "I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 S3 S4 T1 T3"
+    assert " ".join(each["name"] for each in properties) == names
     assert {each.scope for each in KRON} == {Scope.PERIOD}
 
 

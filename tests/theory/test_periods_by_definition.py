@@ -1,6 +1,6 @@
 """Periods: on any trace of decisions, runs and outcomes the verdicts are what the formulas mean, letter by letter."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from hypothesis import given, settings
@@ -23,6 +23,17 @@ ENDS = ("StopStart", "StopEnd", "UnexpectedShutdown")
 KINDS = ("Decision", "Decision", *RUNS, "Outcome", "Suspended", "Resumed", "Init", "Stop", "Crash")
 
 
+SLACK = 2_000
+policies = st.fixed_dictionaries(
+    {},
+    optional={
+        "deadlineMs": st.sampled_from([0, 61_000]),
+        "concurrency": st.sampled_from(["forbid", "forbid", "allow", "replace"]),
+        "retries": st.sampled_from([0, 1]),
+    },
+)
+
+
 @st.composite
 def traces(draw: st.DrawFn, kinds: Sequence[str] = KINDS) -> list[Position]:
     """Draw any sequence of events that can be written down."""
@@ -36,13 +47,15 @@ def traces(draw: st.DrawFn, kinds: Sequence[str] = KINDS) -> list[Position]:
             case "Decision":
                 chosen = draw(st.sampled_from([-1, 0, 120_000, 150_000, 300_000, None]))
                 fields = decision(number, chosen, draw(st.sampled_from(["v1", "v2"])), job=job)
-                positions.append(Position(t, kind, fields))
+                positions.append(Position(t, kind, {**fields, **draw(policies)}))
             case "RunStart" | "RunSuccess" | "RunFailure":
                 attempts = [period, period, {**period, "attempt": 1}, {**period, "attempt": 2}, {}]
+                attempts += [{**period, "attempt": 2, "retries": 0}, {**period, "attempt": 2, "retries": 3}]
                 positions.append(Position(t, kind, {"task": job, **draw(st.sampled_from(attempts))}))
             case "Outcome":
                 word = draw(st.sampled_from(OUTCOMES))
-                positions.append(Position(t, kind, {"identity": job, **period, "outcome": word}))
+                accepted = draw(st.sampled_from([{}, {"acceptedMs": t}, {"acceptedMs": t, "slackMs": 60_000}]))
+                positions.append(Position(t, kind, {"identity": job, **period, "outcome": word, **accepted}))
             case "Suspended" | "Resumed":
                 positions.append(Position(t, kind, {"identity": job}))
             case "Init":
@@ -69,11 +82,56 @@ def letters_of(whom: Whom, positions: list[Position]) -> Iterator[Letter]:
         elif position.event == "Decision":
             yield frozenset({atom, *decided(position, positions[:place])})
         elif position.event == "Outcome":
-            yield frozenset({atom, str(position.fields["outcome"]).capitalize()})
-        elif is_execution(position):
-            yield frozenset({atom, "Execution", *(["Replayed"] if is_replay(whom, place, positions) else [])})
+            late = ["Late"] if is_late(whom, place, positions) else []
+            yield frozenset({atom, str(position.fields["outcome"]).capitalize(), *late})
+        elif position.event == "RunStart" and whom[1] is not None:
+            yield frozenset({atom, *started(whom, place, positions)})
+        elif position.event == "RunSuccess" and whom[1] is not None:
+            yield frozenset({atom, "Success"})
         else:
             yield frozenset({atom})
+
+
+def started(whom: Whom, place: int, positions: list[Position]) -> Iterator[str]:
+    """Yield what a period sees beside the start of an attempt."""
+    position, fields = positions[place], positions[place].fields
+    if is_execution(position):
+        yield "Execution"
+        if is_replay(whom, place, positions):
+            yield "Replayed"
+    chosen = chosen_at(whom, place, positions)
+    if chosen is not None and chosen > position.t:
+        yield "Early"
+    retries = fields.get("retries", latest(whom, place, positions).get("retries"))
+    starts = [each for each in positions[: place + 1] if each.event == "RunStart" and is_about(whom, each)]
+    number = max(len(starts), *(attempt for attempt in [fields.get("attempt", 1)] if isinstance(attempt, int)))
+    if isinstance(retries, int) and number > retries + 1:
+        yield "Excess"
+    if any(overlaps(whom, (whom[0], period), place, positions) for period in PERIODS if period != whom[1]):
+        yield "Overlap"
+
+
+def overlaps(whom: Whom, other: Whom, place: int, positions: list[Position]) -> bool:
+    """Whether another period runs at the start of an attempt, and the one of both that began later forbids that."""
+    seen = [each for each in positions[:place] if is_about(other, each) or each.event == "UnexpectedShutdown"]
+    runs = [each for each in seen if "task" in each.fields or each.event == "UnexpectedShutdown"]
+    if not runs or runs[-1].event != "RunStart":
+        return False
+    begun = [(first_start(each, positions[: place + 1]), each) for each in (whom, other)]
+    at, later = max(begun)
+    return latest(later, at, positions).get("concurrency") == "forbid"
+
+
+def first_start(whom: Whom, positions: list[Position]) -> int:
+    return next(k for k, each in enumerate(positions) if each.event == "RunStart" and is_about(whom, each))
+
+
+def is_late(whom: Whom, place: int, positions: list[Position]) -> bool:
+    fields, deadline = positions[place].fields, latest(whom, place, positions).get("deadlineMs")
+    chosen, accepted, slack = chosen_at(whom, place, positions), fields.get("acceptedMs"), fields.get("slackMs", SLACK)
+    if chosen is None or not isinstance(accepted, int) or not isinstance(deadline, int) or not isinstance(slack, int):
+        return False
+    return (accepted // 1000 * 1000 - chosen) // 1000 * 1000 > deadline + slack
 
 
 def is_about(whom: Whom, position: Position) -> bool:
@@ -91,7 +149,7 @@ def decided(position: Position, before: list[Position]) -> set[str]:
     if any(
         (rival["identity"], rival["period"], rival["definition"])
         == (fields["identity"], fields["period"], fields["definition"])
-        and rival != fields
+        and any(rival[field] != fields[field] for field in ("chosen", "windowStart", "windowEnd", "seedHash"))
         for rival in rivals
     ):
         seen.add("Differs")
@@ -138,15 +196,20 @@ def is_first_execution(whom: Whom, place: int, positions: list[Position]) -> boo
 
 def chosen_at(whom: Whom, place: int, positions: list[Position]) -> int | None:
     """Return the time that the latest decision for a period has chosen."""
-    latest = [each for each in positions[:place] if each.event == "Decision" and is_about(whom, each)][-1:]
-    chosen = latest[0].fields["chosen"] if latest else None
+    chosen = latest(whom, place, positions).get("chosen")
     return chosen if isinstance(chosen, int) else None
+
+
+def latest(whom: Whom, place: int, positions: list[Position]) -> Mapping[str, object]:
+    """Return the fields of the latest decision for a period, nothing if there is none."""
+    decisions = [each.fields for each in positions[:place] if each.event == "Decision" and is_about(whom, each)]
+    return decisions[-1] if decisions else {}
 
 
 @settings(max_examples=80)
 @given(traces())
 def test_every_property_of_a_period_is_judged_as_its_formula_means(positions: list[Position]) -> None:
-    report = judge_positions(positions)
+    report = judge_positions(positions, slack=SLACK)
 
     words = [Word(list(letters_of(whom, positions))) for whom in EVERYBODY]
     for each in KRON:
@@ -162,7 +225,7 @@ def first_violation(each: Property, words: list[Word]) -> int | None:
 @settings(max_examples=80)
 @given(traces(["Decision", "RunStart", "Suspended", "Resumed", "Init", "Crash"]))
 def test_a_replay_is_seen_however_many_armings_there_were(positions: list[Position]) -> None:
-    report = judge_positions(positions)
+    report = judge_positions(positions, slack=SLACK)
 
     words = [Word(list(letters_of(whom, positions))) for whom in EVERYBODY]
     assert finding(report, I4.name).at == first_violation(I4, words)

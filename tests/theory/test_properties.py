@@ -2,16 +2,25 @@
 
 import pytest
 
-from kron.theory.alphabet import Owner
-from kron.theory.meaning import Verdict
+from kron.theory.alphabet import ACTION, CRASH, FREEZE, THAW, Owner
+from kron.theory.formula import Always, Formula, Previous, Since
+from kron.theory.macros import FROZEN, hold
+from kron.theory.meaning import Verdict, meaning
 from kron.theory.properties import DECLARATIVE, POLLING
 from kron.theory.trace import Bounds
+from tests.theory.literal import word
 from tests.theory.traces import finding, judge, undecided, violated
 
 SCHEDULER, ENVIRONMENT = Owner.SCHEDULER, Owner.ENVIRONMENT
 
 VIOLATIONS = [  # property, trace, the line at which it is violated
+    ("E1", "I Due RS&Crash", 3),
+    ("E1", "IS&Crash", 0),
     ("E2", "I Freeze Due RS Thaw", 4),
+    ("E3", "I Due RS&SS", 3),
+    ("E3", "I Due Due(b) RS(a)&RS(b)", 4),
+    ("E3", "I RS&Due", 2),
+    ("E3", "I RS&RetryDue(b)", 2),
     ("E6", "I Due RS Crash REs", 5),
     ("S1", "I RS", 2),
     ("S1", "I Due SS RS", 4),
@@ -34,6 +43,9 @@ VIOLATIONS = [  # property, trace, the line at which it is violated
     ("T2", "I Due RS Due RS", 5),
     ("T3", "I SS SE Due RS", 5),
     ("T3", "IS SS IEs SE Due RS", 5),
+    ("T4", "I Due RS&Crash", 3),
+    ("T4", "I Due RS REs&Crash", 4),
+    ("T4", "I SS SE&Crash", 3),
 ]
 SOUND = [
     "I Due RS REs",
@@ -49,6 +61,11 @@ SOUND = [
     "I SS SE Due I RS REs",
     "I Freeze Thaw Due RS REs",
     "I Due RS REs SS SE I Due RS REs End(closed)",
+    "I Due&Due(b) RS REs",
+    "I Due&Thaw RS REs&End(closed)",
+    "I Crash&Due I RS REs",
+    "I Freeze&Thaw Due RS REs",
+    "I Freeze&Crash I Due RS REs",
     "IS IEf(world) I#2",
     "I IS#2 IEf#2 Due RS REs",
 ]
@@ -217,3 +234,52 @@ def test_formulas_are_printed_as_the_theory_writes_them() -> None:
     assert printed["S2"] == "G (RSucc → X (¬RSucc W Window))"
     assert printed["T1"] == "G (Crash → ¬RS W IEs)"
     assert printed["L1"] == "G (Obligation → F≤ (RS ∨ ¬Obligation))"
+
+
+# --- a crash ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I Crash", set()),  # no action is at its position
+        ("I SS&Crash", {"E1", "T4"}),
+        ("I Freeze Crash", set()),
+        ("I Freeze SS&Crash", {"E2", "T4"}),  # it is frozen, so what is wrong is the action
+        ("I Freeze Thaw SS&Crash", {"E1", "T4"}),
+        ("I Freeze Due RS&Thaw", set()),
+        ("I Freeze SS&Thaw&Crash", {"E1", "T4"}),
+        ("I Due RS&Crash", {"E1", "T1", "T4"}),  # a start, too, needs an initialisation after the crash
+        ("I Freeze Crash I Due RS REs", set()),  # the next process is not frozen
+        ("I Freeze Crash Freeze I#2 Thaw", {"E2"}),
+        ("I Crash Freeze Thaw I Due RS REs", set()),
+    ],
+)
+def test_at_a_crash_everything_is_frozen_unless_something_acts(text: str, names: set[str]) -> None:
+    assert violated(judge(text)) == names
+
+
+_BETWEEN = Since(~(THAW | Previous(CRASH)), FREEZE & ~THAW)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "text"),
+    [
+        (_BETWEEN, "Crash"),
+        (_BETWEEN | CRASH, "Action&Crash"),
+        (CRASH & ~ACTION, "Freeze Action&Crash"),
+        (hold(FREEZE, THAW | CRASH) | (CRASH & ~ACTION), "Freeze Action&Crash"),  # a crash ends a freeze too soon
+    ],
+    ids=["never at a crash", "always at a crash", "never by a freeze", "no more at a crash"],
+)
+def test_another_meaning_of_frozen_is_seen_at_a_crash(mutant: Formula, text: str) -> None:
+    verdicts = [meaning(Always(CRASH >> frozen), word(text)) for frozen in (FROZEN, mutant)]
+
+    assert verdicts[0] is not verdicts[1]
+
+
+def test_an_action_at_a_crash_is_explained() -> None:
+    found = finding(judge("I Due RS&Crash"), "T4")
+
+    assert (found.blame, found.lines[-1]) == (SCHEDULER, 3)
+    assert found.explanation.startswith("not so at 3: A crash coincides with no action.")

@@ -14,6 +14,7 @@ from kron.theory.trace import (
     Memory,
     Position,
     Registration,
+    events_of,
     memories_of,
     read_trace,
     registrations_of,
@@ -22,14 +23,14 @@ from kron.theory.trace import (
 )
 
 CONTRACTS = ("declarative", "polling")
-HEADER = '{"trace": 1, "contract": "declarative"}'
+HEADER = '{"trace": 2, "contract": "declarative"}'
 START = '{"t": 0, "event": "RunStart", "task": "a"}'
 YEAR_10000, YEAR_0 = 253_402_300_800_000, -62_135_596_800_001
 
 
 def read(*lines: str) -> list[Position]:
-    """Return the positions of a trace with the usual header."""
-    return list(read_trace([HEADER, *lines], CONTRACTS)[1])
+    """Return the events of a trace with the usual header."""
+    return [event for line in read_trace([HEADER, *lines], CONTRACTS)[1] for event in events_of(line)]
 
 
 def refusal(*lines: str) -> InvalidTraceError:
@@ -45,7 +46,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 counts = st.integers(0, 2**53)
 instants = st.integers(YEAR_0 + 1, YEAR_10000 - 1)
 bounds = st.none() | st.builds(Bounds, counts, counts, counts)
-headers = st.builds(Header, st.sampled_from(CONTRACTS), st.text(), bounds, st.booleans())
+headers = st.builds(Header, st.sampled_from(CONTRACTS), st.text(), bounds, st.booleans(), counts)
 registrations = st.lists(
     st.fixed_dictionaries({"name": st.text(), "cron": st.text(), "retryDelayMs": counts | st.floats(allow_nan=False)})
 )
@@ -57,7 +58,9 @@ memories = st.lists(
 )
 FIELDS: dict[str, st.SearchStrategy[object]] = {
     "task": texts, "identity": texts, "period": texts, "error": st.text(), "cause": st.text(), "call": counts,
-    "attempt": counts, "ended": st.integers(), "closed": st.booleans(), "valid": st.booleans(),
+    "attempt": counts, "retries": counts, "deadlineMs": counts, "slackMs": counts, "acceptedMs": st.integers(),
+    "concurrency": st.sampled_from(["allow", "forbid", "replace"]),
+    "ended": st.integers(), "closed": st.booleans(), "valid": st.booleans(),
     "registrations": registrations, "remembered": memories, "lastDue": st.dictionaries(st.text(), st.integers()),
 }  # fmt: skip
 
@@ -95,7 +98,7 @@ def test_a_position_is_one_line_of_json(position: Position) -> None:
 
 
 def test_a_header_says_what_it_has_to_and_no_more() -> None:
-    assert write_header(Header("polling")) == '{"trace": 1, "contract": "polling", "timezone": "UTC"}'
+    assert write_header(Header("polling")) == '{"trace": 2, "contract": "polling", "timezone": "UTC"}'
 
 
 def test_a_header_without_zone_and_bounds_means_utc_and_the_usual_ones() -> None:
@@ -116,7 +119,7 @@ def test_blank_lines_may_stand_at_the_end_and_nowhere_else() -> None:
     assert refusal(HEADER, START, "\t", "", START).line == 3
 
 
-@pytest.mark.parametrize("version", ["true", "1.0", '"1"', "null", "2"])
+@pytest.mark.parametrize("version", ["true", "1.0", '"1"', "null", "3"])
 def test_the_version_is_a_whole_number(version: str) -> None:
     assert refusal(f'{{"trace": {version}, "contract": "declarative"}}').line == 1
 
@@ -150,7 +153,7 @@ def test_a_field_that_nobody_knows_is_kept() -> None:
 def test_the_rest_is_read_only_when_it_is_asked_for() -> None:
     _, rest = read_trace([HEADER, START, "damaged"], CONTRACTS)
 
-    assert next(rest).event == "RunStart"
+    assert next(rest) == Position(0, "RunStart", {"task": "a"})
 
 
 def test_a_position_is_about_its_task_or_its_job() -> None:
@@ -169,10 +172,10 @@ def test_a_position_is_about_its_task_or_its_job() -> None:
         (START[:20], "line", "must be a JSON object in one line; this one is cut off or damaged"),
         ("trace: 1", "line", "must be a JSON object"),
         ("[1]", "line", "must be a JSON object"),
-        ("{}", "trace", "must be 1, in a header"),
-        (START, "trace", "must be 1, in a header"),
-        ('{"trace": 2, "contract": "declarative"}', "trace", "must be 1, in a header"),
-        ('{"trace": "1", "contract": "declarative"}', "trace", "must be 1, in a header"),
+        ("{}", "trace", "must be 1 or 2, in a header"),
+        (START, "trace", "must be 1 or 2, in a header"),
+        ('{"trace": 3, "contract": "declarative"}', "trace", "must be 1 or 2, in a header"),
+        ('{"trace": "1", "contract": "declarative"}', "trace", "must be 1 or 2, in a header"),
         ('{"trace": 1}', "contract", "must be one of declarative, polling"),
         ('{"trace": 1, "contract": "kron"}', "contract", "must be one of declarative, polling"),
         ('{"trace": 1, "contract": ["polling"]}', "contract", "must be one of declarative, polling"),
@@ -216,8 +219,8 @@ def test_bounds_that_are_not_three_whole_numbers_are_refused(bounds: str) -> Non
     [
         (START[:-1], "line", "must be a JSON object in one line; this one is cut off or damaged"),
         ("RunStart a", "line", "must be a JSON object in one line"),
-        ('["RunStart"]', "line", "must be a JSON object"),
-        ("null", "line", "must be a JSON object"),
+        ('["RunStart"]', "line", "must hold JSON objects, at least one"),
+        ("null", "line", "must be a JSON object, or a list of them"),
         ('{"t": 0}', "event", "must be one of InitStart, "),
         ('{"t": 0, "event": "TaskRunStarted"}', "event", "RunStart"),
         ('{"t": 0, "event": ["RunStart"]}', "event", "must be one of InitStart, "),
@@ -256,7 +259,11 @@ def test_an_event_has_the_fields_it_needs(event: str, field: str) -> None:
     [
         *((field, found, "must be a text") for field in ("task", "identity", "period") for found in ("", 1, None)),
         *((field, found, "must be a whole number") for field in ("call", "attempt") for found in (-1, 0.5, True, "1")),
-        *(("ended", found, "must be a whole number of milliseconds") for found in (0.5, True, None, "1")),
+        *(
+            (field, found, "must be a whole number of milliseconds")
+            for field in ("ended", "acceptedMs")
+            for found in (0.5, True, None, "1")
+        ),
         *((field, found, "must be true or false") for field in ("closed", "valid") for found in (0, None, "true")),
     ],
 )
@@ -287,10 +294,3 @@ def test_a_list_of_the_wrong_shape_is_refused(found: object, right: str) -> None
 
     assert (error.line, error.field) == (2, "registrations")
     assert right in str(error)
-
-
-def test_a_refusal_shows_what_was_found_but_not_all_of_it() -> None:
-    error = refusal(HEADER, "x" * 10_000)
-
-    assert "not xxx" in str(error)
-    assert len(str(error)) < 400

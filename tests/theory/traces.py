@@ -2,6 +2,7 @@
 
 An event has its letter of the theory, a task in brackets where it is about one, and after `@` its second; without one
 it comes a millisecond after the event before. `I` is `IS(R) IEs(R)`; `D` in brackets is a list with a name twice.
+Events that share a position are joined by `&`.
 """
 
 import re
@@ -10,10 +11,10 @@ from itertools import pairwise
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.report import Finding, Report
-from kron.theory.trace import Bounds, Header, Position
+from kron.theory.trace import Bounds, Header, Line, Position, simultaneous
 
 HOUR = 3_600_000
-_EVENT = re.compile(r"(?P<letter>[A-Za-z]+)(?:\((?P<what>[^)]*)\))?(?:#(?P<call>\d+))?(?:@(?P<second>[\d.]+))?")
+_EVENT = re.compile(r"(?P<letter>[A-Za-z]+)(?:\((?P<what>[^)]*)\))?(?:#(?P<call>\d+))?")
 _NAMES = {kind.atom: name for name, kind in EVENTS.items()}
 HOURLY = {"name": "a", "cron": "5 * * * *", "retryDelayMs": 300_000}
 LISTS: dict[str | None, list[dict[str, object]]] = {
@@ -25,17 +26,24 @@ LISTS: dict[str | None, list[dict[str, object]]] = {
 }
 
 
-def trace(text: str) -> list[Position]:
+def trace(text: str) -> list[Line]:
     """Return the positions that a text names."""
-    positions: list[Position] = []
+    positions: list[Line] = []
     t = 0
     for word in text.split():
-        found = _EVENT.fullmatch(word)
-        assert found is not None, word
-        t = round(float(found["second"]) * 1000) if found["second"] else t + 1
-        letters = ["IS", "IEs"] if found["letter"] == "I" else [found["letter"]]
-        positions += [_position(t, letter, found["what"], int(found["call"] or 1)) for letter in letters]
+        events, _, second = word.partition("@")
+        t = round(float(second) * 1000) if second else t + 1
+        if events.startswith("I") and not events.startswith(("IS", "IE")):
+            positions += [_event(t, f"{letter}{events[1:]}") for letter in ("IS", "IEs")]
+        else:
+            positions.append(simultaneous(_event(t, event) for event in events.split("&")))
     return positions
+
+
+def _event(t: int, text: str) -> Position:
+    found = _EVENT.fullmatch(text)
+    assert found is not None, text
+    return _position(t, found["letter"], found["what"], int(found["call"] or 1))
 
 
 def _position(t: int, letter: str, what: str | None, call: int) -> Position:

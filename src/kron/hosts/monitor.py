@@ -6,7 +6,7 @@ from kron.hosts.deferred import Deferred
 from kron.rules.event import Event, event
 from kron.theory.checker import Checker
 from kron.theory.report import Finding, Report
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line
 
 _TOGETHER = 250  # runs judged in one go
 
@@ -29,7 +29,7 @@ class Monitor:
         """How many properties were found violated."""
         return len(self.found)
 
-    def take(self, position: Position) -> None:
+    def take(self, position: Line) -> None:
         """Take one position."""
         self._later(1, self._checker.read, position)
 

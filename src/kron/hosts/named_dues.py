@@ -6,14 +6,15 @@ instant of the current list, and beside an InitSuccess when the tasks that it br
 
 from collections.abc import Callable, Iterator, Mapping
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 from typing import Any
 
 from kron.errors import KronError
 from kron.hosts.due_instants import DueInstants, Milliseconds
 from kron.rules.contract import Contract, History
 from kron.rules.reader import Reader
-from kron.theory.trace import Position, clock_of
+from kron.theory.trace import Line, Position, clock_of, events_of, simultaneous
 
 _MINUTE: Milliseconds = 60_000
 _LONG_AGO: Milliseconds = -(1 << 62)
@@ -55,7 +56,7 @@ class NamedDues:
         self,
         contract: Contract,
         timezone: str,
-        take: Callable[[Position], object],
+        take: Callable[[Line], object],
         identities: Mapping[str, str] | None = None,
     ) -> None:
         """`identities` are those of tasks whose name is not their identity."""
@@ -73,18 +74,24 @@ class NamedDues:
         self._missing: list[tuple[Milliseconds, str]] = []  # Dues that a crash kept out of it
 
     def __call__(self, position: Position) -> None:
-        """Take a position."""
+        """Take a position. What falls due at one instant shares one, before everything else that happens then."""
         for _, name in self._missing:
             self._take(Position(self._t, "Due", {"task": name}))
         self._missing.clear()
-        for due, name in self._until(clock_of(position)):
-            if (due, name) not in self._told:
-                t = max(due, self._t)
-                self._take(Position(t, "Due", {"task": name} if due == t else {"task": name, "clock": due}))
+        for due, group in groupby(self._until(clock_of(position)), key=itemgetter(0)):
+            t = max(due, self._t)
+            clock = {} if due == t else {"clock": due}
+            names = [name for _, name in group if (due, name) not in self._told]
+            if names:
+                self._take(simultaneous(Position(t, "Due", {"task": name, **clock}) for name in names))
         self._take(self._see(position))
 
-    def recall(self, position: Position) -> None:
+    def recall(self, line: Line) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""
+        for event in events_of(line):
+            self._recall(event)
+
+    def _recall(self, position: Position) -> None:
         if position.event == "Due":
             self._told.add((clock_of(position), position.task))
             return

@@ -22,7 +22,7 @@ from kron.theory.formula import Always, Atom
 from kron.theory.meaning import Verdict
 from kron.theory.properties import Property, Scope
 from kron.theory.report import Finding
-from kron.theory.trace import Header, Position, clock_of
+from kron.theory.trace import Header, Line, Position, clock_of, events_of
 
 RECOMPUTED = Property(
     "R", "What was decided comes out the same when it is decided anew.", Always(Atom("Recomputed")), scope=Scope.HEADER
@@ -66,11 +66,18 @@ class Recomputation:
         self._expected: list[Position] = []
         self._naming: NamedDues | None = None
         if names_dues:
-            self._naming = NamedDues(PRESETS[header.contract], header.timezone, self._expected.append)
+            self._naming = NamedDues(PRESETS[header.contract], header.timezone, self._expect)
 
-    def read(self, position: Position) -> None:
+    def _expect(self, line: Line) -> None:
+        self._expected += events_of(line)
+
+    def read(self, line: Line) -> None:
         """Take the next line."""
         self._line += 1
+        for event in events_of(line):
+            self._read_event(event)
+
+    def _read_event(self, position: Position) -> None:
         if position.event == "Decision":
             self._decide(position)
         elif position.event == "Due" and self._naming is not None:

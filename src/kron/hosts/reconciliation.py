@@ -8,7 +8,7 @@ trace does not show has happened before the crash, and is written down before it
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from kron.theory.trace import Position, clock_of
+from kron.theory.trace import Line, Position, clock_of, events_of
 
 _List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
 _LONG_AGO = -(1 << 62)
@@ -57,8 +57,12 @@ class Reconciliation:
                 self._running.discard(name)
             self._take(_make(Position, (t, event, {"task": name})))
 
-    def recall(self, position: Position) -> None:
+    def recall(self, line: Line) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""
+        for event in events_of(line):
+            self._see(event)
+
+    def _see(self, position: Position) -> None:
         self._t, self._clock = position.t, clock_of(position)
         fields: Mapping[str, Any] = position.fields
         match position.event:
@@ -105,7 +109,7 @@ class Reconciliation:
             self._hand_on(position)
 
     def _hand_on(self, position: Position) -> None:
-        self.recall(position)
+        self._see(position)
         self._take(position)
 
     def _thawed(self, lost: Position) -> tuple[Position, ...]:

@@ -2,10 +2,11 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from kron.errors import InvalidTraceError
-from kron.theory.trace import Header, Position, write_header, write_position
+from kron.theory.trace import Header, Line, Position, events_of, write_header, write_position
 
 _QUIET_ENDS = ("StopEnd", "UnexpectedShutdown")  # after these nothing was running, so nothing was cut off
 _BLOCK = 65_536
@@ -21,6 +22,7 @@ class TraceFile:
     def __init__(self, path: Path, header: Header, *, holds_crash: bool = False) -> None:
         self.path = path
         self.crash: Position | None = None
+        self._is_old = False  # of version 1, where each event has a line of its own
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             self._size = self._whole_size()
@@ -36,9 +38,10 @@ class TraceFile:
             os.close(self._file)
             raise
 
-    def write(self, position: Position) -> None:
+    def write(self, position: Line) -> None:
         """Add a position. If that fails, no half of it is left."""
-        self._write(write_position(position))
+        lines = events_of(position) if self._is_old else (position,)
+        self._write("\n".join(map(write_position, lines)))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -68,21 +71,24 @@ class TraceFile:
 
     def _go_on(self, header: Header) -> None:
         first = self._line_at(0)
-        if first != write_header(header):
+        self._is_old = first == write_header(replace(header, version=1))
+        if first != write_header(header) and not self._is_old:
             reason = f"of {self.path} must be that of the traces to be added to it, {write_header(header)}"
             raise InvalidTraceError(line=1, field="header", found=first, reason=reason)
         last = self._last_line()
         if last == first:
             return
-        fields = json.loads(last)
-        self.last = int(fields["t"])
-        if fields["event"] == "End":
+        found = json.loads(last)
+        events = found if isinstance(found, list) else [found]
+        names = {event["event"] for event in events}
+        self.last = int(events[0]["t"])
+        if "End" in names:
             number = sum(block.count(b"\n") for block in self._blocks())
             raise InvalidTraceError(
                 line=number, field="event", found="End", reason="must be one that others may follow"
             )
-        if fields["event"] not in _QUIET_ENDS:
-            shown = {"clock": fields["clock"]} if "clock" in fields else {}
+        if names.isdisjoint(_QUIET_ENDS):
+            shown = {"clock": events[0]["clock"]} if "clock" in events[0] else {}
             self.crash = Position(self.last, "UnexpectedShutdown", shown)
 
     def _line_at(self, start: int) -> str:

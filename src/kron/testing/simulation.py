@@ -20,7 +20,7 @@ from kron.rules.registration import check_registrations
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.report import Finding, Report
-from kron.theory.trace import Header, Position, write_header, write_position
+from kron.theory.trace import Header, Line, write_header, write_position
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ class Simulation:
     """What happened, the trace of it, and what the theory says."""
 
     header: Header
-    positions: Sequence[Position]
+    positions: Sequence[Line]
     summary: Summary
     report: Report
 
@@ -69,10 +69,10 @@ def simulate(
     if accidents:
         raise TypeError(f"there is no accident called {', '.join(accidents)}")
     scenario = Scenario(jobs, instant(start), timedelta(days=days), seed, terms, timezone, rates, dialect)
-    header, positions = scenario.header, list[Position]()
+    header, positions = scenario.header, list[Line]()
     checker = Checker(header)
 
-    def take(position: Position) -> None:
+    def take(position: Line) -> None:
         positions.append(position)
         checker.read(position)
 

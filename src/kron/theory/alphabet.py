@@ -4,7 +4,7 @@ Atoms are seen from one task: `RS` means that this task starts. What a list, a c
 at a position (that the list names it, that a stop has overtaken the call) is an atom, too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -32,6 +32,7 @@ class EventKind:
 
 _S, _E = Owner.SCHEDULER, Owner.ENVIRONMENT
 _RUN = ("period", "attempt")
+CONCURRENCY = ("allow", "forbid", "replace")  # of a Decision: whether runs of its job may overlap
 
 EVENTS: Mapping[str, EventKind] = MappingProxyType(
     {
@@ -40,7 +41,7 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
         "InitFailure": EventKind("IEf", _S, required=("call",), optional=("error", "cause")),
         "StopStart": EventKind("SS", _E, required=("call",)),
         "StopEnd": EventKind("SE", _S, required=("call",)),
-        "RunStart": EventKind("RS", _S, required=("task",), optional=_RUN),
+        "RunStart": EventKind("RS", _S, required=("task",), optional=(*_RUN, "retries")),
         "RunSuccess": EventKind("REs", _E, required=("task",), optional=_RUN),
         "RunFailure": EventKind("REf", _E, required=("task",), optional=(*_RUN, "error", "ended")),
         "UnexpectedShutdown": EventKind("Crash", _E, is_action=False),
@@ -49,13 +50,21 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
         "Freeze": EventKind("Freeze", _E, is_action=False),
         "Thaw": EventKind("Thaw", _E, is_action=False),
         "End": EventKind("End", _E, is_action=False, required=("closed",)),
-        # of hosts that choose a second for each period
+        # of hosts that choose a second for each period; what is said of a period costs no work beside what is done
         "Decision": EventKind(
             "Decision",
             _S,
+            is_action=False,
             required=("identity", "period", "windowStart", "windowEnd", "chosen", "seedHash", "definition"),
+            optional=("deadlineMs", "concurrency", "retries"),
         ),
-        "Outcome": EventKind("Outcome", _S, required=("identity", "period", "outcome"), optional=("reason",)),
+        "Outcome": EventKind(
+            "Outcome",
+            _S,
+            is_action=False,
+            required=("identity", "period", "outcome"),
+            optional=("reason", "acceptedMs", "slackMs"),
+        ),
         "Suspended": EventKind("Suspended", _E, required=("identity",)),
         "Resumed": EventKind("Resumed", _E, required=("identity",)),
     }
@@ -81,7 +90,8 @@ VALID = Atom("Valid")  # beside IEs and IEf: the list is valid
 EXCUSED = Atom("Excused")  # beside IEf: another call or an active list was in the way, or the world failed
 DROPPED = Atom("Dropped")  # beside IEf: the contract gives up the list that was active
 QUIET = Atom("Quiet")  # nothing runs and no initialisation is in progress
-ACTION = Atom("Action")  # the event is an action
+ACTION = Atom("Action")  # an action happens
+TWO_ACTIONS = Atom("TwoActions")  # beside Action: and another one
 
 # --- the same, seen from one period of a job --------------------------------------------------------------------------
 
@@ -93,9 +103,21 @@ DIFFERS = Atom("Differs")  # beside Decision: an earlier one of the same definit
 EXECUTION = Atom("Execution")  # beside RS: the first attempt
 REPLAYED = Atom("Replayed")  # beside Execution: since an arming later than its time another such period was executed
 FORGOTTEN = Atom("Forgotten")  # beside Execution and Outcome: nobody remembers anything so old
+EARLY = Atom("Early")  # beside RS: before the chosen time
+OVERLAP = Atom("Overlap")  # beside RS: another period of the job runs, and the one judged later forbids that
+EXCESS = Atom("Excess")  # beside RS: the attempt is one more than the retries allow
+SUCCESS = Atom("Success")  # beside REs: an attempt of the period, not a run without one
+LATE = Atom("Late")  # beside Executed: accepted later than deadline and slack allow
 EXECUTED, SKIPPED, MISSED = Atom("Executed"), Atom("Skipped"), Atom("Missed")  # beside Outcome
 UNSCHEDULABLE = Atom("Unschedulable")  # beside Outcome
 
 # --- the same, seen from one call of initialize or stop ---------------------------------------------------------------
 
 CALL_BEGINS, CALL_ENDS = Atom("Begin"), Atom("Return")
+
+
+def world_letter(events: Sequence[str]) -> frozenset[str]:
+    """Return what the world sees of a set, whatever its events are: actions, and that something falls due."""
+    actions = sum(EVENTS[event].is_action for event in events)
+    seen = {EVENTS[event].atom for event in events if event in ("Due", "RetryDue")}
+    return frozenset([*seen, *["Action"] * (actions > 0), *["TwoActions"] * (actions > 1)])

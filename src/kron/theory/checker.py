@@ -7,7 +7,7 @@ length of the trace.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kron.theory.alphabet import LETTERS
+from kron.theory.alphabet import LETTERS, world_letter
 from kron.theory.court import Court
 from kron.theory.environment import Calendar
 from kron.theory.findings import waiting
@@ -20,9 +20,22 @@ from kron.theory.pulses import Pulses
 from kron.theory.report import Finding, Report
 from kron.theory.subjects import Call, Subject
 from kron.theory.tasks import Tasks
-from kron.theory.trace import Header, Position, last_dues_of, memories_of, registrations_of
+from kron.theory.trace import (
+    Header,
+    Line,
+    Position,
+    Simultaneous,
+    clock_of,
+    events_of,
+    last_dues_of,
+    memories_of,
+    registrations_of,
+)
 
 _ACTION = frozenset({"Action"})
+_FOR_ALL = frozenset(
+    {"InitSuccess", "InitFailure", "StopStart", "StopEnd", "UnexpectedShutdown", "Suspended", "Resumed"}
+)
 
 
 class Checker:
@@ -36,7 +49,9 @@ class Checker:
         self._calendar = Calendar(header, suite, adds_due=adds_due)
         self._pulses = Pulses(dues=adds_due, retries=adds_retry_due)
         self._runs: Tasks | Periods = (
-            Periods(suite, court) if suite.of(Scope.PERIOD) else Tasks(suite, self._calendar, self._pulses, court)
+            Periods(suite, court, header.slack)
+            if suite.of(Scope.PERIOD)
+            else Tasks(suite, self._calendar, self._pulses, court)
         )
         self._jury = self._runs.jury
         self._inits_jury, self._stops_jury = Jury(suite.of(Scope.INITIALIZE)), Jury(suite.of(Scope.STOP))
@@ -45,6 +60,7 @@ class Checker:
         self._calm = -1  # a state of the world that an action does not change
         self._inits: dict[int, Call] = {}
         self._stops: dict[int, Call] = {}
+        self._stops_begun: list[Call] = []  # by events of the set that is being taken
         self._is_closed = self._has_ended = False
         self._readers: Mapping[str, Callable[[Position], None]] = {
             "InitStart": self._on_init_start,
@@ -64,25 +80,60 @@ class Checker:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, position: Position) -> None:
-        """Take one event; InvalidTraceError if it cannot stand here."""
+    def read(self, position: Line) -> None:
+        """Take one position; InvalidTraceError if it cannot stand here."""
+        if isinstance(position, Simultaneous):
+            self._read_set(position)
+            return
         court = self._court
-        court.line += 1
         t, court.event, fields = position
-        if self._has_ended:
-            raise court.misplaced("event", court.event, "must not follow End")
-        clock = court.clock
-        court.clock = fields.get("clock", t)  # type: ignore[assignment] # it was checked when the line was read
-        if court.clock < clock:
-            self._pulses.set_back(court.clock, clock)
-        if court.clock >= self._pulses.soonest:
-            self._pulses.until(court.clock, self._pulse)
-        if court.clocks.set(t):
-            court.expire()
-        court.position += 1
+        self._arrive(t, fields.get("clock", t))  # type: ignore[arg-type] # it was checked when the line was read
         reader = self._readers.get(court.event)
         if reader is not None:
             reader(position)
+
+    def _arrive(self, t: int, clock: int) -> None:
+        """Come to the next position, past what falls due before it."""
+        court = self._court
+        court.line += 1
+        if self._has_ended:
+            raise court.misplaced("event", court.event, "must not follow End")
+        before, court.clock = court.clock, clock
+        if clock < before:
+            self._pulses.set_back(clock, before)
+        if clock >= self._pulses.soonest:
+            self._pulses.until(clock, self._pulse)
+        if court.clocks.set(t):
+            court.expire()
+        court.position += 1
+
+    def _read_set(self, found: Simultaneous) -> None:
+        """Take the events of one position: each subject sees one letter, the union of what each event shows it."""
+        court = self._court
+        events = events_of(found)
+        court.event = events[0].event
+        self._arrive(found.t, clock_of(events[0]))
+        if any(event.event in _FOR_ALL for event in events):  # those who come with them see them, too
+            for event in events:
+                self._runs.meet(event)
+        court.gather()
+        if self._world_jury.plain:
+            self._tell_world(world_letter([event.event for event in events]))
+        for event in events:
+            if event.event == "End":  # the last: all that happens with it has to be seen before
+                break
+            court.event = event.event
+            reader = self._readers.get(event.event)
+            if reader is not None:
+                reader(event)
+        if self._stops:
+            for call, letter in self._stop_letters(self._stops_begun):
+                court.tell(self._stops_jury, call, letter)
+        self._stops_begun = []
+        court.show()
+        if events[-1].event == "End":
+            court.event = "End"
+            self._on_end(events[-1])
 
     def read_runs(self, t: int, event: str, tasks: Sequence[str]) -> None:
         """Take a RunStart, or a RunSuccess, of each of these tasks: what `read` does with one after the other."""
@@ -128,9 +179,9 @@ class Checker:
             self._tell_stops()
 
     def _on_crash(self, _: Position) -> None:
-        for calls in (self._inits, self._stops):
+        for calls, jury in ((self._inits, self._inits_jury), (self._stops, self._stops_jury)):
             for call in calls.values():
-                call.debts = (None,) * len(call.debts)
+                self._court.tell(jury, call, LETTERS[self._court.event])
             calls.clear()
         self._runs.running.clear()
         self._court.clocks.thaw()
@@ -224,13 +275,21 @@ class Checker:
     def _tell_world(self, letter: Letter) -> None:
         before = self._world.stand.state
         self._court.tell(self._world_jury, self._world, letter)
-        if letter is _ACTION and self._world.stand.state == before:
+        if letter is _ACTION and self._world.stand.state == before and not self._court.is_gathering:
             self._calm = before  # one more action would change nothing
 
     def _tell_stops(self, begins: Call | None = None) -> None:
+        begun = [] if begins is None else [begins]
+        if self._court.is_gathering:  # whether it is quiet is known when all events of the set are taken
+            self._stops_begun += begun
+            return
+        for call, letter in self._stop_letters(begun):
+            self._court.tell(self._stops_jury, call, letter)
+
+    def _stop_letters(self, begun: Sequence[Call]) -> list[tuple[Call, Letter]]:
         quiet = set[str]() if self._runs.running or self._inits else {"Quiet"}
-        for call in self._stops.values():
-            self._court.tell(self._stops_jury, call, frozenset({"Begin", *quiet} if call is begins else quiet))
+        calls = self._stops.values()
+        return [(call, frozenset({"Begin", *quiet} if call in begun else quiet)) for call in calls]
 
     def _is_active(self) -> bool:
         return self._world_jury.shows(self._world.stand.state, ACTIVE)

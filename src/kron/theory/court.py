@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from kron.errors import InvalidTraceError
 from kron.theory.clocks import Clocks
@@ -14,6 +15,16 @@ from kron.theory.subjects import Subject
 from kron.theory.trace import Bounds
 
 
+class _Gathered(NamedTuple):
+    """What a subject sees at a position that holds several events."""
+
+    jury: Jury
+    letter: set[str]
+    event: str  # one of those it sees
+    size: int | None
+    is_stranger: bool
+
+
 class Court:
     """Lets subjects see letters, and notes what is violated and what is owed."""
 
@@ -24,9 +35,13 @@ class Court:
         self.clock = -(1 << 62)  # what the clock showed: earlier than the trace has it, if it was set back
         self.event = ""
         self.listed = 0  # how many tasks the current list has: so much longer may things take
+        self._gathered: dict[Subject, _Gathered] | None = None  # while the events of a set are taken
 
     def tell(self, jury: Jury, subject: Subject, letter: Letter, *, size: int | None = None) -> None:
         """Let a subject see a letter here; what it is owed then depends on the size of a list, the current one's."""
+        if self._gathered is not None:
+            self._gather(subject, _Gathered(jury, set(letter), self.event, size, is_stranger=False))
+            return
         position, stand = self.position, subject.stand
         known = stand.after_rest if position - subject.touched > 1 else stand.at_once
         found = known.get(letter) or jury.step(stand, letter, rested=known is stand.after_rest)
@@ -65,9 +80,40 @@ class Court:
 
     def pass_by(self, jury: Jury, stranger: Subject, letter: Letter) -> None:
         """Let somebody see a letter whom nobody has named yet, and at whom nobody looks."""
+        if self._gathered is not None:
+            self._gather(stranger, _Gathered(jury, set(letter), self.event, None, is_stranger=True))
+            return
         rested = self.position - stranger.touched > 1
         stranger.stand = jury.unseen(jury.step(stranger.stand, letter, rested=rested).state)
         stranger.touched = self.position
+
+    # --- a set of events ----------------------------------------------------------------------------------------------
+
+    @property
+    def is_gathering(self) -> bool:
+        """Whether the events of a set are being taken, so that no state has changed yet."""
+        return self._gathered is not None
+
+    def gather(self) -> None:
+        """Keep what subjects see from now on until `show` lets each of them see all of it as one letter."""
+        self._gathered = {}
+
+    def show(self) -> None:
+        """Let each subject see the union of its letters: the set is one position."""
+        gathered, self._gathered = self._gathered or {}, None
+        for subject, (jury, letter, event, size, is_stranger) in gathered.items():
+            self.event = event
+            if is_stranger:
+                self.pass_by(jury, subject, frozenset(letter))
+            else:
+                self.tell(jury, subject, frozenset(letter), size=size)
+
+    def _gather(self, subject: Subject, new: _Gathered) -> None:
+        assert self._gathered is not None
+        known = self._gathered.setdefault(subject, new)
+        known.letter.update(new.letter)
+
+    # --- what is owed and violated ------------------------------------------------------------------------------------
 
     def _look(self, jury: Jury, subject: Subject, size: int) -> None:
         """Note what a jury says of a subject; what it is owed depends on the size of a list."""

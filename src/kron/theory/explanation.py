@@ -33,6 +33,8 @@ def explain(each: Property, subject: Subject, jury: Jury, line: int) -> tuple[st
         return f"{whom}owed since {debt.line}, not there at {line}{before}", lines
     if each in (S1, P3):
         return f"{whom}a start at {line}, but {_why_not(jury, subject)}{before}", lines
+    if remark := subject.remark(each.name):
+        return f"{whom}{remark}, at {line}{before}", lines
     return f"{whom}not so at {line}: {each.sentence}{before}", lines
 
 

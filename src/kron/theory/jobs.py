@@ -11,6 +11,16 @@ _DEFINITIONS = 8  # of one period: whoever edits a job more often while it waits
 
 Microseconds = int  # since the epoch: finer than a trace, as fine as an instant
 LONG_AGO: Microseconds = -(1 << 62)
+_MILLISECOND: Microseconds = 1_000
+_SECOND: Microseconds = 1_000_000
+
+
+class Terms(NamedTuple):
+    """Under which policy a period was judged, as far as its Decision says."""
+
+    deadline: Microseconds | None = None
+    forbids_overlap: bool = False
+    retries: int | None = None
 
 
 class Decided(NamedTuple):
@@ -29,7 +39,10 @@ class Decided(NamedTuple):
 class Period(Subject):
     """A period of a job, or what was run of it without one."""
 
-    __slots__ = ("_decided", "chosen", "has_outcome", "is_executed", "is_forgotten")
+    __slots__ = (
+        "_decided", "chosen", "executed_as", "forbids_overlap", "has_outcome", "is_executed", "is_forgotten", "remarks",
+        "starts", "terms",
+    )  # fmt: skip
 
     def __init__(self, name: str, stranger: Subject, *, is_forgotten: bool) -> None:
         """It has seen what a stranger has, and may be as old as what was forgotten."""
@@ -37,6 +50,11 @@ class Period(Subject):
         self.lines |= stranger.lines
         self._decided: dict[str, Decided] = {}  # by definition
         self.chosen: Microseconds | None = None  # by the latest decision
+        self.terms = Terms()  # the same
+        self.starts = 0
+        self.executed_as = 0  # its number among the executions of its job
+        self.forbids_overlap = False  # by the decision under which it was executed
+        self.remarks: dict[str, str] = {}  # by the name of a property: how it was violated
         self.is_executed = self.has_outcome = False
         self.is_forgotten = is_forgotten
 
@@ -45,9 +63,40 @@ class Period(Subject):
         """Whether nothing is to come of it but the end of its execution."""
         return self.is_executed or self.has_outcome
 
-    def decide(self, definition: str, decided: Decided) -> set[str]:
+    def remark(self, name: str) -> str:
+        """Return how a property was violated, nothing if its sentence says it all."""
+        return self.remarks.get(name, "")
+
+    def start(self, now: Microseconds, attempt: int, retries: int | None) -> set[str]:
+        """Take the start of an attempt, and return what the period sees of it beside that."""
+        seen: set[str] = set()
+        self.starts += 1
+        if self.chosen is not None and self.chosen >= now + _MILLISECOND:  # a trace knows milliseconds, no more
+            seen.add("Early")
+            self.remarks["I8"] = f"starts {_seconds(self.chosen - now)} before its chosen time"
+        allowed = self.terms.retries if retries is None else retries
+        number = max(attempt, self.starts)
+        if allowed is not None and number > allowed + 1:
+            seen.add("Excess")
+            self.remarks["I12"] = f"attempt {number} starts, but its job allows {_count(allowed, 'retry', 'retries')}"
+        return seen
+
+    def accept(self, at: Microseconds, slack: Microseconds) -> set[str]:
+        """Take when the period was accepted, and return what it sees of that; lateness is counted in whole seconds."""
+        if self.chosen is None or self.terms.deadline is None:
+            return set()
+        late = (at - at % _SECOND - self.chosen) // _SECOND * _SECOND
+        if late <= self.terms.deadline + slack:
+            return set()
+        self.remarks["I9"] = (
+            f"accepted {_seconds(late)} after its chosen time, but its deadline is {_seconds(self.terms.deadline)} "
+            f"and the slack {_seconds(slack)}"
+        )
+        return {"Late"}
+
+    def decide(self, definition: str, decided: Decided, terms: Terms) -> set[str]:
         """Take a decision, and return what the period sees of it."""
-        self.chosen = decided.chosen
+        self.chosen, self.terms = decided.chosen, terms
         seen = set[str]() if decided.chosen is None else {"Chosen"}
         if decided.is_in_window:
             seen.add("InWindow")
@@ -62,10 +111,12 @@ class Job:
     """An identity. Its memory is bounded: what was settled long ago is forgotten, what runs never is."""
 
     __slots__ = (
+        "_executions",
         "_forgotten",
         "_limit",
         "_replayed",
         "_replayed_at",
+        "active",
         "armed",
         "is_suspended",
         "name",
@@ -85,6 +136,8 @@ class Job:
         self._replayed_at = 0  # its line
         self._forgotten = LONG_AGO  # the latest period of which nothing is known any more
         self._limit = _STEP
+        self._executions = 0
+        self.active: set[Period] = set()  # those that were started and have not ended; a crash ends them all
 
     def period(self, nominal: Microseconds | None, text: str, running: set[Subject]) -> Period:
         """Return a period; one that nobody named before has seen what all of them saw."""
@@ -108,6 +161,22 @@ class Job:
         period.is_executed = True
         return seen
 
+    def overlap(self, period: Period, running: set[Subject]) -> set[str]:
+        """Take the start of an attempt; return whether a period runs beside it although the later one forbids that.
+
+        The policy counts under which the later one was judged: a job may be edited while the earlier one runs.
+        """
+        if not period.executed_as:
+            self._executions += 1
+            period.executed_as, period.forbids_overlap = self._executions, period.terms.forbids_overlap
+        self.active = {each for each in self.active if each in running and each is not period}
+        beside = next((each for each in self.active if _later(each, period).forbids_overlap), None)
+        self.active.add(period)
+        if beside is None:
+            return set()
+        period.remarks["I10"] = f"starts while {beside.name} runs, but its job forbids that"
+        return {"Overlap"}
+
     def _forget(self, running: set[Subject]) -> None:
         settled: list[Microseconds] = []
         awaited: list[Microseconds] = []
@@ -119,3 +188,15 @@ class Job:
             del self.periods[nominal]
             self._forgotten = max(self._forgotten, nominal)
         self._limit = len(self.periods) + _STEP
+
+
+def _later(one: Period, other: Period) -> Period:
+    return one if one.executed_as > other.executed_as else other
+
+
+def _seconds(time: Microseconds) -> str:
+    return f"{time / _SECOND:.3f}".rstrip("0").rstrip(".") + " s"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number or 'no'} {one if number == 1 else many}"

@@ -5,6 +5,7 @@ current list are meant.
 """
 
 from kron.theory.alphabet import (
+    ACTION,
     BOOT,
     CHANGED,
     CHOSEN,
@@ -57,7 +58,9 @@ ACTIVE = Named("Active", hold(INIT_SUCCESS, STOP_START | STOP_END | CRASH | OVER
 RUNNING = Named("Running", hold(RUN_START, RUN_END | CRASH))
 ORPHANED = Named("Orphaned", CRASH & Previous(RUNNING))
 RUN_SUCCEEDS = Named("RSucc", RUN_START & Until(~(RUN_FAILURE | CRASH), RUN_SUCCESS))
-FROZEN = Named("Frozen", hold(FREEZE, THAW | CRASH))  # a new process is not
+FROZEN = Named(
+    "Frozen", Since(~(THAW | Previous(CRASH)), FREEZE & ~THAW) | (CRASH & ~ACTION)
+)  # a crash ends a freeze: the next process is not frozen
 
 UNFROZEN = Named("Unfrozen", ~FROZEN)
 UNINSTALLED = Named("Uninstalled", Always(FROZEN))  # never any compute again: a trace that ends closed says so

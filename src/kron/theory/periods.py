@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from kron.errors import InvalidInstantError
 from kron.instant import parse_instant
 from kron.theory.alphabet import EVENTS, LETTERS
 from kron.theory.court import Court
-from kron.theory.jobs import LONG_AGO, Decided, Job, Microseconds, Period
+from kron.theory.jobs import LONG_AGO, Decided, Job, Microseconds, Period, Terms
 from kron.theory.jury import Jury
 from kron.theory.meaning import Letter
 from kron.theory.properties import Scope, Suite
@@ -29,8 +30,9 @@ _FIRST_ATTEMPTS = (None, 0, 1)  # hosts that do not retry name none
 class Periods:
     """Those whom the properties of periods are about. Its memory depends on the number of jobs."""
 
-    def __init__(self, suite: Suite, court: Court) -> None:
-        self._court = court
+    def __init__(self, suite: Suite, court: Court, slack: int) -> None:
+        """`slack`, in milliseconds, is what the host adds to deadlines while it runs."""
+        self._court, self._slack = court, slack * _MILLISECOND
         self.jury = Jury(suite.of(Scope.PERIOD))
         self.running: set[Subject] = set()
         self._jobs: dict[str, Job] = {}
@@ -49,18 +51,38 @@ class Periods:
         """Return all that are remembered."""
         return (period for job in self._jobs.values() for period in job.periods.values())
 
+    def meet(self, event: Position) -> None:
+        """Know the job and the period of an event before the events of its position are taken."""
+        if event.task:
+            job = self._job(event)
+            if "period" in event.fields:
+                self._period(job, event)
+            elif "task" in event.fields:
+                job.period(None, "", self.running)
+
     def on_run(self, position: Position) -> None:
         """Take the start or the end of an attempt. Without a period it is nobody's execution."""
         job = self._job(position)
-        period = self._period(job, position) if "period" in position.fields else job.period(None, "", self.running)
+        has_period = "period" in position.fields
+        period = self._period(job, position) if has_period else job.period(None, "", self.running)
         seen = {EVENTS[position.event].atom}
         if position.event != "RunStart":
             self.running.discard(period)
+            if has_period and position.event == "RunSuccess":
+                seen.add("Success")
         else:
+            if has_period:
+                seen |= self._start(job, period, position.fields)
             self.running.add(period)
-            if "period" in position.fields and position.fields.get("attempt") in _FIRST_ATTEMPTS:
-                seen |= job.execute(period, self._court.line)
         self._tell(period, frozenset(seen))
+
+    def _start(self, job: Job, period: Period, fields: Mapping[str, object]) -> set[str]:
+        """Take the start of an attempt of a period, and return what the period sees of it beside that."""
+        attempt, retries = fields.get("attempt"), fields.get("retries")
+        seen = job.execute(period, self._court.line) if attempt in _FIRST_ATTEMPTS else set[str]()
+        seen |= job.overlap(period, self.running)
+        number = attempt if isinstance(attempt, int) else 1
+        return seen | period.start(self._now(), number, retries if isinstance(retries, int) else None)
 
     def arm(self) -> None:
         """Take an arming after a time without a list: whatever was chosen before is late from now on."""
@@ -88,7 +110,7 @@ class Periods:
         decided = Decided(chosen, window, self._text(position, "seedHash"))
         definition = self._text(position, "definition")
         period = self._period(self._job(position), position)
-        self._tell(period, frozenset({"Decision", *period.decide(definition, decided)}))
+        self._tell(period, frozenset({"Decision", *period.decide(definition, decided, _terms(fields))}))
 
     def _on_outcome(self, position: Position) -> None:
         letter = _OUTCOMES.get(self._text(position, "outcome"))
@@ -97,6 +119,11 @@ class Periods:
             raise self._court.misplaced("outcome", found, f"must be one of {', '.join(_OUTCOMES)}")
         period = self._period(self._job(position), position)
         period.has_outcome = True
+        accepted = position.fields.get("acceptedMs")
+        if isinstance(accepted, int):
+            slack = position.fields.get("slackMs")
+            by = slack * _MILLISECOND if isinstance(slack, int) else self._slack
+            letter |= period.accept(accepted * _MILLISECOND, by)
         self._tell(period, letter | {"Forgotten"} if period.is_forgotten else letter)
 
     def _on_suspension(self, position: Position) -> None:
@@ -125,7 +152,7 @@ class Periods:
         if isinstance(found, int) and not isinstance(found, bool):
             return found * _MILLISECOND
         try:
-            return (parse_instant(found) - _EPOCH) // _MICROSECOND  # type: ignore[arg-type] # it checks
+            return _microseconds(found if isinstance(found, str) else str(found))
         except InvalidInstantError as error:
             reason = "must be an RFC 3339 text" + ("" if field == "period" else " or a whole number of milliseconds")
             raise self._court.misplaced(field, found, reason) from error
@@ -153,3 +180,17 @@ class Periods:
     def _tell_stranger(self, stranger: Subject, letter: Letter) -> None:
         self._court.pass_by(self.jury, stranger, letter)
         stranger.lines[self._court.event] = self._court.line
+
+
+@lru_cache(maxsize=256)  # the events of a run name the same few instants
+def _microseconds(text: str) -> Microseconds:
+    return (parse_instant(text) - _EPOCH) // _MICROSECOND
+
+
+def _terms(fields: Mapping[str, object]) -> Terms:
+    deadline, retries = fields.get("deadlineMs"), fields.get("retries")
+    return Terms(
+        deadline * _MILLISECOND if isinstance(deadline, int) else None,
+        fields.get("concurrency") == "forbid",
+        retries if isinstance(retries, int) else None,
+    )

@@ -14,6 +14,8 @@ from kron.theory.alphabet import (
     DECISION,
     DIFFERS,
     DUE,
+    EARLY,
+    EXCESS,
     EXCUSED,
     EXECUTED,
     EXECUTION,
@@ -21,14 +23,19 @@ from kron.theory.alphabet import (
     IN_WINDOW,
     INIT_FAILURE,
     INIT_SUCCESS,
+    LATE,
     MISSED,
     OUTCOME,
+    OVERLAP,
     QUIET,
     REDUE,
     REPLAYED,
+    RETRY_DUE,
     RUN_FAILURE,
     RUN_START,
     STOP_END,
+    SUCCESS,
+    TWO_ACTIONS,
     UNSCHEDULABLE,
     VALID,
     Owner,
@@ -77,18 +84,23 @@ class Property:
 
 
 _ENVIRONMENT = Owner.ENVIRONMENT
-_TWO_ACTIONS = Atom("TwoActions")  # cannot be written: a line of a trace is one event
 _LOW_LAG = Atom("LagBelowOneMinute")
 _STOPPING = Named("Stopping", hold(CALL_BEGINS, CALL_ENDS | CRASH))
 _STARTED = Named("Started", hold(RUN_START, RUN_END))  # crashes aside
 
 # --- the environment's side of the bargain ----------------------------------------------------------------------------
 
-E1 = Property("E1", "Nothing progresses at a crash.", Always(CRASH >> ~ACTION), scope=Scope.WORLD, blame=_ENVIRONMENT)
+E1 = Property("E1", "Nothing progresses at a crash.", Always(CRASH >> FROZEN), scope=Scope.WORLD, blame=_ENVIRONMENT)
 E2 = Property(
     "E2", "While everything is frozen nothing acts.", Always(ACTION >> ~FROZEN), scope=Scope.WORLD, blame=_ENVIRONMENT
 )
-E3 = Property("E3", "No two actions share a position.", Always(~_TWO_ACTIONS), scope=Scope.WORLD, blame=_ENVIRONMENT)
+E3 = Property(
+    "E3",
+    "No two actions share a position, and neither do an action and a Due.",
+    Always(~TWO_ACTIONS) & Always(ACTION >> ~(DUE | RETRY_DUE)),
+    scope=Scope.WORLD,
+    blame=_ENVIRONMENT,
+)
 E4 = Property(
     "E4",
     "Freezes recur for ever.",
@@ -237,11 +249,16 @@ I7 = Property(
     Always((EXECUTION | EXECUTED | MISSED) >> ~IMPOSSIBLE) & Always((UNSCHEDULABLE & Once(DECISION)) >> IMPOSSIBLE),
     scope=_PERIOD,
 )
+I8 = Property("I8", "No attempt starts before the chosen time.", Always(RUN_START >> ~EARLY), scope=_PERIOD)
+I9 = Property("I9", "What is executed was accepted by deadline and slack.", Always(EXECUTED >> ~LATE), scope=_PERIOD)
+I10 = Property("I10", "A job that forbids it never overlaps.", Always(RUN_START >> ~OVERLAP), scope=_PERIOD)
+I11 = Property("I11", "A period succeeds at most once.", Always(SUCCESS >> ~Previous(Once(SUCCESS))), scope=_PERIOD)
+I12 = Property("I12", "A period is retried only as often as allowed.", Always(RUN_START >> ~EXCESS), scope=_PERIOD)
 
 DECLARATIVE = (E1, E2, E3, E4, E5, E6, A1, A2, A3, S1, S2, S3, S4, S6, L1, L2, L3, T1, T2, T3, T4)
 POLLING = (P1, P2, P3, P4, P5, P6, P9, P10, P11, P12, P13, P14, P15, P16, P17)
 # Runs of one job may overlap, so that what is asked of a task is asked of each period here.
-KRON = (I1, I2, I3, I4, I5, I6, I7, *(replace(each, scope=_PERIOD) for each in (S3, S4, T1, T3)))
+KRON = (I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, *(replace(each, scope=_PERIOD) for each in (S3, S4, T1, T3)))
 
 
 class History(Enum):

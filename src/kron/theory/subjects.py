@@ -22,6 +22,10 @@ class Subject:
         """Return the last line of each kind of event: what explanations are made of."""
         return self.lines
 
+    def remark(self, name: str) -> str:  # noqa: ARG002  # those who know more say it
+        """Return how a property was violated, nothing if its sentence says it all."""
+        return ""
+
 
 class Lines(NamedTuple):
     """Lines of one event, each of another task: what these share, because hardly any of them is ever asked for."""

@@ -38,6 +38,11 @@ class Tasks:
         """Return all that are known."""
         return self._tasks.values()
 
+    def meet(self, event: Position) -> None:
+        """Know the task of an event before the events of its position are taken."""
+        if "task" in event.fields:
+            self._task(event.task)
+
     def on_run(self, position: Position) -> None:
         """Take the start or the end of a run."""
         _, event, fields = position

@@ -1,9 +1,11 @@
 """Execution, Ending, JobRunner: the runs of jobs as the engine sees them. The docstrings are the specification."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import NamedTuple, Protocol
 
 from kron.decision.decision import Decision
+from kron.instant import Instant
 from kron.rules.job_record import Attempt, End, PeriodRecord, Process, Result
 from kron.rules.work import Work
 
@@ -26,14 +28,23 @@ class Ending(NamedTuple):
         return Result.FAILED if self.exit_code else Result.SUCCEEDED
 
 
+class Acceptance(NamedTuple):
+    """The judgement that a period is executed: the instant of the step, the job as it was then, and the slack."""
+
+    at: Instant
+    work: Work
+    slack: timedelta
+
+
 class Execution:
     """One attempt that is under way."""
 
-    __slots__ = ("attempt", "begun", "ends_as", "has_begun", "process", "work")
+    __slots__ = ("acceptance", "attempt", "begun", "ends_as", "has_begun", "process", "work")
 
     def __init__(self, attempt: Attempt, work: Work, begun: float) -> None:
         self.attempt, self.work = attempt, work
         self.begun = begun  # by the monotonic clock
+        self.acceptance: Acceptance | None = None  # of the first attempt of a period
         self.process: Process | None = None  # as which it is there
         self.ends_as: Result | None = None  # the host ends it, and that is why
         self.has_begun = True  # else it was asked for, and something else took its place

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.execution import Acceptance, Execution
 from kron.engine.jobs.store import Retry
 from kron.instant import Instant
 from kron.rules.coming import Coming, effective
@@ -22,6 +22,7 @@ class Accepted(NamedTuple):
     run_id: str
     decision: Decision | None = None  # of its period, if it belongs to one
     replaces: frozenset[str] = frozenset()  # names of runs
+    acceptance: Acceptance | None = None  # of its period
 
 
 Judged: TypeAlias = Closing | Accepted

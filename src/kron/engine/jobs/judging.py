@@ -4,8 +4,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from kron.engine.jobs.execution import Acceptance
 from kron.engine.jobs.job import Accepted, Job, Judged
-from kron.instant import Instant
+from kron.instant import SECOND, ZERO, Instant
 from kron.rules.coming import effective
 from kron.rules.freeze import Freeze
 from kron.rules.job_record import Kind
@@ -76,7 +77,9 @@ def _judge_each(job: Job, until: Instant, moment: Moment) -> list[Replaced]:
         match judge(decision, job.work.policy, moment.now, active=is_active, slack=moment.slack):
             case Run(_, replaces):
                 job.queue, is_active, over = (*job.queue, *over), True, []
-                replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), decision), replaces=replaces))
+                acceptance = Acceptance(moment.now, job.work, moment.slack)
+                accepted = Accepted(Kind.PERIOD, moment.name(), decision, acceptance=acceptance)
+                replaced.append(accept(job, accepted, replaces=replaces))
             case Close(outcome, reason):
                 over.append(close(decision, outcome, reason))
     job.queue += tuple(over)
@@ -100,8 +103,11 @@ def _judge_gap(job: Job, gap: Gap, moment: Moment, at: Instant) -> list[Replaced
     assert job.work.timing is not None
     policy = job.work.policy
     found = outage(job.work.timing, policy, gap, at, job.handled)
+    acceptance = Acceptance(moment.now, job.work, SECOND * -((at - moment.now) // SECOND))  # in whole seconds, upwards
     if job.recovered is not None:
         found = followed(job.work.timing.schedule, job.recovered, found)
+        if found.latest is job.recovered.latest:  # it was judged before the host could start anything
+            acceptance = Acceptance(gap.since, job.work, ZERO)
     job.queue += tuple(found.closings)
     replaced: list[Replaced] = []
     if found.latest is not None:
@@ -109,7 +115,8 @@ def _judge_gap(job: Job, gap: Gap, moment: Moment, at: Instant) -> list[Replaced
             job.queue += (close(found.latest, Outcome.SKIPPED, Reason.ACTIVE.value),)
         else:
             replaces = job.is_active and policy.concurrency is Concurrency.REPLACE
-            replaced.append(accept(job, Accepted(Kind.PERIOD, moment.name(), found.latest), replaces=replaces))
+            accepted = Accepted(Kind.PERIOD, moment.name(), found.latest, acceptance=acceptance)
+            replaced.append(accept(job, accepted, replaces=replaces))
     job.queue += tuple(found.later)
     job.reach(gap.until)
     return replaced

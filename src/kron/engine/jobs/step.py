@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.asked import DISPLACED, unbegun
-from kron.engine.jobs.execution import Ending, Execution
+from kron.engine.jobs.execution import Acceptance, Ending, Execution
 from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment, Replaced, judge_job
 from kron.engine.jobs.store import JobBatch, Retry
@@ -116,7 +116,7 @@ class JobStep:
             if isinstance(first, Closing):
                 self._close(job, first)
             elif begun < room and not (first.replaces & self._book.running.keys()):
-                self._execute(job, self._attempt(job, first), first.decision)
+                self._execute(job, self._attempt(job, first), first.decision, first.acceptance)
                 begun += 1
             else:
                 break
@@ -136,8 +136,11 @@ class JobStep:
             self._book.host.boot,
         )  # fmt: skip
 
-    def _execute(self, job: Job, attempt: Attempt, decision: Decision | None) -> None:
+    def _execute(
+        self, job: Job, attempt: Attempt, decision: Decision | None, acceptance: Acceptance | None = None
+    ) -> None:
         execution = Execution(attempt, job.work, self._book.host.clock.monotonic())
+        execution.acceptance = acceptance
         job.active[execution.run_id] = execution
         self._begun.append((execution, decision))
 

@@ -5,7 +5,7 @@ from html import escape
 
 from kron.theory.meaning import Verdict
 from kron.theory.report import Finding, Report
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line, Position, events_of
 
 _WIDTH, _LANE, _LEFT, _TOP = 1200, 26, 180, 40
 _MOST_LANES, _MOST_EVENTS = 200, 20_000  # more than a page can show; what is left out is said
@@ -34,7 +34,7 @@ svg{background:#f8fafc;border:1px solid #e2e8f0;max-width:100%;height:auto}text{
 """
 
 
-def page(header: Header, report: Report, positions: Iterable[Position]) -> str:
+def page(header: Header, report: Report, positions: Iterable[Line]) -> str:
     """Return the whole page; it needs nothing from elsewhere."""
     rows = "".join(_row(finding) for finding in report.findings)
     return (
@@ -62,7 +62,7 @@ def _row(finding: Finding) -> str:
     )
 
 
-def _drawing(report: Report, positions: Iterable[Position]) -> str:
+def _drawing(report: Report, positions: Iterable[Line]) -> str:
     broken = [finding.at for finding in report.findings if finding.at is not None]
     begin = max(0, min(broken, default=0) - _MOST_EVENTS * 3 // 4)  # what led to the first violation is to be seen
     shown: list[tuple[int, Position]] = []
@@ -70,7 +70,7 @@ def _drawing(report: Report, positions: Iterable[Position]) -> str:
     for number, position in enumerate(positions):
         total += 1
         if begin <= number < begin + _MOST_EVENTS:
-            shown.append((number, position))
+            shown += [(number, event) for event in events_of(position)]
     if not shown:
         return ""
     lanes = list(dict.fromkeys([_EVERYBODY, *(position.task for _, position in shown)]))

@@ -140,9 +140,10 @@ def _wrong(trace: Path, reason: str) -> click.ClickException:
 
 
 def _is_of(line: str, event: str) -> bool:
-    """Whether a line is one of an event; what is no JSON is reported when it is read."""
+    """Whether a line holds an event; what is no JSON is reported when it is read."""
     try:
-        return bool(json.loads(line).get("event") == event)
+        found = json.loads(line)
+        return any(each.get("event") == event for each in (found if isinstance(found, list) else [found]))
     except (ValueError, AttributeError, RecursionError):
         return False
 

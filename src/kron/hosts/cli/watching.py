@@ -15,7 +15,7 @@ from kron.hosts.recorder import Recorder, Tap
 from kron.hosts.trace_file import TraceFile
 from kron.rules.contract import PRESETS
 from kron.theory.properties import SUITES
-from kron.theory.trace import Header, Position, read_trace
+from kron.theory.trace import Header, Line, Position, read_trace
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
     monitor = Monitor(header, sink) if verify else None
     file = _open(trace, header) if trace is not None else None
 
-    def take(position: Position) -> None:
+    def take(position: Line) -> None:
         if file is not None:
             file.write(position)
         if monitor is not None:
@@ -51,7 +51,7 @@ def watched(sink: Sink, header: Header, trace: Path | None, *, verify: bool) -> 
             file.close()
 
 
-def _recall(file: TraceFile, readers: list[Callable[[Position], None]], telling: Reconciliation) -> None:
+def _recall(file: TraceFile, readers: list[Callable[[Line], None]], telling: Reconciliation) -> None:
     """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
     if readers or file.crash is not None:
         with file.path.open(encoding="utf-8") as lines:

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -165,8 +166,8 @@ async def _serve(
     settings, (sink, telling) = found.settings, output
     metrics = None if listening is None else listening.metrics
     watched = sink if listening is None else listening.beside(sink)
-    monitor = Monitor(Header("kron"), watched)
-    recorder = JobRecorder(telling.now, monitor.take)
+    monitor = Monitor(Header("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
+    recorder = JobRecorder(telling.now, monitor.take, settings.slack)
     chronicler = Chronicler(sink, recorder, *([] if metrics is None else [metrics]))
     chronicler.last.update(_last(state))
     watching = Watching(recorder, monitor, telling, metrics)

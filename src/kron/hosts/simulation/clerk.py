@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from struct import Struct
-from typing import IO
+from typing import IO, Any
 
 from kron.errors import KronError
 from kron.theory.checker import Checker
 from kron.theory.report import Report
-from kron.theory.trace import Header, Position, write_header, write_position
+from kron.theory.trace import Header, Line, Position, Simultaneous, write_header, write_position
 
 _SHORT = 5_000  # positions: a shorter trace is done before another process is ready
 _BATCH = 500  # positions sent at once
@@ -31,11 +31,11 @@ class Clerk:
         with path.open("w" if overwrite or is_device else "x", encoding="utf-8") as file:
             file.write(f"{write_header(header)}\n")
         self._work = _Work(header, path, verify=verify)
-        self._waiting: list[Position] = []
+        self._waiting: list[Line] = []
         self._most = _SHORT
         self._process: subprocess.Popen[bytes] | None = None
 
-    def take(self, position: Position) -> None:
+    def take(self, position: Line) -> None:
         """Take one position."""
         self._waiting.append(position)
         if len(self._waiting) >= self._most:
@@ -68,7 +68,7 @@ class Clerk:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             _widen(self._process.stdin)
             _write(self._process.stdin, pickle.dumps(self._work))
-        _write(self._process.stdin, marshal.dumps([tuple(position) for position in self._waiting]))
+        _write(self._process.stdin, marshal.dumps(list(map(_plain, self._waiting))))
         self._waiting = []
 
 
@@ -79,7 +79,7 @@ class _Work:
         self._header, self._path, self._verify = header, path, verify
         self._checker: Checker | None = None
 
-    def take(self, positions: Sequence[Position]) -> None:
+    def take(self, positions: Sequence[Line]) -> None:
         """Write the positions down, and judge them."""
         if self._verify and self._checker is None:
             self._checker = Checker(self._header)
@@ -101,13 +101,24 @@ def work() -> None:
     try:
         doing: _Work = pickle.loads(_read(source))  # of our own process
         while batch := _read(source):
-            doing.take([Position._make(fields) for fields in marshal.loads(batch)])
+            doing.take(list(map(_line, marshal.loads(batch))))
         found = doing.close()
     except KronError as error:
         found = error
         while source.read(1 << 20):  # so that nobody writes into a closed pipe
             pass
     sys.stdout.buffer.write(pickle.dumps(found))
+
+
+def _plain(line: Line) -> object:
+    """Return a position as another process can have it: an event is a tuple, a set of them is a list."""
+    return [tuple(event) for event in line.events] if isinstance(line, Simultaneous) else tuple(line)
+
+
+def _line(found: Any) -> Line:
+    if isinstance(found, list):
+        return Simultaneous(tuple(map(Position._make, found)))
+    return Position._make(found)
 
 
 def _widen(pipe: IO[bytes] | None) -> None:

@@ -12,7 +12,7 @@ from kron.hosts.simulation.scenario import NO_ACCIDENTS, Accidents, Behaviour, J
 from kron.hosts.simulation.simulator import simulate
 from kron.theory.checker import Checker
 from kron.theory.report import Finding
-from kron.theory.trace import Position
+from kron.theory.trace import Line
 
 _MOST = 400  # lives that shrinking may cost: about a minute
 _SEEDS = 4  # with fewer accidents others are drawn, so a simpler scenario gets some seeds to fail with
@@ -35,7 +35,7 @@ class Failure:
     scenario: Scenario
     violated: str
     explanation: str
-    trace: tuple[Position, ...]
+    trace: tuple[Line, ...]
 
 
 Judge: TypeAlias = Callable[[Scenario], Sequence[Failure]]
@@ -44,13 +44,13 @@ Judge: TypeAlias = Callable[[Scenario], Sequence[Failure]]
 
 def judge(scenario: Scenario) -> list[Failure]:
     """Live through a scenario, and let the theory of its contract say what is violated. The judge of real searches."""
-    trace: list[Position] = []
+    trace: list[Line] = []
     failures: list[Failure] = []
 
     def note(finding: Finding) -> None:
         failures.append(Failure(scenario, finding.subject.name, finding.explanation, tuple(trace)))
 
-    def take(position: Position) -> None:
+    def take(position: Line) -> None:
         trace.append(position)
         checker.read(position)
 

@@ -21,7 +21,7 @@ from kron.instant import Instant
 from kron.rules.contract import WhileActive
 from kron.rules.event import Event
 from kron.rules.reader import Reader
-from kron.theory.trace import Position
+from kron.theory.trace import Line, Position
 
 _DAY = timedelta(days=1)
 _PATIENCE = timedelta(hours=6)  # a stop that takes longer ends in a crash, as operators do
@@ -43,7 +43,7 @@ class Summary:
 
 
 def simulate(
-    scenario: Scenario, take: Callable[[Position], object], progress: Callable[[float], object] = lambda _: None
+    scenario: Scenario, take: Callable[[Line], object], progress: Callable[[float], object] = lambda _: None
 ) -> Summary:
     """Live through a scenario; each position of its trace is handed over as it comes."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -73,9 +73,7 @@ class _LivingSink:
 class _Life:
     """One world, and the schedulers that follow each other in it."""
 
-    def __init__(
-        self, scenario: Scenario, take: Callable[[Position], object], progress: Callable[[float], object]
-    ) -> None:
+    def __init__(self, scenario: Scenario, take: Callable[[Line], object], progress: Callable[[float], object]) -> None:
         self._scenario, self._progress = scenario, progress
         self._take = take
         self._chance = Random(scenario.seed)
@@ -118,7 +116,7 @@ class _Life:
             )
         return scheduler
 
-    def _count(self, position: Position) -> None:
+    def _count(self, position: Line) -> None:
         self._summary.positions += 1
         self._take(position)
 
