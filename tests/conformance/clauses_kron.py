@@ -562,6 +562,7 @@ PERIODS = (
         "guarantee.deterministic",
         "3. The same inputs and the same period give the same chosen time.",
         f"{_DECIDE}::test_a_replayed_decision_is_equal",
+        "decision/test_determinism::test_another_process_makes_the_same_decisions",
         _JUDGE,
     ),
     _row(

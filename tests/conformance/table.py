@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
@@ -34,11 +35,12 @@ bugs, each with the clauses that it violates and the test that fails because of 
 """
 
 
-def citations() -> list[Citation]:
+@cache
+def citations() -> tuple[Citation, ...]:
     """Return every citation of the suite."""
     for path in sorted(HERE.glob("test_*.py")):
         import_module(f"tests.conformance.{path.stem}")
-    return sorted(CITATIONS, key=lambda citation: citation.test)
+    return tuple(sorted(CITATIONS, key=lambda citation: citation.test))
 
 
 def cited_by(clause: Clause) -> list[str]:

@@ -207,7 +207,7 @@ async def test_at_a_crash_and_after_it_nothing_is_recorded_told_or_called(contra
     await crashing
 
     assert (len(world.positions), len(world.events), world.store.records) == before
-    assert world.began == [("report", at("11:00"))]
+    assert (world.began, world.ended) == ([("report", at("11:00"))], [])
 
 
 # --- liveness ---------------------------------------------------------------------------------------------------------
