@@ -475,6 +475,7 @@ PERIODS = (
         "A period whose execution is recorded as started or completed is handled.",
         f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
         f"{_LIVES}::test_a_stop_leaves_nothing_to_explain",
+        f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
     ),
     # --- states
     _row(_STATE, "state.planned", "A period whose decision is computed and whose second has not come is planned."),

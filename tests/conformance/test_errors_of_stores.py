@@ -1,4 +1,4 @@
-"""The errors of a store that refuses a task, fails as a whole, or is damaged: told in the words of the contract."""
+"""The errors of a store that refuses a task, fails as a whole, or is damaged, in the words of the contract."""
 
 import re
 import sqlite3
@@ -137,9 +137,9 @@ async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
     messages: list[str] = []
 
     await world.until("11:00:10")
-    for call in (lambda: scheduler.initialize([*tasks, world.task("new")]), scheduler.stop):
+    for call in (scheduler.initialize([*tasks, world.task("new")]), scheduler.stop()):
         try:
-            await call()
+            await call
         except KronError as error:
             messages.append(str(error))
     with suppress(KronError):

@@ -92,7 +92,7 @@ async def live(world: World, scheduler: Scheduler) -> None:
     await scheduler.stop()
 
 
-async def told(contract: Contract) -> list[Event]:
+async def emitted(contract: Contract) -> list[Event]:
     """Return the events of that life."""
     world = World(contract, "10:59:30.123456")
     await live(world, world.scheduler())
@@ -104,7 +104,7 @@ async def told(contract: Contract) -> list[Event]:
 async def test_every_required_field_of_every_event_has_its_form(contract: Contract) -> None:
     wrong = [
         (event.name, field, event.fields.get(field))
-        for event in await told(contract)
+        for event in await emitted(contract)
         for field, is_right in FORMS[event.name].items()
         if field not in event.fields or not is_right(event.fields[field])
     ]
@@ -136,7 +136,7 @@ async def test_every_required_field_of_every_event_reaches_the_log(
 
 @clause("events.iso-times")
 async def test_every_time_in_every_event_is_in_iso_8601_or_null_if_there_is_none(contract: Contract) -> None:
-    events = await told(contract)
+    events = await emitted(contract)
 
     times = [
         (event, field, value)
@@ -165,7 +165,7 @@ async def test_the_times_in_events_are_those_of_the_clock_to_the_microsecond(con
 
 
 @clause("events.task-orphaned")
-async def test_each_task_that_left_the_list_is_told_with_its_own_last_run_or_null(contract: Contract) -> None:
+async def test_each_task_that_left_the_list_is_reported_with_its_own_last_run_or_null(contract: Contract) -> None:
     world = World(contract, "10:59:30")
     first = await world.start(world.task("hourly"), world.task("unused", "0 3 * * *"), world.task("often", "* * * * *"))
     await world.until("11:30:20")

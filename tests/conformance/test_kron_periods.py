@@ -137,7 +137,7 @@ def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() ->
         world.runner.end("life1-1", Ending(exit_code=0))
         await world.clock.advance(25 * MINUTE)
 
-    assert [told.split(" ", 4)[4] for told in lived(story).told] == ["executed", "executed"]
+    assert [entry.split(" ", 4)[4] for entry in lived(story).told] == ["executed", "executed"]
 
 
 # --- changed definitions ----------------------------------------------------------------------------------------------
@@ -253,18 +253,18 @@ def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_nex
         await world.begin(work("*/10 * * * *", deadline="2h"))
         await world.clock.advance(2 * HOUR)
 
-    told = lived(story, store=SqliteJobLedger(tmp_path / "jobs.db")).told
+    entries = lived(story, store=SqliteJobLedger(tmp_path / "jobs.db")).told
 
-    periods = [entry.split(" ", 4)[3] for entry in told]
-    assert len(set(periods)) == len(periods), told
-    assert {entry.split(" ", 4)[4] for entry in told} == {"executed"}
+    periods = [entry.split(" ", 4)[3] for entry in entries]
+    assert len(set(periods)) == len(periods), entries
+    assert {entry.split(" ", 4)[4] for entry in entries} == {"executed"}
     assert (periods[0], periods[-1]) == ("12:00", "14:00")
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def told_of_an_eventful_life() -> list[Event]:
+def events_of_an_eventful_life() -> list[Event]:
     """Return the events of a life with every outcome."""
     events: list[Event] = []
 
@@ -282,7 +282,7 @@ OUTCOMES = ("PeriodExecuted", "PeriodSkipped", "PeriodMissed", "PeriodUnschedula
 
 @clause("shown.period", "outcome.one-each")
 def test_of_each_period_the_log_has_its_id_its_times_and_its_outcome() -> None:
-    rows = [event for event in told_of_an_eventful_life() if event.name in OUTCOMES]
+    rows = [event for event in events_of_an_eventful_life() if event.name in OUTCOMES]
 
     assert {event.name for event in rows} == set(OUTCOMES)
     for event in rows:
@@ -299,7 +299,7 @@ def test_of_each_period_the_log_has_its_id_its_times_and_its_outcome() -> None:
 
 @clause("shown.reason")
 def test_of_a_period_without_an_execution_the_log_has_the_reason() -> None:
-    rows = [event for event in told_of_an_eventful_life() if event.name in OUTCOMES]
+    rows = [event for event in events_of_an_eventful_life() if event.name in OUTCOMES]
 
     reasons = {(str(event.fields["outcome"]), event.fields["reason"]) for event in rows}
     assert reasons == {
@@ -313,7 +313,7 @@ def test_of_a_period_without_an_execution_the_log_has_the_reason() -> None:
 
 @clause("shown.decision", "shown.replay", "seed.shown")
 def test_every_decision_in_the_log_can_be_made_again_from_its_line_alone() -> None:
-    events = told_of_an_eventful_life()
+    events = events_of_an_eventful_life()
     lines = [json.dumps(dict(event.fields)) for event in events if event.name == "DecisionMade"]
 
     decisions = [Decision.from_json(line) for line in lines]

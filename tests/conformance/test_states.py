@@ -180,12 +180,12 @@ async def test_a_last_task_that_is_cancelled_while_it_runs_ends_and_never_starts
 
     await scheduler.initialize([])
     await world.until("11:06")
-    told = world.story(*LOOP)
+    events = world.story(*LOOP)
     await world.until("11:30")
     clock.waits.clear()
     await world.until("23:00")
 
-    assert told == ["PollingStarted", "PollingStopped"]
+    assert events == ["PollingStarted", "PollingStopped"]
     assert (world.starts(), len(world.ended)) == (times("11:00"), 1)
     assert clock.waits == []
     await _stopped(scheduler)

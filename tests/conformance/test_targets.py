@@ -80,16 +80,16 @@ async def test_a_start_is_reported_as_late_after_a_minute_and_with_a_longer_list
 
 async def _reported(contract: Contract, number: int, seconds: int) -> list[object]:
     """Return how late a start is reported that its limit delays by so many seconds, in a list of so many tasks."""
-    told: list[Event] = []
+    events: list[Event] = []
     world = World(contract, "10:59:30")
     scheduler = Scheduler(
-        contract=contract.name, clock=world.clock, sink=told.append, timezone="UTC", max_concurrent_runs=1
+        contract=contract.name, clock=world.clock, sink=events.append, timezone="UTC", max_concurrent_runs=1
     )
     others = [world.task(f"task {each}", "0 3 * * *") for each in range(number - 2)]
     both = [world.task("first", takes=seconds * SECOND), world.task("second")][: max(1, min(2, number))]
     await scheduler.initialize([*both, *others])
     await world.until("11:05")
-    return [event.fields["lateness"] for event in told if event.name == "StartDelayed"]
+    return [event.fields["lateness"] for event in events if event.name == "StartDelayed"]
 
 
 @pytest.mark.parametrize("down", [SECOND, 20 * MINUTE, 3 * DAY], ids=str)
@@ -207,9 +207,9 @@ async def test_no_more_tasks_run_at_once_than_the_limit_and_none_is_left_out(con
 
 @clause("resources.timeout")
 async def test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_again(contract: Contract) -> None:
-    world, told = World(contract, "10:59:30"), list[Event]()
+    world, events = World(contract, "10:59:30"), list[Event]()
     scheduler = Scheduler(
-        contract=contract.name, clock=world.clock, timezone="UTC", run_timeout=10 * MINUTE, sink=told.append
+        contract=contract.name, clock=world.clock, timezone="UTC", run_timeout=10 * MINUTE, sink=events.append
     )
     await scheduler.initialize([world.task(takes=HOUR, retry=5 * MINUTE), world.task("short", takes=9 * MINUTE)])
 
@@ -217,7 +217,7 @@ async def test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_agai
 
     assert world.starts() == times("11:00", "11:15")
     assert [name for name, _ in world.ended] == ["short"]
-    [failed] = [event for event in told if event.name == "TaskRunFailed"]
+    [failed] = [event for event in events if event.name == "TaskRunFailed"]
     assert (failed.fields["duration"], failed.fields["taskName"]) == (600.0, "report")
 
 

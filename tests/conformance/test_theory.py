@@ -196,7 +196,7 @@ def test_after_a_stop_nothing_starts_before_a_successful_initialisation(contract
 
 
 @clause("theory.crash-dominates")
-async def test_at_a_crash_and_after_it_nothing_is_recorded_told_or_called(contract: Contract) -> None:
+async def test_at_a_crash_and_after_it_nothing_is_recorded_emitted_or_called(contract: Contract) -> None:
     world = Judged(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("due at the crash", "5 * * * *"))
     await world.until("11:04:59")
