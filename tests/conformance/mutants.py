@@ -560,7 +560,7 @@ PERIODS = (
         "decision/decide.py",
         "seconds = int(u * (terms.width + 1)) if terms.quantile is None",
         "seconds = int(u * (terms.width + 1)) + 1 if terms.quantile is None",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECISIONS}::test_no_distribution_leaves_a_window_of_a_few_seconds",
     ),
     _bug(
         "window.zero",
@@ -817,7 +817,7 @@ PERIODS = (
         f"{_LIVES}::test_a_run_that_survived_is_active_and_its_time_counts_from_its_start",
     ),
     _bug(
-        "once.started-is-handled",
+        "once.started-is-handled change.handled-stays",
         "rules/handled.py",
         "return any(first <= nominal <= last for first, last in self.spans)",
         "return any(first <= nominal < last for first, last in self.spans)",
@@ -853,17 +853,10 @@ PERIODS = (
     ),
     _bug(
         "change.future",
-        "rules/redefinition.py",
-        "return effective(decide(timing, nominal)) > since",
-        "return False",
-        "rules/test_redefinition::test_every_period_is_closed_once_or_comes_with_the_new_definition",
-    ),
-    _bug(
-        "change.handled-stays decision.of-a-handled-period",
-        "rules/coming.py",
-        "if effective(decision) > self._since and not self._handled.has(nominal):",
-        "if effective(decision) > self._since:",
-        f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
+        "engine/jobs/declaring.py",
+        "renewed._replace(declared_at=now, served=now, boot=boot)",
+        "renewed._replace(boot=boot)",
+        f"{_LIVES}::test_an_edit_runs_nothing_and_owns_what_is_chosen_after_it",
     ),
     _bug(
         "change.active",
@@ -880,18 +873,10 @@ PERIODS = (
         f"{_ALIVE}::test_a_clock_that_is_set_forward_is_time_without_a_host",
     ),
     _bug(
-        "clock.backward",
-        "engine/jobs/judging.py",
-        "    while job.coming is not None and (decision := job.coming.take(now)) is not None:\n",
-        "    if job.reached > now:\n        job.reach(now - (job.reached - now))\n"
-        "    while job.coming is not None and (decision := job.coming.take(now)) is not None:\n",
-        f"{_ALIVE}::test_a_clock_that_is_set_back_handles_nothing_again",
-    ),
-    _bug(
-        "clock.persisted once.per-period",
-        "engine/jobs/step.py",
-        "if until > job.record.served:",
-        "if until < job.record.served:",
+        "clock.backward clock.persisted once.per-period",
+        "engine/jobs/job.py",
+        "Coming(self.work.timing, until, self.handled)",
+        "Coming(self.work.timing, self.record.declared_at, NONE)",
         f"{_PERIODS}::test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life",
     ),
     _bug(

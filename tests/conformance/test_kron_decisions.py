@@ -78,6 +78,21 @@ def test_a_decision_names_its_algorithm_and_one_of_another_algorithm_is_refused(
     assert caught.value.details["field"] == "algorithm_version"
 
 
+@pytest.mark.parametrize("mode", ["after", "around"])
+@clause("window.contains-chosen", "distribution.bounded", "guarantee.window")
+def test_no_distribution_leaves_a_window_of_a_few_seconds(mode: str) -> None:
+    decisions = [
+        decided(f"0 12 * * * @win({mode},{length}s) @dist({name})", identity=f"job {number}")
+        for length in (0, 1, 2, 4)
+        for name in ("uniform", "skewEarly", "skewLate", "exponential", "normal")
+        for number in range(20)
+    ]
+
+    chosen = [each for each in decisions if each.chosen_time is not None]
+    assert [each for each in chosen if not each.window_start <= each.chosen_time <= each.window_end] == []  # type: ignore[operator]
+    assert len(chosen) == len(decisions)
+
+
 @clause("hosts.whole-seconds")
 def test_every_chosen_time_is_a_whole_second_in_utc() -> None:
     modes = ("after,7s", "around,7s", "around,1.5s", "after,90m")

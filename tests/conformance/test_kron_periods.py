@@ -243,7 +243,7 @@ def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> 
     assert [value for value in others if re.match(r"\d{4}-\d\d-\d\d|1[67]\d{8}", value)] == []
 
 
-@clause("clock.persisted", "once.per-period")
+@clause("clock.persisted", "clock.backward", "once.per-period")
 def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life(tmp_path: Path) -> None:
     async def story(world: World) -> None:
         await world.begin(work("*/10 * * * *", deadline="2h"))
