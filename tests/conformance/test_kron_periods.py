@@ -1,6 +1,5 @@
 """The contract `kron`: what a host does with the periods of its jobs, records of them and shows of them."""
 
-import json
 import re
 import sqlite3
 from contextlib import closing
@@ -8,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kron import Decision, Policy, Timing, decide
+from kron import Policy, Timing, decide
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
-from kron.decision.decide import replay
 from kron.engine.jobs.execution import Ending
-from kron.hosts.krond.chronicle import Chronicler
-from kron.hosts.krond.recording import JobRecorder
-from kron.rules.event import Event
 from kron.rules.history_row import run_row
 from kron.rules.verdict import Close, Run, Wait, judge
 from tests.conformance.citing import clause
@@ -259,69 +254,3 @@ def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_nex
     assert len(set(periods)) == len(periods), entries
     assert {entry.split(" ", 4)[4] for entry in entries} == {"executed"}
     assert (periods[0], periods[-1]) == ("12:00", "14:00")
-
-
-# --- what is shown ----------------------------------------------------------------------------------------------------
-
-
-def events_of_an_eventful_life() -> list[Event]:
-    """Return the events of a life with every outcome."""
-    events: list[Event] = []
-
-    async def story(world: World) -> None:
-        world.listeners.append(Chronicler(events.append, JobRecorder(world.clock.now, lambda _: None)))
-        world.runner.lasts = 25 * MINUTE
-        await eventful(world)
-
-    lived(story)
-    return events
-
-
-OUTCOMES = ("PeriodExecuted", "PeriodSkipped", "PeriodMissed", "PeriodUnschedulable")
-
-
-@clause("shown.period", "outcome.one-each")
-def test_of_each_period_the_log_has_its_id_its_times_and_its_outcome() -> None:
-    rows = [event for event in events_of_an_eventful_life() if event.name in OUTCOMES]
-
-    assert {event.name for event in rows} == set(OUTCOMES)
-    for event in rows:
-        fields = event.fields
-        assert f"Period{str(fields['outcome']).capitalize()}" == event.name
-        assert fields["period_id"] == fields["nominal_time"]
-        assert RFC_3339.fullmatch(str(fields["nominal_time"]))
-        if event.name == "PeriodUnschedulable":
-            assert fields["chosen_time"] is None
-        else:
-            assert RFC_3339.fullmatch(str(fields["chosen_time"]))
-            assert str(fields["chosen_time"]) >= str(fields["nominal_time"])
-
-
-@clause("shown.reason")
-def test_of_a_period_without_an_execution_the_log_has_the_reason() -> None:
-    rows = [event for event in events_of_an_eventful_life() if event.name in OUTCOMES]
-
-    reasons = {(str(event.fields["outcome"]), event.fields["reason"]) for event in rows}
-    assert reasons == {
-        ("executed", None),
-        ("skipped", "active"),
-        ("missed", "downtime"),
-        ("unschedulable", "the only second is not allowed"),
-    }
-    assert all(event.fields["detail"] for event in rows if event.name != "PeriodExecuted")
-
-
-@clause("shown.decision", "shown.replay", "seed.shown")
-def test_every_decision_in_the_log_can_be_made_again_from_its_line_alone() -> None:
-    events = events_of_an_eventful_life()
-    lines = [json.dumps(dict(event.fields)) for event in events if event.name == "DecisionMade"]
-
-    decisions = [Decision.from_json(line) for line in lines]
-
-    assert [replay(decision) for decision in decisions] == decisions
-    assert all(len(json.loads(line)["seed_hash"]) == 64 for line in lines)
-    assert {json.loads(line)["distribution"]["name"] for line in lines} == {"uniform"}
-    shown = {(decision.identity, decision.period_id) for decision in decisions}
-    assert shown == {
-        (event.fields["identity"], event.fields["period_id"]) for event in events if event.name in OUTCOMES
-    }

@@ -13,7 +13,8 @@ import kron
 from tests.conformance.clauses import CATALOGUE, CLAUSES
 from tests.conformance.clauses_kron import PERIODS
 from tests.conformance.clauses_theory import FOREVER, THEORY
-from tests.conformance.mutants import MUTANTS, Mutant
+from tests.conformance.mutant import Mutant
+from tests.conformance.mutants import MUTANTS
 from tests.conformance.table import ROOT, cited_by, place_of
 
 PACKAGE = Path(kron.__file__).parent
