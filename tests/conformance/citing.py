@@ -1,6 +1,7 @@
 """@clause(id, …): the test cites these clauses and runs once under each contract that makes all of them.
 
-The body gets the contract as argument `contract`; if it is a coroutine function it runs in an event loop of its own.
+The body gets the contract as argument `contract`, if it has one; a test of one contract alone may do without. If the
+body is a coroutine function it runs in an event loop of its own.
 """
 
 import asyncio
@@ -40,8 +41,12 @@ def clause(*ids: str, under: tuple[str, ...] | None = None) -> Callable[[Body], 
     def mark(body: Body) -> Body:
         CITATIONS.append(Citation(f"{body.__module__}::{body.__qualname__}", ids, contracts))
         test = _in_a_loop(body) if inspect.iscoroutinefunction(body) else body
-        values = [pytest.param(PRESETS[name], id=name) for name in contracts]
-        marked: Body = pytest.mark.clause(*ids)(pytest.mark.parametrize("contract", values)(test))
+        if "contract" in inspect.signature(body).parameters:
+            values = [pytest.param(PRESETS[name], id=name) for name in contracts]
+            test = pytest.mark.parametrize("contract", values)(test)
+        else:
+            assert len(contracts) == 1, f"{body.__qualname__} cites clauses of {contracts} and runs under none of them"
+        marked: Body = pytest.mark.clause(*ids)(test)
         return marked
 
     return mark

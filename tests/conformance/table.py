@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
@@ -24,22 +25,35 @@ HOLDS, BROKEN = "holds", "broken"
 _HEAD = """\
 # Conformance
 
-Every demand of the three contracts of the library, the tests that show it, and what the tests said when this page was
-written. A test runs once under each contract named in its row; `holds` means that all of them passed. The tests are in
-`tests/conformance`, on virtual time. `python -m tests.conformance.table` runs them and writes this page.
+Every demand of the four contracts, the tests that show it, and the result of these tests when this page was written.
+`polling-draft`, `polling` and `declarative` are the contracts of the library (`all` means these three), `kron` is that
+of krond and the operator. A test runs once under each contract named in its row; `holds` means that every one passed.
+
+A test without a directory is in `tests/conformance`, the others are in the directory of `tests` that their name begins
+with. `python -m tests.conformance.table` runs all of them and writes this page. `tests/conformance/mutants.py` lists
+bugs, each with the clauses that it violates and the test that fails because of it.
 """
 
 
-def citations() -> list[Citation]:
+@cache
+def citations() -> tuple[Citation, ...]:
     """Return every citation of the suite."""
     for path in sorted(HERE.glob("test_*.py")):
         import_module(f"tests.conformance.{path.stem}")
-    return sorted(CITATIONS, key=lambda citation: citation.test)
+    return tuple(sorted(CITATIONS, key=lambda citation: citation.test))
 
 
 def cited_by(clause: Clause) -> list[str]:
-    """Return the tests that cite the clause."""
-    return [citation.test for citation in citations() if clause.id in citation.clauses]
+    """Return the tests that show the clause: module::test."""
+    return [citation.test for citation in citations() if clause.id in citation.clauses] + [
+        f"tests.{test.replace('/', '.')}" for test in clause.shown_by
+    ]
+
+
+def place_of(test: str) -> str:
+    """Return what pytest calls a test: tests/rules/test_verdict.py::test_…"""
+    module, _, name = test.partition("::")
+    return f"{module.replace('.', '/')}.py::{name}"
 
 
 def page(verdicts: Mapping[str, str]) -> str:
@@ -65,7 +79,8 @@ def verdicts_of_a_run() -> dict[str, str]:
     """Run the suite and return what it says of each clause."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-n", "0", "-m", "clause", f"--junitxml={report}", str(HERE)]
+        tests = sorted({place_of(test) for clause in CLAUSES for test in cited_by(clause)})
+        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *tests]
         subprocess.run(command, cwd=ROOT, check=False)
         cases = list(ElementTree.parse(report).iter("testcase"))
     passed: dict[str, list[bool]] = defaultdict(list)
@@ -85,9 +100,13 @@ def verdict(clause: Clause, passed: Mapping[str, list[bool]]) -> str:
 
 def _row(clause: Clause, verdicts: Mapping[str, str]) -> str:
     contracts = "all" if clause.revisions == EVERY else ", ".join(clause.revisions)
-    tests = "<br>".join(f"`{test.rpartition('.')[2]}`" for test in cited_by(clause))
+    tests = "<br>".join(f"`{_shown(test)}`" for test in cited_by(clause))
     said = verdicts.get(clause.id, "not yet run")
     return f"| `{clause.id}` | {contracts} | {clause.sentence} | {tests} | {said} |"
+
+
+def _shown(test: str) -> str:
+    return test.removeprefix("tests.").removeprefix("conformance.").replace(".", "/")
 
 
 if __name__ == "__main__":

@@ -1,26 +1,63 @@
 """Every clause has a test under each of its contracts, every citation a clause, and the page says so."""
 
+import ast
+from functools import cache
+
 import pytest
 
+from kron.rules.contract import PRESETS
 from tests.conformance.citing import clause
-from tests.conformance.clause import EVERY, Clause
+from tests.conformance.clause import Clause
 from tests.conformance.clauses import CATALOGUE, CLAUSES
-from tests.conformance.table import BROKEN, HOLDS, PAGE, citations, cited_by, page, verdict, verdicts_on_the_page
+from tests.conformance.table import (
+    BROKEN,
+    HOLDS,
+    PAGE,
+    ROOT,
+    citations,
+    cited_by,
+    page,
+    place_of,
+    verdict,
+    verdicts_on_the_page,
+)
 
 
 def test_no_two_clauses_share_a_name() -> None:
     assert len(CATALOGUE) == len(CLAUSES)
 
 
-def test_the_contracts_of_a_clause_are_contracts_of_the_library() -> None:
-    assert all(each.revisions and set(each.revisions) <= set(EVERY) for each in CLAUSES)
+def test_the_contracts_of_a_clause_exist() -> None:
+    assert all(each.revisions and set(each.revisions) <= set(PRESETS) for each in CLAUSES)
+
+
+def test_every_contract_has_clauses() -> None:
+    assert {name for each in CLAUSES for name in each.revisions} == set(PRESETS)
 
 
 @pytest.mark.parametrize("each", CLAUSES, ids=lambda each: each.id)
 def test_a_clause_is_shown_under_each_of_its_contracts_or_says_why_it_cannot_be(each: Clause) -> None:
     shown = {name for citation in citations() if each.id in citation.clauses for name in citation.contracts}
 
+    if each.shown_by:
+        shown |= set(each.revisions)
     assert shown == (set() if each.untestable else set(each.revisions))
+
+
+@pytest.mark.parametrize("each", [each for each in CLAUSES if each.shown_by], ids=lambda each: each.id)
+def test_the_tests_that_a_clause_names_exist(each: Clause) -> None:
+    missing = [test for test in cited_by(each) if test.partition("::")[2] not in _tests_of(place_of(test))]
+
+    assert missing == []
+    assert len(set(each.shown_by)) == len(each.shown_by)
+
+
+@cache
+def _tests_of(place: str) -> frozenset[str]:
+    """Return the names of the functions in a file."""
+    path = ROOT / place.partition("::")[0]
+    tree = ast.parse(path.read_text("utf-8")) if path.exists() else ast.Module([], [])
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def test_a_citation_of_a_clause_that_does_not_exist_is_refused() -> None:

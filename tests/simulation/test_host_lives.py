@@ -18,7 +18,7 @@ from kron.rules.policy import Policy
 from kron.rules.work import Work
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
-from kron.theory.trace import Position, write_position
+from kron.theory.trace import Line, write_position
 
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
 START = datetime(2026, 3, 2, 11, 59, 30, tzinfo=UTC)
@@ -153,7 +153,7 @@ def test_standstills_of_every_kind_are_drawn() -> None:
 
 
 def test_a_seed_always_gives_the_same_trace() -> None:
-    traces: list[list[Position]] = [[], []]
+    traces: list[list[Line]] = [[], []]
     for trace in traces:
         simulate_host(draw(4), trace.append)
 

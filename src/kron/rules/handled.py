@@ -64,6 +64,10 @@ class Handled:
         last = self.spans[number - 1][1] if number else None
         return None if last is None or last < nominal else last
 
+    def latest(self) -> Instant | None:
+        """Return the latest nominal time of them."""
+        return self.spans[-1][1] if self.spans else None
+
     def apart(self, after: Instant, until: Instant) -> Iterator[tuple[Instant, Instant]]:
         """Yield what lies between them, in order and in the same form: after the one, up to and including the other."""
         number = max(0, bisect_right(self.spans, after, key=_FIRST) - 1)

@@ -1,6 +1,6 @@
 """TaskRecord: what is remembered of a task of the library, and its persisted fields in both directions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -110,6 +110,15 @@ class TaskRecord(NamedTuple):
             for (name, read), value in zip(_READERS, row, strict=True)
         ]
         return cls._make(values)
+
+
+def check_columns(found: Collection[str]) -> None:
+    """Raise what is wrong with stored tasks that have these fields and no others."""
+    if not any(name in found for name in FIELDS):
+        raise TaskInvalidStructureError(value=sorted(found))
+    for name in FIELDS:
+        if name not in found:
+            raise TaskMissingFieldError(field=name)
 
 
 @lru_cache(maxsize=1024)

@@ -13,10 +13,9 @@ from kron.engine.ports import Batch
 from kron.errors import (
     LedgerUnusableError,
     TaskInvalidValueError,
-    TaskMissingFieldError,
     TaskTryDeserializeError,
 )
-from kron.rules.record import FIELDS, TaskRecord
+from kron.rules.record import FIELDS, TaskRecord, check_columns
 
 _HISTORY = 100_000  # runs kept for people to look at
 _PRUNED = 1_000  # old runs removed by one commit: it stays short
@@ -95,8 +94,7 @@ class SqliteLedger:
         self._ids = {}
         try:
             columns = {column for _, column, *_ in connection.execute("PRAGMA table_info(task)")}
-            for missing in (field for field in FIELDS if field not in columns):
-                raise TaskMissingFieldError(field=missing)
+            check_columns(columns)
             for row in connection.execute(f"SELECT {', '.join(FIELDS)}, id FROM task"):
                 try:
                     record = TaskRecord.from_row(row[:-1])

@@ -65,8 +65,7 @@ def _prepare(
     now: Instant,
     handled: Mapping[str, Collection[Instant] | Handled],
 ) -> Prepared:
-    given = handled.get(work.identity, NONE)
-    known = given if isinstance(given, Handled) else Handled.of(given)
+    known = _known(handled, work)
     job = Job(work, JobRecord(work.identity, work.name, work.key, now, now), known)
     job.at = job.next_look(now)
     if record is None:
@@ -78,11 +77,15 @@ def _prepare(
     return Prepared(job, closings_of(book, before, record, work, now, known), record, until)
 
 
+def _known(handled: Mapping[str, Collection[Instant] | Handled], work: Work) -> Handled:
+    given = handled.get(work.identity, NONE)
+    return given if isinstance(given, Handled) else Handled.of(given)
+
+
 def _prepare_return(
-    book: JobBook, work: Work, record: JobRecord, now: Instant, handled: Mapping[str, Collection[Instant]]
+    book: JobBook, work: Work, record: JobRecord, now: Instant, handled: Mapping[str, Collection[Instant] | Handled]
 ) -> Prepared:
-    known = Handled.of(handled[work.identity]) if work.identity in handled else NONE
-    job = Job(work, record, known)
+    job = Job(work, record, _known(handled, work))
     job.at = job.next_look(now)
     return Prepared(job, (), book.record(work.identity), job.at)
 

@@ -28,7 +28,7 @@ from kron.hosts.simulation.loop import VirtualLoop
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.event import Event
 from kron.rules.work import Work
-from kron.theory.trace import Header, Position
+from kron.theory.trace import Header, Line
 
 _DAY = timedelta(days=1)
 _LONGEST_FREEZE = 20  # times the slack
@@ -78,7 +78,7 @@ class HostLife(NamedTuple):
     events: Sequence[Event]
 
 
-def simulate_host(scenario: HostScenario, take: Callable[[Position], object]) -> HostLife:
+def simulate_host(scenario: HostScenario, take: Callable[[Line], object]) -> HostLife:
     """Live through a scenario; each position of its trace is handed over as it comes."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_Life(scenario, take).live())
@@ -129,7 +129,7 @@ class _Commands:
 class _Recorder(JobRecorder):
     """Also says when a run begins, which is in the middle of a step, and heeds nothing else."""
 
-    def __init__(self, now: Callable[[], Instant], take: Callable[[Position], object]) -> None:
+    def __init__(self, now: Callable[[], Instant], take: Callable[[Line], object]) -> None:
         super().__init__(now, take)
         self.on_step: Callable[[], object] = lambda: None
 
@@ -157,7 +157,7 @@ class _Ledger(MemoryJobLedger):
 class _Life:
     """One host, from its start to the end of the span."""
 
-    def __init__(self, scenario: HostScenario, take: Callable[[Position], object]) -> None:
+    def __init__(self, scenario: HostScenario, take: Callable[[Line], object]) -> None:
         self._scenario = scenario
         self._chance = Random(scenario.seed)
         self._clock = VirtualClock(scenario.start)

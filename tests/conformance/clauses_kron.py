@@ -1,0 +1,7 @@
+"""PERIODS: what the contract `kron` demands of decisions, of outcomes, and of the hosts that act on them."""
+
+from tests.conformance.clauses_choice import CHOICE
+from tests.conformance.clauses_hosts import HOSTS
+from tests.conformance.clauses_outcome import OUTCOME
+
+PERIODS = (*CHOICE, *OUTCOME, *HOSTS)

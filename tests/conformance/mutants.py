@@ -1,0 +1,9 @@
+"""MUTANTS: bugs as changes to the text of the code, each with the clauses that it violates and the test that fails."""
+
+from tests.conformance.mutants_choices import CHOICES
+from tests.conformance.mutants_inputs import INPUTS
+from tests.conformance.mutants_library import LIBRARY
+from tests.conformance.mutants_outcomes import OUTCOMES
+from tests.conformance.mutants_theory import THEORY
+
+MUTANTS = (*LIBRARY, *THEORY, *INPUTS, *CHOICES, *OUTCOMES)

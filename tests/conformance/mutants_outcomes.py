@@ -1,0 +1,182 @@
+"""OUTCOMES: bugs of policies, of idempotency, of changes and of what a host shows."""
+
+from tests.conformance.mutant import bug
+
+_DECISIONS = "conformance/test_kron_decisions"
+_PERIODS = "conformance/test_kron_periods"
+_VERDICT = "rules/test_verdict"
+_ALIVE = "engine/jobs/test_periods"
+_LIVES = "engine/jobs/test_lives"
+
+OUTCOMES = (
+    bug(
+        "outcome.missed deadline.zero",
+        "rules/verdict.py",
+        "if SECOND * late > policy.deadline + slack:",
+        "if policy.deadline and SECOND * late > policy.deadline + slack:",
+        f"{_VERDICT}::test_a_period_one_second_late_without_a_deadline_is_missed",
+    ),
+    bug(
+        "trigger.suspended guarantee.suspension",
+        "engine/jobs/job.py",
+        "return self.work.policy.suspend or self.record.suspended",
+        "return self.work.policy.suspend",
+        f"{_LIVES}::test_a_suspended_job_handles_nothing_and_is_judged_by_its_deadline_when_it_goes_on",
+    ),
+    bug(
+        "trigger.handled-when-eligible state.terminal",
+        "rules/verdict.py",
+        "return Close(Outcome.MISSED, Reason.DEADLINE.value)",
+        "return Wait(None)",
+        f"{_PERIODS}::test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once",
+    ),
+    bug(
+        "deadline.within deadline.beyond",
+        "rules/verdict.py",
+        "if SECOND * late > policy.deadline + slack:",
+        "if SECOND * late >= policy.deadline + slack and late:",
+        f"{_VERDICT}::test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed",
+    ),
+    bug(
+        "overlap.at-trigger",
+        "rules/verdict.py",
+        "if active and policy.concurrency is Concurrency.FORBID:",
+        "if policy.concurrency is Concurrency.FORBID and decision.nominal_time.minute == 30:",
+        f"{_PERIODS}::test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way",
+    ),
+    bug(
+        "overlap.allow overlap.replace",
+        "rules/verdict.py",
+        "replaces=active and policy.concurrency is Concurrency.REPLACE)",
+        "replaces=active)",
+        f"{_VERDICT}::test_an_active_execution_is_met_by_the_policy",
+    ),
+    bug(
+        "overlap.replace overlap.termination",
+        "engine/jobs/step.py",
+        "book.terminate(self._replaced, Result.REPLACED)",
+        "book.terminate((), Result.REPLACED)",
+        f"{_ALIVE}::test_replace_ends_the_run_and_begins_when_it_is_gone",
+    ),
+    bug(
+        "once.per-period state.monotonic guarantee.permanent",
+        "adapters/sqlite_ledger/job_writing.py",
+        "if row is None or closed_of(row) != record:",
+        "if row is not None and closed_of(row) != record and record.number > 1:",
+        "adapters/test_job_ledgers::test_sqlite",
+    ),
+    bug(
+        "once.cluster",
+        "hosts/operator/answers.py",
+        'error.reason == "AlreadyExists"',
+        'error.reason == "Exists"',
+        "hosts/operator/test_faults::test_a_job_whose_answer_was_lost_is_found_and_not_made_again",
+    ),
+    bug(
+        "once.daemon",
+        "engine/jobs/job.py",
+        "return bool(self.active or self.retries) or any(",
+        "return bool(self.retries) or any(",
+        f"{_LIVES}::test_a_run_that_survived_is_active_and_its_time_counts_from_its_start",
+    ),
+    bug(
+        "once.started-is-handled change.handled-stays",
+        "rules/handled.py",
+        "return any(first <= nominal <= last for first, last in self.spans)",
+        "return any(first <= nominal < last for first, last in self.spans)",
+        f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
+    ),
+    bug(
+        "state.planned state.eligible state.terminal",
+        "rules/verdict.py",
+        "return Wait(decision.chosen_time)",
+        "return Wait(decision.window_start)",
+        f"{_PERIODS}::test_a_period_is_planned_until_its_second_eligible_from_then_on_and_then_handled_for_ever",
+    ),
+    bug(
+        "state.execution",
+        "rules/history_row.py",
+        '"state": _RUNNING if end is None else _COMPLETED,',
+        '"state": _RUNNING,',
+        f"{_PERIODS}::test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result",
+    ),
+    bug(
+        "guarantee.once",
+        "theory/properties.py",
+        "Always(EXECUTION >> ~Previous(Once(EXECUTION)))",
+        "Always(EXECUTION >> ~Previous(EXECUTION))",
+        "theory/test_periods::test_the_shortest_trace_that_violates_it_is_caught_where_it_does",
+    ),
+    bug(
+        "change.any-field",
+        "engine/jobs/declaring.py",
+        "if record.definition == work.key:",
+        "if record.definition == work.key or (book.work(record).timing == work.timing and job is not None):",
+        f"{_PERIODS}::test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone",
+    ),
+    bug(
+        "change.future",
+        "engine/jobs/declaring.py",
+        "renewed._replace(declared_at=now, served=now, boot=boot)",
+        "renewed._replace(boot=boot)",
+        f"{_LIVES}::test_an_edit_runs_nothing_and_owns_what_is_chosen_after_it",
+    ),
+    bug(
+        "change.active",
+        "engine/jobs/job.py",
+        "self.queue, self.active, self.retries = before.queue, before.active, before.retries",
+        "self.queue, self.retries = before.queue, before.retries",
+        f"{_PERIODS}::test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one",
+    ),
+    bug(
+        "clock.forward",
+        "engine/jobs/book.py",
+        "self._armed, self._gap = now, Reason.DEADLINE",
+        "self._gap = Reason.DEADLINE",
+        f"{_ALIVE}::test_a_clock_that_is_set_forward_is_time_without_a_host",
+    ),
+    bug(
+        "clock.backward clock.persisted once.per-period",
+        "engine/jobs/job.py",
+        "Coming(self.work.timing, until, self.handled)",
+        "Coming(self.work.timing, self.record.declared_at, NONE)",
+        f"{_PERIODS}::test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life",
+    ),
+    bug(
+        "shown.period outcome.one-each",
+        "rules/history_row.py",
+        '"chosen_time": _text(record.chosen),',
+        '"chosen_time": None,',
+        "conformance/test_kron_shown::test_of_each_period_the_log_has_its_id_its_times_and_its_outcome",
+    ),
+    bug(
+        "shown.reason",
+        "rules/history_row.py",
+        '"reason": record.reason or None,',
+        '"reason": None,',
+        "conformance/test_kron_shown::test_of_a_period_without_an_execution_the_log_has_the_reason",
+    ),
+    bug(
+        "guarantee.bounded",
+        "rules/outage.py",
+        "if before is not None and _are_neighbours(schedule, before, closing):",
+        "if False:",
+        f"{_LIVES}::test_after_downtime_the_latest_period_in_time_runs_and_the_others_are_closed",
+    ),
+    bug(
+        "stable.additions",
+        "decision/decision.py",
+        "        read = _Reader(record)\n",
+        "        read = _Reader(record)\n"
+        "        if len(record) > 18:\n"
+        "            raise InvalidDecisionError(field='text', reason='has unknown fields')\n",
+        "decision/test_decision::test_fields_that_others_have_added_are_ignored",
+    ),
+    bug(
+        "stable.version",
+        "decision/decision.py",
+        'if read("algorithm_version", _count) != ALGORITHM_VERSION:',
+        'if read("algorithm_version", _count) > 9:',
+        f"{_DECISIONS}::test_a_decision_names_its_algorithm_and_one_of_another_algorithm_is_refused",
+    ),
+)

@@ -1,0 +1,263 @@
+"""The errors of a store that refuses a task, fails as a whole, or is damaged, in the words of the contract."""
+
+import re
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from kron import KronError
+from kron.errors import (
+    LedgerError,
+    ScheduleTaskError,
+    TaskInvalidStructureError,
+    TaskInvalidTypeError,
+    TaskInvalidValueError,
+    TaskMissingFieldError,
+    TaskTryDeserializeError,
+)
+from kron.rules.contract import Contract
+from kron.rules.event import Event
+from tests.conformance.citing import clause
+from tests.conformance.test_input_and_failures import INTERNALS
+from tests.conformance.world import Task, World, at, disk_full
+
+CRONS = {"first": "0 3 * * *", "second": "0 4 * * *", "third": "0 5 * * *"}
+SQL = ("no such", "SELECT", "INSERT", "UPDATE", "PRAGMA", "constraint", "SQL", "sqlite", "syntax", "trigger says")
+
+
+def three(world: World) -> list[Task]:
+    """Return a list of three tasks, each with a schedule of its own."""
+    return [world.task(name, cron) for name, cron in CRONS.items()]
+
+
+def execute(path: Path, statement: str) -> None:
+    """Change the file behind the back of its owner."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
+async def stored(world: World, path: Path, *tasks: Task) -> None:
+    """Let a scheduler make the file and stop."""
+    scheduler = world.scheduler(path)
+    await scheduler.initialize(list(tasks))
+    await scheduler.stop()
+
+
+async def refused(world: World, path: Path | None, tasks: list[Task]) -> KronError:
+    """Return the error of a list."""
+    with pytest.raises(KronError) as caught:
+        await world.scheduler(path).initialize(tasks)
+    return caught.value
+
+
+# --- scheduling that fails --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CRONS)
+@clause("errors.schedule-task")
+async def test_of_three_tasks_the_one_that_the_store_refuses_is_named(
+    contract: Contract, tmp_path: Path, name: str
+) -> None:
+    world, path = World(contract), tmp_path / "tasks.db"
+    await stored(world, path)
+    when = f"BEFORE INSERT ON task WHEN NEW.name = '{name}'"
+    execute(path, f"CREATE TRIGGER no {when} BEGIN SELECT RAISE(ABORT, 'the trigger says no'); END")
+
+    error = await refused(world, path, three(world))
+
+    assert isinstance(error, ScheduleTaskError)
+    assert error.message.startswith(f"Failed to schedule task '{name}': ")
+    assert (error.details["name"], error.details["cronExpression"]) == (name, CRONS[name])
+    assert isinstance(error.details["cause"], Exception)
+    assert error.details.keys() == {"name", "cronExpression", "cause"}
+
+
+@clause("errors.schedule-task")
+async def test_a_store_that_fails_as_a_whole_is_blamed_on_no_task(contract: Contract) -> None:
+    world, cause = World(contract), disk_full()
+    world.disk.fail_next(error=cause)
+
+    error = await refused(world, None, three(world))
+
+    assert isinstance(error, ScheduleTaskError)
+    assert error.message.endswith(f": {cause}")
+    assert [name for name in CRONS if name in error.message] == []
+    assert dict(error.details) == {"name": None, "cronExpression": None, "cause": cause}
+
+
+@clause("errors.schedule-task")
+async def test_a_store_that_cannot_be_opened_is_an_error_of_scheduling(contract: Contract, tmp_path: Path) -> None:
+    path = tmp_path / "tasks.db"
+    path.write_text("no database at all")
+    world = World(contract)
+
+    error = await refused(world, path, three(world))
+    empty = await refused(world, path, [])
+
+    assert isinstance(error, ScheduleTaskError)
+    assert isinstance(error.details["cause"], LedgerError)
+    assert (error.details["name"], error.details["cronExpression"]) == (None, None)
+    assert isinstance(empty, LedgerError), "without tasks there is none that could not be scheduled"
+
+
+# --- no internals -----------------------------------------------------------------------------------------------------
+
+
+def internals(texts: list[str]) -> list[tuple[str, str]]:
+    """Return what the texts have of the inside of the program, or of its database."""
+    return [(word, text) for text in texts for word in (*INTERNALS, *SQL) if word in text]
+
+
+def texts_of(events: list[Event]) -> list[str]:
+    """Return every text that the events have."""
+    return [str(value) for event in events for value in event.fields.values()]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE task",
+        "DROP TABLE run",
+        "ALTER TABLE task DROP COLUMN retryCount",
+        "CREATE TRIGGER no BEFORE UPDATE ON task BEGIN SELECT RAISE(ABORT, 'the trigger says no'); END",
+    ],
+    ids=["no tasks", "no runs", "a field less", "refused"],
+)
+@clause("failures.no-internals")
+async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
+    contract: Contract, tmp_path: Path, damage: str
+) -> None:
+    world, path = World(contract, "10:59:30"), tmp_path / "tasks.db"
+    scheduler = world.scheduler(path)
+    tasks = [world.task(), world.task("other")]
+    await scheduler.initialize(tasks)
+    execute(path, damage)
+    messages: list[str] = []
+
+    await world.until("11:00:10")
+    for call in (scheduler.initialize([*tasks, world.task("new")]), scheduler.stop()):
+        try:
+            await call
+        except KronError as error:
+            messages.append(str(error))
+    with suppress(KronError):
+        await world.scheduler(path).initialize(tasks)
+
+    assert messages or world.told("LedgerAppendFailed") or world.told("SchedulerInitializationFailed")
+    assert internals([*messages, *texts_of(world.events)]) == []
+
+
+@clause("failures.no-internals")
+async def test_what_the_database_said_is_kept_as_the_cause(contract: Contract, tmp_path: Path) -> None:
+    world, path = World(contract), tmp_path / "tasks.db"
+    scheduler = world.scheduler(path)
+    await scheduler.initialize([world.task()])
+    execute(path, "DROP TABLE task")
+
+    with pytest.raises(KronError) as caught:
+        await scheduler.initialize([world.task("other")])
+
+    causes, error = [], caught.value
+    while isinstance(error, KronError):
+        causes.append(error)
+        error = error.details.get("cause")  # type: ignore[assignment] # whatever it is
+    assert isinstance(error, sqlite3.Error)
+    assert "no such table" in str(error)
+
+
+# --- damaged records --------------------------------------------------------------------------------------------------
+
+BLOB = "UPDATE task SET {} = x'00ff'"
+TEXTS = ("name", "cronExpression", "schedulerIdentifier")
+TIMES = ("firstSeenAt", "lastAttemptAt", "lastSuccessAt", "lastFailureAt", "pendingRetryUntil", "runningSince")
+NUMBERS = ("retryDelayMs", "retryCount")
+DAMAGES: list[tuple[str, str, type[TaskTryDeserializeError]]] = [
+    *((field, f"UPDATE task SET {field} = x'00ff'", TaskInvalidTypeError) for field in (*TEXTS, *TIMES, *NUMBERS)),
+    *((field, f"UPDATE task SET {field} = 'soon'", TaskInvalidValueError) for field in TIMES),
+    *((field, f"UPDATE task SET {field} = 'soon'", TaskInvalidTypeError) for field in NUMBERS),
+    *((field, f"UPDATE task SET {field} = -1", TaskInvalidValueError) for field in NUMBERS),
+    *((field, f"UPDATE task SET {field} = ''", TaskInvalidValueError) for field in ("name", "cronExpression")),
+    *((field, f"UPDATE task SET {field} = NULL", TaskInvalidTypeError) for field in ("firstSeenAt", *NUMBERS)),
+    *((field, f"ALTER TABLE task DROP COLUMN {field}", TaskMissingFieldError) for field in (*TIMES, *NUMBERS)),
+]
+
+
+@pytest.mark.parametrize(("field", "damage", "kind"), DAMAGES, ids=[damage for _, damage, _ in DAMAGES])
+@clause("errors.task-try-deserialize", under=("declarative",))
+async def test_every_damage_of_a_stored_field_is_an_error_of_the_family_that_names_it(
+    contract: Contract, tmp_path: Path, field: str, damage: str, kind: type[TaskTryDeserializeError]
+) -> None:
+    await _damage_is_named(World(contract), tmp_path / "tasks.db", field, damage, kind)
+
+
+@pytest.mark.parametrize(("field", "damage", "kind"), DAMAGES[::6], ids=[damage for _, damage, _ in DAMAGES[::6]])
+@clause("errors.task-try-deserialize", under=("polling-draft", "polling"))
+async def test_damage_of_a_stored_field_is_an_error_of_the_family_under_each_contract(
+    contract: Contract, tmp_path: Path, field: str, damage: str, kind: type[TaskTryDeserializeError]
+) -> None:
+    await _damage_is_named(World(contract), tmp_path / "tasks.db", field, damage, kind)
+
+
+async def _damage_is_named(world: World, path: Path, field: str, damage: str, kind: type[KronError]) -> None:
+    await stored(world, path, world.task())
+    execute(path, damage)
+    before = path.read_bytes()
+
+    error = await refused(world, path, [world.task()])
+
+    assert isinstance(error, TaskTryDeserializeError)
+    assert (type(error), error.name, error.details["field"]) == (kind, kind.__name__, field)
+    assert field in error.message
+    expected = {
+        TaskMissingFieldError: {"field"},
+        TaskInvalidTypeError: {"field", "value", "expectedType", "actualType"},
+        TaskInvalidValueError: {"field", "value", "reason"},
+    }
+    assert error.details.keys() == expected[kind]
+    assert world.began == []
+    assert path.read_bytes() == before, "a damaged record is left as it was found"
+
+
+@clause("errors.task-try-deserialize")
+async def test_a_file_whose_damage_is_repaired_is_read_again(contract: Contract, tmp_path: Path) -> None:
+    world, path = World(contract, "10:59:30"), tmp_path / "tasks.db"
+    scheduler = world.scheduler(path)
+    await scheduler.initialize([world.task()])
+    await world.until("11:00:30")
+    await scheduler.stop()
+    execute(path, "UPDATE task SET retryDelayMs = 'soon'")
+    await refused(world, path, [world.task()])
+    execute(path, "UPDATE task SET retryDelayMs = 300000")
+    await world.until("11:59:59")
+
+    await world.scheduler(path).initialize([world.task()])
+    await world.until("12:00")
+
+    assert world.starts() == [at("11:00"), at("12:00")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [("CREATE TABLE task (x, y)", ["x", "y"]), ("CREATE VIEW task AS SELECT 7 AS seven", ["seven"])],
+    ids=["another table", "a view"],
+)
+@clause("errors.task-invalid-structure")
+async def test_a_file_whose_tasks_have_no_field_of_a_record_has_no_records_at_all(
+    contract: Contract, tmp_path: Path, statement: str, value: list[str]
+) -> None:
+    world, path = World(contract), tmp_path / "tasks.db"
+    await stored(world, path, world.task())
+    execute(path, "DROP TABLE task")
+    execute(path, statement)
+
+    error = await refused(world, path, [world.task()])
+
+    assert type(error) is TaskInvalidStructureError
+    assert isinstance(error, TaskTryDeserializeError)
+    assert dict(error.details) == {"value": value}
+    assert re.fullmatch(r"[A-Z][a-z ]+", error.message)
+    assert world.story("SchedulerInitializationFailed", "SchedulerInitializationCompleted")[-1:] == [
+        "SchedulerInitializationFailed"
+    ]

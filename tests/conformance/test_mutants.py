@@ -1,0 +1,111 @@
+"""The tests bite: with a bug that violates a clause, a test that shows the clause fails."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+import kron
+from tests.conformance.clauses import CATALOGUE, CLAUSES
+from tests.conformance.clauses_kron import PERIODS
+from tests.conformance.clauses_theory import FOREVER, THEORY
+from tests.conformance.mutant import Mutant
+from tests.conformance.mutants import MUTANTS
+from tests.conformance.table import ROOT, cited_by, place_of
+
+PACKAGE = Path(kron.__file__).parent
+LONGEST = 120.0  # seconds that one test may take on a busy machine; most take one
+FAILED = 1  # pytest's exit code if tests failed; others mean that they could not be run
+STRENGTHENED = {
+    "errors.schedule-task", "events.iso-times", "events.required-fields", "events.task-orphaned",
+    "failures.no-internals", "polling.last-task-cancelled", "task.three-states", "errors.cron-calculation",
+    "errors.no-occurrence", "errors.task-try-deserialize", "errors.task-invalid-structure",
+}  # fmt: skip
+
+
+def changed(mutant: Mutant, text: str) -> str:
+    """Return the text of a module with the mutant's bug."""
+    assert text.count(mutant.before) == 1, f"in {mutant.module}: {text.count(mutant.before)} times {mutant.before!r}"
+    return text.replace(mutant.before, mutant.after)
+
+
+def mutate(mutant: Mutant, place: Path) -> None:
+    """Put a copy of the package with the mutant's bug there; bytecode of the other modules stays valid."""
+    copytree(PACKAGE, place / "kron")
+    module = place / "kron" / mutant.module
+    module.write_text(changed(mutant, module.read_text("utf-8")), "utf-8")
+    for compiled in (module.parent / "__pycache__").glob(f"{module.stem}.*"):
+        compiled.unlink()
+
+
+def exit_code(test: str, package: Path, options: Iterable[str] = ()) -> tuple[int, str]:
+    """Run one test against the package there; return pytest's exit code and output."""
+    quick = ["-o", "addopts=", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain", "-x", "-q"]
+    command = [sys.executable, "-m", "pytest", *quick, *options, place_of(f"tests.{test.replace('/', '.')}")]
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def name_of(mutant: Mutant) -> str:
+    """Return what a case is called."""
+    return f"{' '.join(mutant.clauses)} {mutant.module} {MUTANTS.index(mutant)}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
+def test_a_bug_turns_the_test_of_its_clause_red(mutant: Mutant, tmp_path: Path) -> None:
+    mutate(mutant, tmp_path)
+
+    code, output = exit_code(mutant.test, tmp_path)
+
+    assert code == FAILED, output
+
+
+@pytest.mark.slow
+def test_the_package_without_a_bug_is_the_one_that_is_copied_and_its_tests_pass(tmp_path: Path) -> None:
+    copytree(PACKAGE, tmp_path / "kron")
+
+    code, output = exit_code(
+        "conformance/test_kron_decisions::test_every_chosen_time_is_a_whole_second_in_utc", tmp_path
+    )
+
+    assert code == 0, output
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
+def test_a_bug_changes_one_place_of_the_code(mutant: Mutant) -> None:
+    text = (PACKAGE / mutant.module).read_text("utf-8")
+
+    mutated = changed(mutant, text)
+
+    assert mutated != text
+    compile(mutated, mutant.module, "exec")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
+def test_a_bug_names_clauses_and_a_test_that_shows_each_of_them(mutant: Mutant) -> None:
+    test = f"tests.{mutant.test.replace('/', '.')}"
+
+    assert [name for name in mutant.clauses if test not in cited_by(CATALOGUE[name])] == []
+    assert mutant.clauses
+
+
+def test_no_two_bugs_are_the_same() -> None:
+    bugs = [(mutant.module, mutant.before, mutant.after, mutant.test) for mutant in MUTANTS]
+
+    assert len(set(bugs)) == len(bugs)
+
+
+def test_every_clause_whose_test_must_bite_has_a_bug() -> None:
+    wanted = {*STRENGTHENED, *(each.id for each in (*PERIODS, *THEORY, *FOREVER))}
+    caught = {name for mutant in MUTANTS for name in mutant.clauses}
+
+    assert wanted <= {each.id for each in CLAUSES}
+    assert wanted - caught == set()

@@ -1,0 +1,195 @@
+"""The states of a task and of the loop, compared with what can be seen from outside."""
+
+import asyncio
+from datetime import timedelta
+from functools import partial
+from itertools import pairwise
+
+import pytest
+
+from kron import Scheduler
+from kron.adapters.callback_runner import CallbackRunner
+from kron.engine.emitter import Emitter
+from kron.engine.engine import Engine
+from kron.engine.tasks import Limits, Ports, TaskBook
+from kron.engine.wake import Wake
+from kron.instant import Instant
+from kron.rules.contract import Contract
+from kron.rules.reader import Reader
+from kron.rules.registration import check_registrations
+from kron.testing import VirtualClock, crash
+from tests.conformance.citing import clause
+from tests.conformance.clause import BOTH_POLLING
+from tests.conformance.test_task_lifecycle import state
+from tests.conformance.world import HOUR, MINUTE, SECOND, Task, World, times
+
+RUN, RUNNING, RETRY = "AwaitingRun", "Running", "AwaitingRetry"
+LOOP = ("PollingStarted", "PollingStopped")
+
+
+class Observed:
+    """A task whose callback says in which state it is: it runs, it failed, or neither."""
+
+    def __init__(self, world: World, *, takes: timedelta, results: list[bool]) -> None:
+        self._world, self._takes, self._results = world, takes, results
+        self.state = RUN
+        self.starts = 0
+
+    async def __call__(self) -> None:
+        assert self.state != RUNNING, "it runs beside itself"
+        self.state, self.starts = RUNNING, self.starts + 1
+        await self._world.clock.sleep(self._takes)
+        succeeds = self._results.pop(0) if self._results else True
+        self.state = RUN if succeeds else RETRY
+        if not succeeds:
+            raise ValueError("no")
+
+    def task(self, cron: str, retry: timedelta) -> Task:
+        """Return a registration of it."""
+
+        async def callback() -> None:
+            await self()
+
+        return "report", cron, callback, retry
+
+
+@pytest.mark.parametrize(
+    ("cron", "retry", "results", "visited"),
+    [
+        ("0 * * * *", 7 * MINUTE, [True, True], {(RUN, RUNNING), (RUNNING, RUN)}),
+        ("0 * * * *", 7 * MINUTE, [False, False, True], {(RUNNING, RETRY), (RETRY, RUNNING)}),
+        ("0,10 * * * *", 2 * HOUR, [False, False, False], {(RUNNING, RETRY), (RETRY, RUNNING)}),
+        ("0,5,10,15,20 * * * *", timedelta(), [False, True, False], {(RUNNING, RUN), (RUN, RUNNING)}),
+    ],
+    ids=["succeeds", "is tried again", "is preempted", "is tried again at once"],
+)
+@clause("task.three-states")
+async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
+    contract: Contract, cron: str, retry: timedelta, results: list[bool], visited: set[tuple[str, str]]
+) -> None:
+    world = World(contract, "10:59:30")
+    seen = Observed(world, takes=2 * MINUTE, results=list(results))
+    await world.start(seen.task(cron, retry))
+
+    shown = []
+    for _ in range(2 * 150):
+        await world.clock.advance(30 * SECOND)
+        shown.append(state(world.record()))
+        assert shown[-1] == seen.state, world.clock.now()
+
+    steps = {(before, after) for before, after in pairwise(shown) if before != after}
+    assert visited <= steps
+    assert steps <= {(RUN, RUNNING), (RUNNING, RUN), (RUNNING, RETRY), (RETRY, RUNNING)}
+    assert seen.starts >= len(results)
+
+
+@clause("task.three-states")
+async def test_the_state_survives_stops_and_new_lists_and_is_one_of_three_after_a_crash(contract: Contract) -> None:
+    world = World(contract, "10:59:30")
+    seen = Observed(world, takes=2 * MINUTE, results=[False])
+    scheduler = await world.start(seen.task("0 * * * *", HOUR / 2))
+    await world.until("11:10")
+    await scheduler.stop()
+    stopped = state(world.record())
+    scheduler = await world.start(seen.task("0 * * * *", HOUR / 2))
+    again = state(world.record())
+    await world.until("11:33")
+    running = state(world.record())
+    await crash(scheduler)
+    seen.state = RUN
+
+    await world.start(seen.task("0 * * * *", HOUR / 2))
+
+    assert (stopped, again, running) == (RETRY, RETRY, RUNNING)
+    assert state(world.record()) == seen.state
+    assert seen.state == (RUN if contract.name == "polling-draft" else RUNNING)
+
+
+# --- the loop ---------------------------------------------------------------------------------------------------------
+
+
+class Asked(VirtualClock):
+    """A clock that notes until when it was asked to wait."""
+
+    def __init__(self, start: Instant) -> None:
+        super().__init__(start)
+        self.waits: list[Instant | None] = []
+
+    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
+        self.waits.append(deadline)
+        await super().wait_until(deadline, wake)
+
+
+def watched(contract: Contract) -> tuple[World, Asked]:
+    """Return a world whose clock notes what it is asked for."""
+    world = World(contract)
+    clock = world.clock = Asked(world.clock.now())
+    return world, clock
+
+
+@clause("polling.last-task-cancelled")
+async def test_with_its_last_task_the_loop_stops_to_wait_for_any_instant(contract: Contract) -> None:
+    world, clock = watched(contract)
+    ports = Ports(clock, world.disk, CallbackRunner(), Emitter(world.events.append))
+    book = TaskBook(ports, contract, "me", Limits())
+    engine = Engine(clock, world.disk, ports.emitter, book)
+    tasks = check_registrations([world.task(), world.task("other")], Reader(contract, "posix", "UTC"))
+    await engine.open()
+    engine.arm()
+    await engine.change(partial(book.declare, tasks))
+    await engine.change(partial(book.declare, tasks[:1]))
+    await world.settle()
+    one_left = clock.waits[-1], world.story(*LOOP)
+
+    await engine.change(partial(book.declare, []))
+    await world.settle()
+    clock.waits.clear()
+    world.events.clear()
+    await world.until("23:00")
+
+    assert one_left[0] is not None
+    assert one_left[1] == ["PollingStarted"]
+    assert (clock.waits, world.events, world.began) == ([], [], [])
+    await engine.drain()
+
+
+@clause("polling.last-task-cancelled", under=BOTH_POLLING)
+async def test_the_loop_is_inactive_from_the_call_that_cancels_the_last_task_on(contract: Contract) -> None:
+    world, clock = watched(contract)
+    scheduler = await world.start(world.task(), world.task("other"))
+    await scheduler.initialize([world.task()])
+    await world.settle()
+    before = world.story(*LOOP)
+
+    await scheduler.initialize([])
+    await world.settle()
+
+    assert before == ["PollingStarted"]
+    assert world.story(*LOOP) == ["PollingStarted", "PollingStopped"]
+    assert clock.waits[-1] is None
+    clock.waits.clear()
+    await world.until("23:00")
+    assert (clock.waits, world.began) == ([], [])
+
+
+@clause("polling.last-task-cancelled", under=BOTH_POLLING)
+async def test_a_last_task_that_is_cancelled_while_it_runs_ends_and_never_starts_again(contract: Contract) -> None:
+    world, clock = watched(contract)
+    scheduler = await world.start(world.task(takes=10 * MINUTE, fails=1))
+    await world.until("11:05")
+
+    await scheduler.initialize([])
+    await world.until("11:06")
+    events = world.story(*LOOP)
+    await world.until("11:30")
+    clock.waits.clear()
+    await world.until("23:00")
+
+    assert events == ["PollingStarted", "PollingStopped"]
+    assert (world.starts(), len(world.ended)) == (times("11:00"), 1)
+    assert clock.waits == []
+    await _stopped(scheduler)
+
+
+async def _stopped(scheduler: Scheduler) -> None:
+    await asyncio.wait_for(scheduler.stop(), 10)
