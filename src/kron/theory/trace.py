@@ -43,6 +43,7 @@ class Memory(NamedTuple):
     last_start: int | None
     retry_at: int | None
     is_interrupted: bool
+    last_failure: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ def memories_of(position: Position) -> dict[str, Memory]:
             item.get("lastStart"),
             item.get("retryAt"),
             is_interrupted=item.get("interrupted", False),
+            last_failure=item.get("lastFailure"),
         )
         for item in items
     }
@@ -231,7 +233,7 @@ def _is_registration(item: Mapping[str, object]) -> bool:
 
 
 def _is_memory(item: Mapping[str, object]) -> bool:
-    times = [item.get(name) for name in ("first", "lastStart", "retryAt")]
+    times = [item.get(name) for name in ("first", "lastStart", "retryAt", "lastFailure")]
     return (
         _is_text(item.get("task"))
         and _is_text(item.get("cron"))
