@@ -145,8 +145,8 @@ async def test_the_error_of_a_failed_override_is_schedule_task_error(contract: C
     with pytest.raises(ScheduleTaskError) as caught:
         await world.start(world.task(cron="30 * * * *"))
 
-    assert caught.value.message == "Failed to schedule task 'report': [Errno 28] No space left on device"
-    assert caught.value.details == {"name": "report", "cronExpression": "30 * * * *", "cause": cause}
+    assert caught.value.message == "Failed to schedule tasks: [Errno 28] No space left on device"
+    assert caught.value.details == {"name": None, "cronExpression": None, "cause": cause}
     assert caught.value.__cause__ is cause
 
 

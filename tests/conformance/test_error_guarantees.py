@@ -112,7 +112,7 @@ async def test_an_error_while_a_list_is_recorded_is_raised_inside_one_that_says_
 ) -> None:
     error = await failed_initialize(World(contract), cause)
 
-    where = "Failed to initialize scheduler: " if contract.name == DECLARATIVE else "Failed to schedule task 'report': "
+    where = "Failed to initialize scheduler: " if contract.name == DECLARATIVE else "Failed to schedule tasks: "
     assert error.message.startswith(where)
     assert error.message.endswith(str(cause))
     assert error.details["cause"] is cause

@@ -187,8 +187,8 @@ async def test_a_task_that_cannot_be_recorded_cannot_be_scheduled(contract: Cont
 
     error = await refusal(world, [world.task(cron="30 * * * *")])
 
-    message = "Failed to schedule task 'report': [Errno 28] No space left on device"
-    details = {"name": "report", "cronExpression": "30 * * * *", "cause": cause}
+    message = "Failed to schedule tasks: [Errno 28] No space left on device"
+    details = {"name": None, "cronExpression": None, "cause": cause}
     assert parts(error) == (ScheduleTaskError, message, details)
 
 

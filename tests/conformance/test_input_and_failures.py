@@ -185,7 +185,7 @@ async def test_the_message_of_a_failed_step_is_that_of_its_cause_and_no_more(con
     with pytest.raises(KronError) as caught:
         await world.start(world.task())
 
-    assert str(caught.value) == "Failed to schedule task 'report': [Errno 28] No space left on device"
+    assert str(caught.value) == "Failed to schedule tasks: [Errno 28] No space left on device"
 
 
 @pytest.mark.parametrize(("mistake", "error"), MISTAKES)

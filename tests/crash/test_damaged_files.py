@@ -64,8 +64,8 @@ def overwritten_at(offset: int, count: int = 16) -> Damage:
 
 
 FOREIGN_OR_DAMAGED: dict[str, tuple[Damage, str]] = {
-    "a text file": (write_text, "not a SQLite database"),
-    "one byte": (cut_to(1), "not a SQLite database"),
+    "a text file": (write_text, "not a Kron ledger"),
+    "one byte": (cut_to(1), "not a Kron ledger"),
     "a database of another program": (make_another_programs_database, "another program"),
     "a database of another program that was killed": (make_another_programs_database_in_use, "another program"),
     "a ledger cut inside its header": (cut_to(50), "another program"),

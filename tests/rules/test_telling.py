@@ -119,7 +119,7 @@ def test_a_cut_off_task_that_changed_is_overridden_and_then_orphaned() -> None:
 
 @pytest.mark.parametrize("contract", [POLLING_DRAFT, POLLING], ids=lambda contract: contract.name)
 @pytest.mark.parametrize(
-    ("record", "last"), [(RAN, "2026-03-02T12:00:00Z"), (NEW, "never")], ids=["that ran", "that never ran"]
+    ("record", "last"), [(RAN, "2026-03-02T12:00:00Z"), (NEW, None)], ids=["that ran", "that never ran"]
 )
 def test_a_task_that_goes_is_an_orphan_where_the_word_means_that(
     contract: Contract, record: TaskRecord, last: str

@@ -134,8 +134,14 @@ class VirtualClock:
         await alarm
 
     def jump(self, change: timedelta) -> None:
-        """Set the wall clock, forwards or back, without time passing."""
+        """Set the wall clock, forwards or back, without time passing.
+
+        Who waits for an instant wakes up if the clock was set back: a real clock is looked at every minute, too.
+        """
         self._wall += change
+        if change < ZERO:
+            for _, _, waiting in self._deadlines:
+                finish(waiting)
 
     def _next_step(self) -> timedelta | None:
         """Return how long it is until somebody's alarm, None if there is none."""

@@ -18,7 +18,7 @@ from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
 from kron.instant import SECOND, ZERO, Instant
-from kron.rules.telling import error_text
+from kron.rules.telling import failure_text
 
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
@@ -238,7 +238,7 @@ class Engine(Generic[Batch, Stored]):
             step.undo()
             self._failures, self._failure = self._failures + 1, error
             seconds = _back_off(self._failures)
-            self._emitter.tell("LedgerAppendFailed", error=error_text(error), retryInSeconds=seconds)
+            self._emitter.tell("LedgerAppendFailed", error=failure_text(error), retryInSeconds=seconds)
             return None
         if self._failures:
             self._failures, self._failure = 0, None

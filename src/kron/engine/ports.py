@@ -85,7 +85,8 @@ class Store(Protocol[Written, Stored]):
 class Ledger(Store[Batch, Mapping[str, TaskRecord]], Protocol):
     """The state of each task, by name, and the history of their runs.
 
-    A damaged record is a TaskTryDeserializeError.
+    A damaged record is a TaskTryDeserializeError. An append that fails because of one record may say so: `task` of its
+    LedgerError is then the name.
     """
 
 

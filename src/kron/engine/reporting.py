@@ -21,7 +21,8 @@ def tell_declaration(emitter: Emitter, made: Declaration, contract: Contract, ow
     quiet = not emitter.wants(INFO)  # then only what has a warning to give is looked at
     for override in made.overrides:
         record = override.after or override.before
-        if record is None or (quiet and override.kind not in (Kind.ORPHANED, Kind.UNREGISTERED)):
+        is_noteworthy = override.kind in (Kind.ORPHANED, Kind.UNREGISTERED) or override.clamped is not None
+        if record is None or (quiet and not is_noteworthy):
             continue
         told = tell_override(override, contract, run_follows=record.name in owing, skipped=record.name in made.skipped)
         emitter.emit(told)

@@ -2,7 +2,7 @@
 
 from asyncio import CancelledError
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, Entry
@@ -17,15 +17,17 @@ from kron.engine.wake import Wake
 from kron.errors import RunTimeoutError
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
+from kron.rules.baseline import AHEAD, Clamped, clamp
 from kron.rules.contract import Contract
 from kron.rules.freeze import Freeze
 from kron.rules.obligation import Obligation
 from kron.rules.record import TaskRecord
-from kron.rules.telling import tell_start
+from kron.rules.telling import tell_clamp, tell_start
 
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
 _MINUTE = timedelta(minutes=1)
+_FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 class Ports(NamedTuple):
@@ -57,6 +59,8 @@ class TaskBook:
         self._running: dict[str, Run] = {}
         self._ended: list[Run] = []  # ends that the ledger does not know yet
         self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
+        self._clamped: list[Clamped] = []  # baselines that the ledger still has far in the future
+        self._lowest = _FIRST  # while the clock is not behind it, no baseline can be far ahead
         self._timeouts = Timeouts(limits.run_timeout)
         self._armed_at: Instant | None = None
 
@@ -78,6 +82,7 @@ class TaskBook:
         """Declare what was remembered."""
         was_polling = bool(self._entries)
         self._entries, self._stored, self._agenda = made.entries, None, Agenda()
+        self._lowest = now
         with collector_paused():
             owing = {name for name, entry in made.entries.items() if place(self._agenda, entry, now, self._me)}
         tell_declaration(self._emitter, made, self._contract, owing)
@@ -95,8 +100,8 @@ class TaskBook:
         return bool(self._running)
 
     def has_news(self) -> bool:
-        """Whether ends, or starts taken back, are to be recorded yet."""
-        return bool(self._ended or self._withdrawn)
+        """Whether ends, starts taken back, or clamped baselines are to be recorded yet."""
+        return bool(self._ended or self._withdrawn or self._clamped)
 
     def deadline(self, *, hushed: bool) -> Instant | None:
         """Return when the next step is due at the latest."""
@@ -148,22 +153,43 @@ class TaskBook:
             self._emitter.tell("PollStarted", pollTime=format_instant(now), scheduledTaskCount=count)
         if self._timeouts.watched:
             self._terminate_overdue()
+        if now < self._lowest:
+            self._clamp(now)
+        elif now - self._lowest > AHEAD:
+            self._lowest = now - AHEAD
         ended, self._ended = self._ended, []
+        for run in ended:
+            if run.ended is not None and run.ended - now > AHEAD:  # the clock was set back since
+                run.ended = now
         withdrawn, self._withdrawn = self._withdrawn, []
+        clamped, self._clamped = self._clamped, []
+        corrected = [self._entries[each.after.name].record for each in clamped if each.after.name in self._entries]
         planned = Planned(now, self._agenda, self._contract, self._me)
         if ended:
             undisturbed(planned.settle, ended, self._entries)
         if due := self._agenda.take(now, self._room(hushed=hushed)):
             undisturbed(planned.plan, due)
-        return TaskStep(self, planned, (ended, withdrawn), begun)
+        return TaskStep(self, planned, Taken(ended, withdrawn, clamped), withdrawn + corrected, begun)
 
-    def put_back(self, planned: Planned, ended: list[Run], withdrawn: list[TaskRecord]) -> None:
-        """Undo a step that could not be remembered."""
+    def _clamp(self, now: Instant) -> None:
+        """Bring back the baselines that are far ahead of a clock that was set back, from now on and for the ledger."""
+        for entry in self._entries.values():
+            if (clamped := clamp(entry.record, now)) is not None:
+                entry.record = clamped.after
+                self._clamped.append(clamped)
+                place(self._agenda, entry, now, self._me)
+        self._lowest = now
+
+    def put_back(self, planned: Planned, taken: "Taken") -> None:
+        """Undo a step that could not be remembered; a clamped baseline stays so, and is written by the next one."""
         planned.undo()
-        self._ended, self._withdrawn = ended + self._ended, withdrawn + self._withdrawn
+        self._ended, self._withdrawn = taken.ended + self._ended, taken.withdrawn + self._withdrawn
+        self._clamped = taken.clamped + self._clamped
 
-    def act(self, planned: Planned, *, hushed: bool) -> None:
-        """Tell of the ends and begin the runs of a step."""
+    def act(self, planned: Planned, clamped: Sequence[Clamped], *, hushed: bool) -> None:
+        """Emit the events of clamped baselines and of ends, and begin the runs of a step."""
+        if clamped:
+            self._emitter.emit(map(tell_clamp, clamped))
         if planned.ended:
             tell_ends(self._emitter, planned)
         if not planned.begun:
@@ -234,17 +260,25 @@ class TaskChange:
         return self._declared
 
 
+class Taken(NamedTuple):
+    """What a step takes up beside what is due: it comes back if the step cannot be remembered."""
+
+    ended: list[Run]
+    withdrawn: list[TaskRecord]
+    clamped: list[Clamped]
+
+
 class TaskStep:
     """What ended and what is due of the tasks, at one moment."""
 
-    __slots__ = ("_before", "_begun", "_book", "_planned", "batch")
+    __slots__ = ("_begun", "_book", "_planned", "_taken", "batch")
 
     def __init__(
-        self, book: TaskBook, planned: Planned, before: tuple[list[Run], list[TaskRecord]], begun: float | None
+        self, book: TaskBook, planned: Planned, taken: Taken, records: list[TaskRecord], begun: float | None
     ) -> None:
-        """`before` are the ends and the starts taken back, and `begun` is when it began, if anybody wants to know."""
-        self._book, self._planned, self._before, self._begun = book, planned, before, begun
-        self.batch = Batch((), before[1] + planned.settled, planned.begun, planned.runs)
+        """`records` are to be written before those of the ends; `begun`: when it began, if that is to be reported."""
+        self._book, self._planned, self._taken, self._begun = book, planned, taken, begun
+        self.batch = Batch((), records + planned.settled, planned.begun, planned.runs)
 
     @property
     def records(self) -> int:
@@ -253,11 +287,11 @@ class TaskStep:
 
     def undo(self) -> None:
         """Put everything back as it was."""
-        self._book.put_back(self._planned, *self._before)
+        self._book.put_back(self._planned, self._taken)
 
     def act(self, *, hushed: bool) -> None:
-        """Tell of the ends and begin the runs."""
-        self._book.act(self._planned, hushed=hushed)
+        """Emit the events of clamped baselines and of ends, and begin the runs."""
+        self._book.act(self._planned, self._taken.clamped, hushed=hushed)
 
     def finish(self, *, written: bool | None) -> None:
         """Tell how it went."""

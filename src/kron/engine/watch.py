@@ -33,7 +33,7 @@ class Watch:
         leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
         late = 0.0 if self._asked is None else monotonic - self._asked
         if leap:
-            found.append(event("ClockJumped", None, None, jumped + max(0.0, late), seconds=round(jumped, 3)))
+            found.append(event("ClockJumped", None, now, jumped + max(0.0, late), seconds=round(jumped, 3)))
         if late >= _NOTEWORTHY:
             found.append(event("LoopFrozen", seconds=round(late, 3)))
         self.leapt = leap if self._is_heeded else self.leapt + leap

@@ -56,7 +56,9 @@ from kron.errors.scheduler import (
 from kron.errors.tree import (
     KronError,
     caret,
+    cause_text,
     cut,
+    is_of_database,
     printable,
     shown,
 )
@@ -110,7 +112,9 @@ __all__ = [
     "UnknownRunError",
     "UnknownTimezoneError",
     "caret",
+    "cause_text",
     "cut",
+    "is_of_database",
     "printable",
     "shown",
 ]

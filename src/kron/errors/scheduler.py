@@ -1,6 +1,6 @@
 """Errors of the scheduler: registrations, its life, what it persisted, and its ledger."""
 
-from kron.errors.tree import KronError, shown
+from kron.errors.tree import KronError, cause_text, shown
 
 # --- registrations ----------------------------------------------------------------------------------------------------
 
@@ -60,23 +60,26 @@ class SchedulerStepError(KronError):
     """A step of `initialize` or `stop` failed; `details.cause` is the original error."""
 
     def __init__(self, *, step: str, cause: Exception) -> None:
-        super().__init__(f"Failed to {step}: {cause}", step=step, cause=cause)
+        super().__init__(f"Failed to {step}: {cause_text(cause)}", step=step, cause=cause)
 
 
 class ScheduleTaskError(KronError):
-    """Scheduling failed during `initialize`; `details.cause` is the original error."""
+    """Scheduling failed during `initialize`; `details.cause` is the original error.
 
-    def __init__(self, *, name: str, cron_expression: str, cause: Exception) -> None:
-        super().__init__(
-            f"Failed to schedule task '{shown(name)}': {cause}", name=name, cronExpression=cron_expression, cause=cause
-        )
+    `name` and `cronExpression` are those of the task that failed, and None if the ledger failed as a whole.
+    """
+
+    def __init__(self, *, name: str | None, cron_expression: str | None, cause: Exception) -> None:
+        which = "tasks" if name is None else f"task '{shown(name)}'"
+        message = f"Failed to schedule {which}: {cause_text(cause)}"
+        super().__init__(message, name=name, cronExpression=cron_expression, cause=cause)
 
 
 class StopSchedulerError(KronError):
     """`stop` could not do all it had to; `details.cause` is the original error."""
 
     def __init__(self, *, cause: Exception) -> None:
-        super().__init__(f"Failed to stop scheduler: {cause}", cause=cause)
+        super().__init__(f"Failed to stop scheduler: {cause_text(cause)}", cause=cause)
 
 
 class TaskListMismatchError(KronError):
@@ -148,13 +151,21 @@ class TaskInvalidStructureError(TaskTryDeserializeError):
 class LedgerError(KronError):
     """A ledger cannot do what it was asked to; nothing was changed."""
 
+    task: str | None = None  # the task to blame; None: the ledger as a whole failed
+
+
+def _with_cause(cause: Exception | None) -> dict[str, object]:
+    return {} if cause is None else {"cause": cause}
+
 
 class LedgerUnusableError(LedgerError):
     """What lies at a ledger's path is no ledger that this version of Kron can use; it was left untouched."""
 
-    def __init__(self, *, path: str, reason: str, fix: str = "") -> None:
+    def __init__(self, *, path: str, reason: str, fix: str = "", cause: Exception | None = None) -> None:
+        """`cause` is the original error, which the message does not repeat."""
         tail = f"; {fix}" if fix else ""
-        super().__init__(f"Ledger {shown(path)} cannot be used: {reason}{tail}", path=path, reason=reason)
+        message = f"Ledger {shown(path)} cannot be used: {reason}{tail}"
+        super().__init__(message, path=path, reason=reason, **_with_cause(cause))
 
 
 class LedgerInUseError(LedgerError):
@@ -171,8 +182,10 @@ class LedgerInUseError(LedgerError):
 class LedgerWriteError(LedgerError):
     """An append failed as a whole; none of its records was kept."""
 
-    def __init__(self, *, path: str, reason: str) -> None:
-        super().__init__(f"Ledger {shown(path)} cannot be written: {reason}", path=path, reason=reason)
+    def __init__(self, *, path: str, reason: str, cause: Exception | None = None) -> None:
+        """`cause` is the original error, which the message does not repeat."""
+        message = f"Ledger {shown(path)} cannot be written: {reason}"
+        super().__init__(message, path=path, reason=reason, **_with_cause(cause))
 
 
 class LedgerConflictError(LedgerError):

@@ -57,6 +57,16 @@ def _restore(kind: type[KronError], message: str, state: dict[str, object]) -> K
     return error
 
 
+def cause_text(cause: BaseException) -> str:
+    """Return what a message may repeat of its cause; what a database says stays in `details.cause`."""
+    return "the database failed" if is_of_database(cause) else str(cause)
+
+
+def is_of_database(error: BaseException) -> bool:
+    """Whether a database's driver raised it: PEP 249 names the roots of such errors, whichever the driver."""
+    return any(kind.__name__ in ("DatabaseError", "InterfaceError") for kind in type(error).__mro__)
+
+
 def caret(text: str, position: int) -> str:
     """Return two lines: the text around a position, and a caret under it."""
     start = max(0, position - _BEFORE_CARET)

@@ -24,10 +24,12 @@ from kron.engine.tasks import Limits, Ports, TaskBook
 from kron.errors import (
     InvalidDefinitionError,
     KronError,
+    LedgerError,
     SchedulerAlreadyActiveError,
     SchedulerStepError,
     ScheduleTaskError,
     StopSchedulerError,
+    TaskTryDeserializeError,
 )
 from kron.instant import ZERO, Instant
 from kron.rules.contract import DEFAULT, PRESETS, Contract, MissedDue, Overlapping, WhileActive
@@ -36,7 +38,7 @@ from kron.rules.lifecycle import Machine, SchedulerState, scheduler_table
 from kron.rules.reader import Reader
 from kron.rules.record import TaskRecord
 from kron.rules.registration import Registration, Task, check_registrations
-from kron.rules.telling import error_text
+from kron.rules.telling import failure_text
 
 _S = SchedulerState
 _Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord]]
@@ -143,7 +145,7 @@ class Scheduler:
                 raise checked
             declared = await self._declare(checked)
         except BaseException as error:
-            self._fire("initialization fails", None, error, error=error_text(error))
+            self._fire("initialization fails", None, error, error=failure_text(error))
             self._after_failure()
             raise
         counts = {"scheduledCount": declared.scheduled, "skippedCount": declared.skipped}
@@ -179,12 +181,15 @@ class Scheduler:
             step = "recording the registered tasks"
             return await engine.change(partial(book.declare, tasks))
         except Exception as error:
+            if isinstance(error, TaskTryDeserializeError):
+                raise  # it says which record is damaged, and how
+            if self._contract.wraps_step_errors:
+                if not tasks:
+                    raise  # there is no task whose scheduling could fail
+                raise _schedule_error(tasks, error) from error
             if step.startswith("opening") and isinstance(error, KronError):
-                raise  # it says itself what is wrong with the ledger, or with which record
-            if not self._contract.wraps_step_errors:
-                raise SchedulerStepError(step=f"initialize scheduler: {step}", cause=error) from error
-            name, cron = tasks[0][:2] if tasks else ("", "")
-            raise ScheduleTaskError(name=name, cron_expression=cron, cause=error) from error
+                raise  # it says itself what is wrong with the ledger
+            raise SchedulerStepError(step=f"initialize scheduler: {step}", cause=error) from error
 
     def _after_failure(self) -> None:
         """Do with the running engine what the contract says after a failed re-initialisation."""
@@ -239,6 +244,13 @@ async def running(
         yield scheduler
     finally:
         await scheduler.stop()
+
+
+def _schedule_error(tasks: list[Task], cause: Exception) -> ScheduleTaskError:
+    """Return the error that names the task to blame, or none if the ledger failed as a whole."""
+    name = cause.task if isinstance(cause, LedgerError) else None
+    cron = next((task.cron for task in tasks if task.name == name), None)
+    return ScheduleTaskError(name=name, cron_expression=cron, cause=cause)
 
 
 def read_contract(contract: str | Contract) -> Contract:

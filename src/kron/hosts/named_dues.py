@@ -4,7 +4,7 @@ A list may hold schedule lines with windows, other zones and constraints. Whoeve
 instant of the current list, and beside an InitSuccess when the tasks that it brings or changes were due last.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import count, groupby
 from operator import itemgetter
@@ -14,6 +14,7 @@ from kron.errors import KronError
 from kron.hosts.due_instants import DueInstants, Milliseconds
 from kron.rules.contract import Contract, History
 from kron.rules.reader import Reader
+from kron.theory.environment import is_far_ahead
 from kron.theory.trace import Line, Position, clock_of, events_of, simultaneous
 
 _MINUTE: Milliseconds = 60_000
@@ -23,12 +24,12 @@ _LONG_AGO: Milliseconds = -(1 << 62)
 class _Task:
     """A task of a list: when it is due, and since when what falls due is owed."""
 
-    __slots__ = ("_instants", "coming", "cron", "delay", "first", "last_start", "name")
+    __slots__ = ("_instants", "came", "coming", "cron", "delay", "last_start", "name")
 
     def __init__(self, name: str, cron: str, delay: object, instants: DueInstants) -> None:
         self.name, self.cron, self.delay = name, cron, delay
         self._instants = instants
-        self.first: Milliseconds = 0  # the minute in which it came
+        self.came: Milliseconds = 0
         self.last_start: Milliseconds | None = None
         self.coming: Iterator[tuple[Milliseconds, Milliseconds | None]] = iter(())
 
@@ -39,6 +40,22 @@ class _Task:
     def expect(self, after: Milliseconds) -> None:
         """Begin to be due after an instant."""
         self.coming = self._instants.since(after)
+
+    @property
+    def first(self) -> Milliseconds:
+        """The beginning of the minute in which it came."""
+        return self.came - self.came % _MINUTE
+
+    def is_ahead(self, clock: Milliseconds) -> bool:
+        """Whether a clock that was far ahead has recorded its last start, or when it came."""
+        return is_far_ahead(self.came if self.last_start is None else max(self.came, self.last_start), clock)
+
+    def clamp(self, clock: Milliseconds, memory: Mapping[str, Any]) -> None:
+        """Count from the clock, or from what was remembered, what a clock far ahead has recorded."""
+        if self.is_ahead(clock):
+            self.came = min(clock, self.came, memory.get("first", clock))
+            if self.last_start is not None:
+                self.last_start = min(clock, memory.get("lastStart", clock))
 
     def owes(self, due: Milliseconds) -> bool:
         """Whether a due instant is one that no start has served; after a clock was set back most are."""
@@ -117,6 +134,9 @@ class NamedDues:
                 self._calls.pop(position.fields["call"], None)
             case "UnexpectedShutdown":
                 self._calls.clear()
+            case "ClockSet":
+                last_dues = self._recount(self._tasks.values(), {})
+                return position._replace(fields={**position.fields, "lastDue": last_dues}) if last_dues else position
             case "RunStart" if (task := self._tasks.get(position.task)) is not None:
                 task.last_start = max(self._clock, _LONG_AGO if task.last_start is None else task.last_start)
         return position
@@ -146,8 +166,9 @@ class NamedDues:
 
     def _take_list(self, position: Position) -> Position:
         """Make a list the current one, and say of those who are new in it, or changed, when they were due last."""
-        memories: Any = position.fields.get("remembered", ()) if not self._has_begun else ()
+        memories: Any = position.fields.get("remembered", ())
         remembered = {memory["task"]: memory for memory in memories}
+        has_begun = self._has_begun
         self._has_begun = True
         known, self._tasks = self._tasks, {}
         last_dues: dict[str, Milliseconds] = {}
@@ -155,9 +176,12 @@ class NamedDues:
             old = known.get(task.name)
             if old is not None and old.is_as(task):
                 self._tasks[task.name] = old
+                if old.is_ahead(self._clock) or self._clock < position.t:
+                    last_dues.update(self._recount((old,), remembered))
                 continue
             self._tasks[task.name] = task
-            self._place(task, old, remembered.get(task.name))
+            self._place(task, old, None if has_begun else remembered.get(task.name))
+            task.clamp(self._clock, remembered.get(task.name, {}))
             if (due := task.latest(self._clock)) is not None:
                 last_dues[task.name] = due
             self._expect(task)
@@ -165,13 +189,23 @@ class NamedDues:
 
     def _place(self, task: _Task, old: _Task | None, memory: Mapping[str, Any] | None) -> None:
         """Say since when a task is owed what falls due."""
-        task.first, task.last_start = self._clock - self._clock % _MINUTE, None
+        task.came, task.last_start = self._clock, None
         if old is not None and self._keeps_history:
-            task.first, task.last_start = old.first, old.last_start
+            task.came, task.last_start = old.came, old.last_start
         elif memory is not None and (
             self._keeps_history or (memory["cron"], memory["retryDelayMs"]) == (task.cron, task.delay)
         ):
-            task.first, task.last_start = memory["first"] - memory["first"] % _MINUTE, memory.get("lastStart")
+            task.came, task.last_start = memory["first"], memory.get("lastStart")
+
+    def _recount(self, tasks: Iterable[_Task], remembered: Mapping[str, Any]) -> dict[str, Milliseconds]:
+        """Return when tasks were due last, those that owe a run by a clock that was set back."""
+        found: dict[str, Milliseconds] = {}
+        for task in tasks:
+            task.clamp(self._clock, remembered.get(task.name, {}))
+            due = task.latest(self._clock)
+            if due is not None and task.owes(due):
+                found[task.name] = due
+        return found
 
     # --- what falls due -----------------------------------------------------------------------------------------------
 

@@ -141,7 +141,7 @@ class Recomputation:
         self._naming(position)
         told = self._expected.pop()
         self._settle_dues(self._line)
-        if position.event == "InitSuccess":
+        if position.event in ("InitSuccess", "ClockSet"):
             self._compare_last(position, told)
 
     def _settle_dues(self, line: int) -> None:

@@ -8,6 +8,7 @@ trace does not show has happened before the crash, and is written down before it
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from kron.theory.environment import is_far_ahead
 from kron.theory.trace import Line, Position, clock_of, events_of
 
 _List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
@@ -23,6 +24,7 @@ class Reconciliation:
         self._calls: dict[object, _List] = {}  # of initialisations that have not returned
         self._listed: _List | None = None  # the current list
         self._started: dict[str, int] = {}  # when each task was started last
+        self._ahead: dict[str, int] = {}  # what that was before a clock that was far ahead was set back
         self._running: set[str] = set()
         self._cut_off: set[str] = set()  # by a crash, and not started since
         self._is_frozen = False
@@ -79,9 +81,13 @@ class Reconciliation:
                 self._calls[fields["call"]] = {item["name"]: (item["cron"], item["retryDelayMs"]) for item in items}
             case "InitSuccess":
                 self._listed = self._calls.pop(fields["call"], None)
-                for memory in fields.get("remembered") or ():
+                remembered = {memory["task"]: memory for memory in fields.get("remembered") or ()}
+                for name, memory in remembered.items():
                     if "lastStart" in memory:
-                        self._started.setdefault(memory["task"], memory["lastStart"])
+                        self._started.setdefault(name, memory["lastStart"])
+                self._clamp(remembered)
+            case "ClockSet":
+                self._clamp({})
             case "InitFailure":
                 self._calls.pop(fields["call"], None)
             case "Freeze" | "Thaw":
@@ -91,6 +97,14 @@ class Reconciliation:
                 self._cut_off |= self._running
                 self._running.clear()
                 self._is_frozen = False
+
+    def _clamp(self, remembered: Mapping[str, Any]) -> None:
+        """Forget starts of a clock that was far ahead: those that follow are earlier."""
+        clock = self._clock
+        for name, started in self._started.items():
+            if is_far_ahead(started, clock):
+                self._ahead[name] = started
+                self._started[name] = min(clock, remembered.get(name, {}).get("lastStart", clock))
 
     def flush(self) -> None:
         """Hand on what was held back; whether anything was lost nobody will know."""
@@ -116,7 +130,8 @@ class Reconciliation:
         """Return a position as it can stand here: while the disk failed nothing else was done."""
         if not self._is_frozen:
             return (lost,)
-        return Position(lost.t, "Thaw"), lost, Position(lost.t, "Freeze")
+        shown = {"clock": lost.fields["clock"]} if "clock" in lost.fields else {}
+        return Position(lost.t, "Thaw", shown), lost, Position(lost.t, "Freeze", shown)
 
     def _lost(self, memories: Any, crash: Position) -> Iterator[Position]:
         """Yield what happened until a crash and was not told: a list, ends, starts."""
@@ -133,6 +148,8 @@ class Reconciliation:
         """Yield the end of a run that was in flight, and the next start: no more fits between two records."""
         start, is_running = memory.get("lastStart", _LONG_AGO), memory.get("interrupted", False)
         was_running, known = name in self._running, self._started.get(name, _LONG_AGO)
+        if start == self._ahead.get(name):  # the trace has it; the ledger does not know yet that it was clamped
+            start = known
         is_lost = start > known or (is_running and not was_running and name not in self._cut_off)
         if was_running and (is_lost or not is_running):
             yield from _end(known, memory)

@@ -40,7 +40,7 @@ class Recorder:
         life, in milliseconds.
         """
         self._now, self._take, self._take_runs = now, take, take_runs
-        self._last = last if last is not None else -(2**63)
+        self._last = self._shown = last if last is not None else -(2**63)  # what the clock showed at the last position
         self._initialisations = self._stops = 0
         self._is_stopping = False
         self._initialising: dict[str, object] | None = None  # the fields of a call in progress
@@ -80,12 +80,14 @@ class Recorder:
 
     def _put(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
         """Hand a position on; a clock that was set back stands still here until it is later again."""
-        t = _milliseconds(self._now() if at is None else at)
+        t = shown = _milliseconds(self._now() if at is None else at)
         if t < self._last:
             if self._is_behind():  # otherwise it is only told late
                 fields = {**fields, "clock": t}
+            else:
+                shown = self._last
             t = self._last
-        self._last = t
+        self._last, self._shown = t, shown
         self._hand_on(Position(t, name, fields))
 
     def _is_behind(self) -> bool:
@@ -146,7 +148,7 @@ class Recorder:
         self._put(at, "RunFailure", fields)
 
     def _put_runs(self, t: int, event: str, names: Sequence[str]) -> None:
-        self._last = t
+        self._last = self._shown = t
         if self._take_runs is not None and not self._is_ledger_down:
             self._take_runs(t, event, names)
             return
@@ -204,9 +206,14 @@ class Recorder:
     def _on_pause(self, event: Event) -> None:
         """The loop stood still, or the clock leapt, or both: in that time nothing could be done."""
         seconds = event.fields["seconds"]
-        if isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
+        if isinstance(seconds, int | float) and seconds < 0:
+            self._put(event.at, "ClockSet", {})
+        elif isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
             whole = event.subject if isinstance(event.subject, float) else seconds
-            self._put(self._now() - timedelta(seconds=whole), "Freeze", {})
+            began = self._now() - timedelta(seconds=whole)
+            # The clock may leap from far behind to where it was: until then it was behind.
+            clock = max(self._shown, _milliseconds(began))
+            self._put(began, "Freeze", {"clock": clock} if self._shown < self._last and clock < self._last else {})
             self._put(None, "Thaw", {})
 
 

@@ -95,6 +95,7 @@ LIBRARY: Mapping[str, EventKind] = MappingProxyType(
         "StartDelayed": EventKind(WARNING, ("taskName", "scheduledTime", "lateness")),
         "LoopFrozen": EventKind(WARNING, ("seconds",)),
         "ClockJumped": EventKind(WARNING, ("seconds",)),
+        "BaselineClamped": EventKind(WARNING, ("taskName", "baseline", "clampedTo")),
         "LedgerAppendFailed": EventKind(WARNING, ("error", "retryInSeconds")),
         "EndsLost": EventKind(
             WARNING, ("tasks",)

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kron.instant import Instant
+from kron.rules.baseline import Clamped, clamp
 from kron.rules.contract import Contract, History, Identifier, Interrupted
 from kron.rules.record import TaskRecord
 from kron.rules.registration import Task
@@ -27,6 +28,7 @@ class Override(NamedTuple):
     before: TaskRecord | None
     after: TaskRecord | None
     changed: bool = False  # the configuration differs, also of an orphaned task
+    clamped: Clamped | None = None  # the stored baseline was far in the future
 
 
 def reconcile(
@@ -51,14 +53,15 @@ def _classify(task: Task, before: TaskRecord | None, contract: Contract, now: In
         if before.running_since is not None and not cut_off:
             fresh = fresh._replace(running_since=before.running_since, scheduler=me)
         return Override(Kind.OVERRIDDEN, before, fresh, changed)
-    after = before
+    clamped = clamp(before, now)
+    after = before if clamped is None else clamped.after
     if changed:
-        after = before._replace(cron=task.cron, retry_delay=task.retry_delay)
+        after = after._replace(cron=task.cron, retry_delay=task.retry_delay)
     if cut_off and contract.interrupted_run is Interrupted.RESTART:
         # The marks of the cut-off run stay until its restart is recorded: a crash in between owes it still.
-        return Override(Kind.ORPHANED, before, after, changed)
+        return Override(Kind.ORPHANED, before, after, changed, clamped)
     if cut_off:
         after = after._replace(running_since=None, scheduler=owner)
     elif owner and before.scheduler != me:
         after = after._replace(scheduler=me)
-    return Override(Kind.OVERRIDDEN if changed else Kind.PRESERVED, before, after, changed)
+    return Override(Kind.OVERRIDDEN if changed else Kind.PRESERVED, before, after, changed, clamped)

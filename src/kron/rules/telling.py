@@ -2,24 +2,25 @@
 
 from collections.abc import Iterator
 
-from kron.errors import shown
+from kron.errors import cause_text, is_of_database, shown
 from kron.instant import Instant, format_instant
+from kron.rules.baseline import Clamped
 from kron.rules.contract import Contract, Orphan
 from kron.rules.event import Event, event
 from kron.rules.obligation import Obligation, Why
 from kron.rules.override import Kind, Override
 from kron.rules.record import TaskRecord, milliseconds
 
-_NEVER = "never"  # of a task that has not run yet
-
 
 def tell_override(override: Override, contract: Contract, *, run_follows: bool, skipped: bool) -> Iterator[Event]:
     """Yield what initialisation has to say about one task; `skipped`: it was scheduled already and did not change."""
-    kind, before, after, changed = override
+    kind, before, after, changed, clamped = override
     if after is None:
         if before is not None and contract.orphan_means is Orphan.UNREGISTERED:
             yield _orphaned(before)
         return
+    if clamped is not None:
+        yield tell_clamp(clamped)
     if kind is Kind.NEW:
         yield event("TaskAdded", taskName=after.name, **_configuration(after))
     elif changed and before is not None:
@@ -40,6 +41,13 @@ def tell_override(override: Override, contract: Contract, *, run_follows: bool, 
         yield event("TaskSkipped", taskName=after.name, reason="already scheduled and unchanged")
     else:
         yield event("TaskScheduled", taskName=after.name, **_configuration(after))
+
+
+def tell_clamp(clamped: Clamped) -> Event:
+    """Return what is said of a baseline that was far in the future."""
+    after, baseline, to = clamped
+    times = {"baseline": format_instant(baseline), "clampedTo": format_instant(to)}
+    return event("BaselineClamped", taskName=after.name, **times)
 
 
 def tell_start(name: str, owed: Obligation, after: TaskRecord, now: Instant) -> Iterator[Event]:
@@ -81,8 +89,13 @@ def error_text(error: BaseException) -> str:
     return f"{name}: {message}" if message else name
 
 
+def failure_text(error: BaseException) -> str:
+    """Return an error of a ledger in one line, without the words of a database."""
+    return cause_text(error) if is_of_database(error) else error_text(error)
+
+
 def _orphaned(record: TaskRecord) -> Event:
-    last = format_instant(record.last_attempt) if record.last_attempt is not None else _NEVER
+    last = format_instant(record.last_attempt) if record.last_attempt is not None else None  # it has not run yet
     return event("TaskOrphaned", taskName=record.name, lastExecutionTime=last, schedulerIdentifier=record.scheduler)
 
 

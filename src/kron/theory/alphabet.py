@@ -49,6 +49,7 @@ EVENTS: Mapping[str, EventKind] = MappingProxyType(
         "RetryDue": EventKind("RetryDue", _E, is_action=False, required=("task",)),
         "Freeze": EventKind("Freeze", _E, is_action=False),
         "Thaw": EventKind("Thaw", _E, is_action=False),
+        "ClockSet": EventKind("ClockSet", _E, is_action=False, optional=("lastDue",)),
         "End": EventKind("End", _E, is_action=False, required=("closed",)),
         # of hosts that choose a second for each period; what is said of a period costs no work beside what is done
         "Decision": EventKind(
@@ -85,6 +86,7 @@ CHANGED = Atom("Changed")  # beside IEs: it did before, with another cron expres
 RENEWED = Atom("Renewed")  # beside IEs: and the contract takes that for a first coming
 REDUE = Atom("Redue")  # beside IEs: by its new schedule it owes a run since its last start
 BOOT = Atom("Boot")  # beside IEs: the task comes for the first time, inside a minute that its schedule matches
+RECOUNTED = Atom("Recounted")  # beside IEs and ClockSet: what is owed is counted again, by a clock that was set back
 OVERTAKEN = Atom("Overtaken")  # beside IEs: a stop began after the call
 VALID = Atom("Valid")  # beside IEs and IEf: the list is valid
 EXCUSED = Atom("Excused")  # beside IEf: another call or an active list was in the way, or the world failed

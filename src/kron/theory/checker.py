@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kron.theory.alphabet import LETTERS, world_letter
 from kron.theory.court import Court
-from kron.theory.environment import Calendar
+from kron.theory.environment import Calendar, is_far_ahead
 from kron.theory.findings import waiting
 from kron.theory.jury import Jury
 from kron.theory.macros import ACTIVE
@@ -62,6 +62,7 @@ class Checker:
         self._stops: dict[int, Call] = {}
         self._stops_begun: list[Call] = []  # by events of the set that is being taken
         self._is_closed = self._has_ended = False
+        self._lead = 0  # by how much time has gone on farther than the clock, which was set back
         self._readers: Mapping[str, Callable[[Position], None]] = {
             "InitStart": self._on_init_start,
             "InitSuccess": self._on_init_success,
@@ -74,6 +75,7 @@ class Checker:
             "UnexpectedShutdown": self._on_crash,
             "Freeze": self._on_freeze,
             "Thaw": self._on_freeze,
+            "ClockSet": self._on_clock_set,
             "End": self._on_end,
             **self._runs.readers,
         }
@@ -103,7 +105,7 @@ class Checker:
             self._pulses.set_back(clock, before)
         if clock >= self._pulses.soonest:
             self._pulses.until(clock, self._pulse)
-        if court.clocks.set(t):
+        if court.clocks.set(max(t, clock + self._lead, court.clocks.t) if self._lead else t):
             court.expire()
         court.position += 1
 
@@ -165,7 +167,8 @@ class Checker:
 
     def _pulse(self, at: int, tasks: Sequence[Subject], letter: Letter) -> bool:
         court = self._court
-        if court.clocks.set(max(at, court.clocks.t)):  # a retry may have come while its failure was being recorded
+        # A retry may have come while its failure was being recorded.
+        if court.clocks.set(max(at + self._lead, court.clocks.t)):
             court.expire()
         return court.tell_each(self._jury, tasks, letter)
 
@@ -210,6 +213,8 @@ class Checker:
             self._runs.arm()
         self._tell_world(frozenset({"Action", *seen, *valid}))
         self._calendar.last_dues = last_dues_of(position)
+        self._court.is_behind = self._court.clock < position.t
+        self._follow_clock(position.t)
         self._runs.on_init_success(call.registrations, seen, memories_of(position))
         self._tell_stops()
 
@@ -263,6 +268,18 @@ class Checker:
         else:
             self._court.clocks.thaw()
         self._tell_world(LETTERS[position.event])
+
+    def _on_clock_set(self, position: Position) -> None:
+        if isinstance(self._runs, Tasks):
+            self._calendar.last_dues = last_dues_of(position)
+            self._court.is_behind = True
+            self._follow_clock(position.t)
+            self._runs.on_clock_set()
+
+    def _follow_clock(self, t: int) -> None:
+        """Let time go on by a clock that is far behind: what is owed then is not waited for until it has caught up."""
+        if is_far_ahead(t, self._court.clock):
+            self._lead = self._court.clocks.t - self._court.clock
 
     def _on_end(self, position: Position) -> None:
         self._has_ended = True

@@ -33,6 +33,7 @@ class Court:
         self.clocks = Clocks(bounds, grow=bounds_grow)
         self.line = self.position = -1
         self.clock = -(1 << 62)  # what the clock showed: earlier than the trace has it, if it was set back
+        self.is_behind = False  # at a list, or where the scheduler has noticed it: the clock is set back
         self.event = ""
         self.listed = 0  # how many tasks the current list has: so much longer may things take
         self._gathered: dict[Subject, _Gathered] | None = None  # while the events of a set are taken

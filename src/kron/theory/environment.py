@@ -12,6 +12,7 @@ from kron.theory.trace import Header, Registration
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 MINUTE = 60_000
+AHEAD = 60 * MINUTE  # a baseline so much later than the clock is not waited for
 _LONGEST = timedelta.max / _MILLISECOND
 
 
@@ -115,3 +116,8 @@ class Calendar:
 def minute_of(t: int) -> int:
     """Return the beginning of the minute that an instant lies in."""
     return t - t % MINUTE
+
+
+def is_far_ahead(at: int, clock: int) -> bool:
+    """Whether an instant is one of a clock that was wrong: then the present one takes its place."""
+    return at - clock > AHEAD

@@ -22,7 +22,7 @@ def _is_registration(item: Mapping[str, object]) -> bool:
 
 
 def _is_memory(item: Mapping[str, object]) -> bool:
-    times = [item.get(name) for name in ("first", "lastStart", "retryAt")]
+    times = [item.get(name) for name in ("first", "lastStart", "retryAt", "lastFailure")]
     return (
         _is_text(item.get("task"))
         and _is_text(item.get("cron"))

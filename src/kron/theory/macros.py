@@ -19,6 +19,7 @@ from kron.theory.alphabet import (
     LISTED,
     MISSED,
     OVERTAKEN,
+    RECOUNTED,
     REDUE,
     RENEWED,
     RESUMED,
@@ -70,10 +71,10 @@ STOP_END_OF_LIST = Named("SE_R", STOP_END & REGISTERED)
 ALL_TERM = Named("AllTerm", RUNNING >> Eventually(RUN_END))
 
 _SERVED = Named("Served", RUN_START | FIRST_COMING)
-DUE_PENDING = Named("DuePending", hold_inclusive(DUE | REDUE, _SERVED | (CHANGED & ~REDUE)) & ~RUNNING)
-RETRY_PENDING = Named("RetryPending", hold_inclusive(RETRY_DUE, _SERVED) & ~RUNNING)
+DUE_PENDING = Named("DuePending", hold_inclusive(DUE | REDUE, _SERVED | RECOUNTED | (CHANGED & ~REDUE)) & ~RUNNING)
+RETRY_PENDING = Named("RetryPending", hold_inclusive(RETRY_DUE, _SERVED | RECOUNTED) & ~RUNNING)
 ORPHANED_PENDING = Named("OrphanedPending", hold(ORPHANED, _SERVED) & ~RUNNING)
-BOOT_PENDING = Named("BootPending", hold_inclusive(BOOT, _SERVED) & ~RUNNING)
+BOOT_PENDING = Named("BootPending", hold_inclusive(BOOT, _SERVED | RECOUNTED) & ~RUNNING)
 PENDING = Named("Pending", DUE_PENDING | RETRY_PENDING | ORPHANED_PENDING | BOOT_PENDING)
 OBLIGATION = Named("Obligation", PENDING & REGISTERED & ACTIVE)
 ORPHAN_OBLIGATION = Named("OrphanObligation", ORPHANED_PENDING & REGISTERED & ACTIVE)

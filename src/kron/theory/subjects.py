@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kron.theory.environment import Times, minute_of
+from kron.theory.environment import Times, is_far_ahead, minute_of
 from kron.theory.stand import Debts, Stand
 from kron.theory.trace import Memory, Registration
 
@@ -42,8 +42,8 @@ class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
     __slots__ = (
-        "cron", "delay", "first", "is_listed", "last_due", "last_start", "retry_at",
-        "start_line", "success_line", "times",
+        "came", "cron", "delay", "failed", "first", "is_listed", "last_due", "last_start", "retry_at",
+        "retry_delay", "start_line", "success_line", "times",
     )  # fmt: skip
 
     def __init__(self, name: str, stand: Stand, touched: int, debts: Debts) -> None:
@@ -52,11 +52,14 @@ class Task(Subject):
         self.success_line: int | Lines | None = None
         self.cron = ""
         self.delay = 0.0
+        self.came = 0  # when it came in
         self.first = 0  # the beginning of the minute in which it came in
         self.is_listed = False
         self.last_due: int | None = None  # of those that the trace names
         self.last_start: int | None = None
         self.retry_at: int | None = None
+        self.failed: int | None = None  # when its last run did, unless it was started since
+        self.retry_delay = 0  # of that time
         self.times: Times | None = None
 
     def past(self) -> dict[str, int]:
@@ -79,15 +82,15 @@ class Task(Subject):
         if not is_new and keeps_history:
             since = self.first - 1 if self.last_start is None else self.last_start
             return {"Changed", "Redue"} if latest is not None and latest > since else {"Changed"}
-        self.first, self.last_start, self.retry_at = minute_of(t), None, None
+        self.came, self.first, self.last_start, self.retry_at, self.failed = t, minute_of(t), None, None, None
         dues = (latest, self.last_due if is_new else None)  # one that was listed was due by another schedule
-        boot = {"Boot"} if any(due is not None and due >= self.first for due in dues) else set[str]()
+        boot = {"Boot"} if any(due is not None and self.first <= due <= t for due in dues) else set[str]()
         return boot if is_new else {"Renewed", *boot}
 
     def recall(self, memory: Memory, registration: Registration, times: Times | None, t: int) -> set[str]:
         """Become a task whose past this trace does not show; return whether it owes a run by what was remembered."""
         self.take(registration, times, t, keeps_history=True)
-        self.first, self.last_start = minute_of(memory.first), memory.last_start
+        self._remember(memory)
         since = self.first - 1 if self.last_start is None else self.last_start
         latest = times.latest(t) if times is not None else None
         is_due = latest is not None and latest > since
@@ -98,9 +101,43 @@ class Task(Subject):
         """Whether no start has served a due instant, which a clock that was set back shows once more."""
         return due >= self.first and (self.last_start is None or due > self.last_start)
 
+    def clamp(self, clock: int, memory: Memory | None) -> bool:
+        """Count from the clock what a clock far ahead has recorded; return whether there was anything.
+
+        A memory that is not far ahead says when the scheduler did so, if a crash kept that out of the trace.
+        """
+        start = self.came if self.last_start is None else max(self.came, self.last_start)
+        is_ahead = is_far_ahead(start, clock)
+        is_retry_ahead = self.failed is not None and is_far_ahead(self.failed, clock)
+        if not is_ahead and not is_retry_ahead:
+            return False
+        if memory is not None and not is_far_ahead(max(memory.first, memory.last_start or memory.first), clock):
+            self._remember(memory)
+        self.came = min(self.came, clock)
+        self.first = minute_of(self.came)
+        if self.last_start is not None:
+            self.last_start = min(self.last_start, clock)
+        if self.failed is not None:
+            self.failed = min(self.failed, clock)
+        return True
+
+    def recount(self, clock: int) -> set[str]:
+        """Return what the task sees of a clock that was set back: whether one of its times has come by it."""
+        since = self.first - 1 if self.last_start is None else self.last_start
+        latest = self.times.latest(clock) if self.times is not None else None
+        return {"Recounted", "Redue"} if latest is not None and since < latest <= clock else {"Recounted"}
+
+    def _remember(self, memory: Memory) -> None:
+        self.came, self.first, self.last_start = memory.first, minute_of(memory.first), memory.last_start
+        self.failed = None
+        if memory.retry_at is not None:
+            failed, delay = memory.last_failure, round(memory.registration.retry_delay_ms)
+            self.failed = memory.retry_at - delay if failed is None else failed
+            self.retry_delay = memory.retry_at - self.failed
+
     def unlist(self) -> None:
         """Leave the list: nothing falls due any more."""
-        self.is_listed, self.times, self.retry_at = False, None, None
+        self.is_listed, self.times, self.retry_at, self.failed = False, None, None, None
 
 
 class Call(Subject):

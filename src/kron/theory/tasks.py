@@ -27,12 +27,16 @@ class Tasks:
         self.jury = Jury(suite.of(Scope.TASK), SHOWN)
         self.running: set[str] = set()  # names
         self._listed: Mapping[str, Registration] = {}
+        self._remembered: Mapping[str, Memory] = {}  # by the ledger, as the list that is taken just now says
         self._has_begun = False  # with a first list
         self._tasks: dict[str, Task] = {}
         self._stranger = Task(
             "", self.jury.unseen(), -1, self.jury.nothing_owed
         )  # what a task has seen that nobody has named yet
-        self.readers: Mapping[str, Callable[[Position], None]] = {"Due": self._on_pulse, "RetryDue": self._on_pulse}
+        self.readers: Mapping[str, Callable[[Position], None]] = {
+            "Due": self._on_pulse,
+            "RetryDue": self._on_pulse,
+        }
 
     def members(self) -> Iterable[Subject]:
         """Return all that are known."""
@@ -53,7 +57,7 @@ class Tasks:
             task.start_line = court.line
             if task.last_start is None or task.last_start < court.clock:
                 task.last_start = court.clock
-            task.retry_at = None
+            task.retry_at = task.failed = None
             self.running.add(task.name)
             return
         self.running.discard(task.name)
@@ -63,7 +67,9 @@ class Tasks:
         task.lines[event] = court.line
         if task.is_listed and isfinite(task.delay):  # another list was never valid
             ended = fields.get("ended")  # told late, because its record took time
-            self._pulses.expect_retry(task, (ended if isinstance(ended, int) else court.clock) + round(task.delay))
+            task.failed = ended if isinstance(ended, int) else court.clock
+            task.retry_delay = round(task.delay)
+            self._pulses.expect_retry(task, task.failed + task.retry_delay)
 
     def on_more_runs(self, t: int, event: str, names: Sequence[str]) -> None:
         """Take runs that start, or end well, one after the other at one instant; the first of them was taken already.
@@ -87,7 +93,7 @@ class Tasks:
                 continue
             task.stand, task.debts = after, nothing_owed
             if is_start:
-                task.start_line, task.last_start, task.retry_at = lines, t, None
+                task.start_line, task.last_start, task.retry_at, task.failed = lines, t, None, None
             else:
                 task.success_line = lines
         court.line, court.position = line + len(names) - 1, position + len(names) - 1
@@ -110,6 +116,7 @@ class Tasks:
                 task.stand, task.debts = self.jury.unseen(task.stand.state), self.jury.nothing_owed
         self._listed, self._court.listed = listed, len(listed)
         self._pulses.relist()
+        self._remembered = memories
         if self._has_begun:
             memories = {}  # from now on this trace knows better than whom it judges
         self._has_begun = True
@@ -139,7 +146,7 @@ class Tasks:
     def _list(self, task: Task, registration: Registration, memories: Mapping[str, Memory]) -> set[str]:
         """Take a task of the new list as it is there, and return what the task sees of that."""
         if task.is_as_in(registration):
-            return {"Listed"}
+            return {"Listed", *self._recount(task, registration)}
         t, times = self._court.clock, self._calendar.times_of(registration)
         memory = memories.get(task.name)
         if memory is not None and (self._keeps_history or memory.registration == registration):
@@ -149,7 +156,23 @@ class Tasks:
         else:
             seen = task.take(registration, times, t, keeps_history=self._keeps_history)
         self._pulses.expect_due(task, t)
-        return {"Listed", *seen}
+        return {"Listed", *seen, *self._recount(task, registration)}
+
+    def on_clock_set(self) -> None:
+        """Take that the scheduler has seen its clock set back: what is to come again is not owed yet."""
+        self._remembered = {}
+        for name, registration in self._listed.items():
+            self._tell(self._tasks[name], frozenset(self._recount(self._tasks[name], registration)))
+
+    def _recount(self, task: Task, registration: Registration) -> set[str]:
+        """Count what is owed again, if the clock was set back; a baseline that is far ahead of it is clamped first."""
+        court = self._court
+        if not task.clamp(court.clock, self._remembered.get(task.name)) and not court.is_behind:
+            return set()
+        task.times = self._calendar.times_of(registration)
+        if task.failed is not None:
+            self._pulses.expect_retry(task, task.failed + task.retry_delay)
+        return task.recount(court.clock)
 
     def _on_pulse(self, position: Position) -> None:
         task = self._task(position.task)

@@ -53,6 +53,7 @@ class Memory(NamedTuple):
     last_start: int | None
     retry_at: int | None
     is_interrupted: bool
+    last_failure: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def memories_of(position: Position) -> dict[str, Memory]:
             item.get("lastStart"),
             item.get("retryAt"),
             is_interrupted=item.get("interrupted", False),
+            last_failure=item.get("lastFailure"),
         )
         for item in items
     }

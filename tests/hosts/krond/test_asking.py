@@ -137,7 +137,7 @@ def test_a_file_that_is_no_ledger_is_to_be_restored(tmp_path: Path) -> None:
     _, said = process.communicate()
 
     assert process.returncode == 1
-    assert "it is not a SQLite database; restore it from a backup" in said
+    assert "it is not a Kron ledger; restore it from a backup" in said
 
 
 def test_output_is_followed_until_the_run_is_over_also_when_no_krond_can_say_so(tmp_path: Path) -> None:

@@ -32,4 +32,33 @@ CLOCKED = (
         "jumped",
         ("L1",),
     ),
+    Mutant(
+        "a baseline of a clock that was days ahead is waited for",
+        "rules/baseline.py",
+        "is_ahead = baseline - now > AHEAD",
+        "is_ahead = False",
+        ("L1",),
+    ),
+    Mutant(
+        "a baseline of a clock that was days ahead is waited for, in the older model",
+        "rules/baseline.py",
+        "    if not is_ahead and retry == record.retry_until:",
+        "    if retry == record.retry_until:",
+        ("P13",),
+        "polling",
+    ),
+    Mutant(
+        "a running scheduler does not clamp baselines",
+        "engine/tasks.py",
+        "if now < self._lowest:",
+        "if now < _FIRST:",
+        ("L1",),
+    ),
+    Mutant(
+        "a baseline is clamped to an hour before the present",
+        "rules/baseline.py",
+        "last_attempt=_not_after(attempt, now),",
+        "last_attempt=_not_after(attempt, now - AHEAD),",
+        ("S1",),
+    ),
 )

@@ -72,8 +72,8 @@ LOOPED = (
     Mutant(
         "an end that could not be recorded is lost",
         "engine/tasks.py",
-        "self._ended, self._withdrawn = ended + self._ended, withdrawn + self._withdrawn",
-        "self._withdrawn = withdrawn + self._withdrawn",
+        "self._ended, self._withdrawn = taken.ended + self._ended, taken.withdrawn + self._withdrawn",
+        "self._withdrawn = taken.withdrawn + self._withdrawn",
         ("S3",),
     ),
     Mutant(

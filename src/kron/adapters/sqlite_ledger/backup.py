@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kron.adapters.sqlite_ledger.job_history import open_to_read
 from kron.adapters.sqlite_ledger.job_schema import JOBS
+from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.adapters.sqlite_ledger.schema import make_empty, move
 from kron.errors import LedgerWriteError
 
@@ -30,7 +31,7 @@ def back_up(ledger: str | PathLike[str], copy: str | PathLike[str]) -> None:
                 for tail in ("", "-journal", "-wal", "-shm"):
                     draft.with_name(f"{draft.name}{tail}").unlink(missing_ok=True)
     except OSError as error:
-        raise LedgerWriteError(path=str(copy), reason=error.strerror or str(error)) from error
+        raise LedgerWriteError(path=str(copy), reason=reason_of(error), cause=error) from error
 
 
 def _copy(source: sqlite3.Connection, draft: Path) -> None:
@@ -39,4 +40,4 @@ def _copy(source: sqlite3.Connection, draft: Path) -> None:
             connection.execute("PRAGMA synchronous=FULL")
             source.backup(connection)  # all pages in one go, of one moment; whoever writes does not wait
     except sqlite3.Error as error:
-        raise LedgerWriteError(path=str(draft), reason=str(error)) from error
+        raise LedgerWriteError(path=str(draft), reason=reason_of(error), cause=error) from error

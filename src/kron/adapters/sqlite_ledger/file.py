@@ -9,6 +9,7 @@ from typing import Any, Generic
 
 from kron.adapters.sqlite_ledger.place import Place
 from kron.adapters.sqlite_ledger.possession import Possession
+from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.adapters.sqlite_ledger.schema import Schema, look, prepare
 from kron.adapters.sqlite_ledger.worker import Item, Result, Worker
 from kron.errors import LedgerError, LedgerWriteError
@@ -101,7 +102,7 @@ class LedgerFile(Generic[Item]):
                     connection.execute("ROLLBACK")
             if isinstance(error, LedgerError) or not isinstance(error, Exception):
                 raise
-            raise LedgerWriteError(path=str(self.path), reason=str(error)) from error
+            raise LedgerWriteError(path=str(self.path), reason=reason_of(error), cause=error) from error
 
     def _open(self) -> None:
         path = self.path.absolute() if self._schema.private else self.path.resolve()
@@ -116,7 +117,7 @@ class LedgerFile(Generic[Item]):
             if self._connection is not None:
                 self._connection.close()
         except sqlite3.Error as error:
-            raise LedgerWriteError(path=str(self.path), reason=str(error)) from error
+            raise LedgerWriteError(path=str(self.path), reason=reason_of(error), cause=error) from error
         finally:
             self._connection = None
             if self._possession is not None:

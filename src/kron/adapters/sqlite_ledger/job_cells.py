@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
+from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.adapters.sqlite_ledger.stamp import moment, moment_or_none
 from kron.errors import LedgerUnusableError
 from kron.rules.job_record import Attempt, End, JobRecord, Kind, PeriodRecord, Process, Result
@@ -28,7 +29,10 @@ def reading(path: str | PathLike[str]) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, ValueError, KeyError) as error:
-        raise LedgerUnusableError(path=str(path), reason=f"it cannot be read ({error})") from error
+        reason = (
+            reason_of(error) if isinstance(error, sqlite3.Error) else str(error)
+        )  # else in the words of this module
+        raise LedgerUnusableError(path=str(path), reason=f"it cannot be read ({reason})", cause=error) from error
 
 
 def job_of(row: Row) -> JobRecord:

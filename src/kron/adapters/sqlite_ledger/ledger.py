@@ -6,18 +6,21 @@ from os import PathLike
 from pathlib import Path
 
 from kron.adapters.sqlite_ledger.file import LedgerFile
+from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.adapters.sqlite_ledger.rows import forget_tasks, put_begun, put_runs, put_tasks
 from kron.adapters.sqlite_ledger.task_schema import TASKS
 from kron.engine.collector import collector_paused
 from kron.engine.ports import Batch
 from kron.errors import (
     LedgerUnusableError,
+    LedgerWriteError,
     TaskInvalidValueError,
     TaskTryDeserializeError,
 )
 from kron.rules.record import FIELDS, TaskRecord, check_columns
 
 _HISTORY = 100_000  # runs kept for people to look at
+_OF_ROWS = (sqlite3.IntegrityError, sqlite3.DataError)  # errors about what a row holds, not about the file
 _PRUNED = 1_000  # old runs removed by one commit: it stays short
 
 
@@ -85,7 +88,10 @@ class SqliteLedger:
     # --- in the thread ------------------------------------------------------------------------------------------------
 
     def _number_runs(self) -> None:
-        oldest, newest = self._file.connection.execute("SELECT min(id), max(id) FROM run").fetchone()
+        try:
+            oldest, newest = self._file.connection.execute("SELECT min(id), max(id) FROM run").fetchone()
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
         self._oldest, self._newest = (1, 0) if oldest is None else (oldest, newest)
 
     def _load(self) -> Mapping[str, TaskRecord]:
@@ -106,9 +112,13 @@ class SqliteLedger:
                 records[record.name] = record
                 self._ids[record.name] = row[-1]
         except sqlite3.Error as error:
-            raise LedgerUnusableError(path=str(self.path), reason=f"it cannot be read ({error})") from error
+            raise self._unreadable(error) from error
         self._next_id = max(self._ids.values(), default=0) + 1
         return records
+
+    def _unreadable(self, error: sqlite3.Error) -> LedgerUnusableError:
+        reason = f"it cannot be read ({reason_of(error)})"
+        return LedgerUnusableError(path=str(self.path), reason=reason, cause=error)
 
     def _write(self, batches: Sequence[Batch]) -> None:
         numbers = _Numbers(self._ids, self._next_id)
@@ -126,7 +136,32 @@ class SqliteLedger:
                 if newest - oldest >= self._history + _PRUNED:
                     oldest = min(oldest + 2 * _PRUNED, newest - self._history + 1)
                     connection.execute("DELETE FROM run WHERE id < ?", (oldest,))
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, LedgerWriteError) and isinstance(error.__cause__, _OF_ROWS):
+                error.task = self._refused(batches)
             numbers.undo()
             raise
         self._next_id, self._newest, self._oldest = numbers.next, newest, oldest
+
+    def _refused(self, batches: Sequence[Batch]) -> str | None:
+        """Return the task whose record cannot be written, found by halves; None if each of them can."""
+        records = [record for batch in batches for record in batch.records]
+        if not self._refuses(records):
+            return None
+        while len(records) > 1:
+            half = records[: len(records) // 2]
+            records = half if self._refuses(half) else records[len(half) :]
+        return records[0].name
+
+    def _refuses(self, records: Sequence[TaskRecord]) -> bool:
+        """Whether records cannot be written; nothing of the attempt stays."""
+        connection = self._file.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            put_tasks(connection, records, self._ids)
+        except sqlite3.Error:
+            return True
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        return False

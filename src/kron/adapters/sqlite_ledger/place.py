@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
+from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.adapters.sqlite_ledger.schema import Schema, make_empty, move, prepare
 from kron.errors import LedgerUnusableError, LedgerWriteError
 
@@ -49,8 +50,9 @@ class Place:
             move(draft, self._path)
             new = prepare(self._path, self._schema)
         except (OSError, sqlite3.Error, LedgerUnusableError) as error:
-            reason = f"its file was removed, and cannot be written again: {error}"
-            raise LedgerWriteError(path=str(self._path), reason=reason) from error
+            why = error.details["reason"] if isinstance(error, LedgerUnusableError) else reason_of(error)
+            reason = f"its file was removed, and cannot be written again: {why}"
+            raise LedgerWriteError(path=str(self._path), reason=reason, cause=error) from error
         self._known = {}
         connection.close()  # SQLite sees that it has moved, and leaves the new files alone
         return new

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.errors import LedgerUnusableError
 
 _MAGIC = b"SQLite format 3\x00"
@@ -45,7 +46,7 @@ def prepare(path: Path, schema: Schema) -> sqlite3.Connection:
             _check(path, schema, connection)
         return _open(path, schema)
     except OSError as error:
-        raise LedgerUnusableError(path=str(path), reason=error.strerror or str(error)) from error
+        raise LedgerUnusableError(path=str(path), reason=reason_of(error), cause=error) from error
     except sqlite3.Error as error:
         raise unusable(path, error) from error
 
@@ -53,8 +54,8 @@ def prepare(path: Path, schema: Schema) -> sqlite3.Connection:
 def unusable(path: Path, error: sqlite3.Error) -> LedgerUnusableError:
     """Return the error that says why SQLite cannot use a file."""
     is_damaged = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
-    reason = f"it is damaged ({error})" if is_damaged else f"it cannot be opened ({error})"
-    return LedgerUnusableError(path=str(path), reason=reason)
+    reason = "it is damaged" if is_damaged else f"it cannot be opened ({reason_of(error)})"
+    return LedgerUnusableError(path=str(path), reason=reason, cause=error)
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
@@ -79,7 +80,7 @@ def look(path: Path, schema: Schema) -> None:
     except OSError as error:
         raise LedgerUnusableError(path=str(path), reason=f"it cannot be read ({error.strerror})") from error
     if header and not header.startswith(_MAGIC):
-        raise LedgerUnusableError(path=str(path), reason="it is not a SQLite database", fix=schema.fix)
+        raise LedgerUnusableError(path=str(path), reason="it is not a Kron ledger", fix=schema.fix)
     if header and (found := int.from_bytes(header[68:72], "big")) != schema.application_id:
         reason = f"it is {_OURS.get(found, 'a database of another program')}"
         raise LedgerUnusableError(path=str(path), reason=reason, fix=schema.fix)
@@ -134,8 +135,8 @@ def _check(path: Path, schema: Schema, connection: sqlite3.Connection) -> None:
     check_version(path, schema, connection)
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        reason = f"it is damaged ({verdict})"
-        raise LedgerUnusableError(path=str(path), reason=reason, fix="restore it from a backup")
+        found = sqlite3.DatabaseError(verdict)
+        raise LedgerUnusableError(path=str(path), reason="it is damaged", fix="restore it from a backup", cause=found)
     for missing in missing_parts(schema, connection):
         raise LedgerUnusableError(path=str(path), reason=f"it is damaged ({missing})")
 

@@ -26,7 +26,8 @@ from kron.theory.trace import Line, Position
 _DAY = timedelta(days=1)
 _PATIENCE = timedelta(hours=6)  # a stop that takes longer ends in a crash, as operators do
 _FREEZE = timedelta(minutes=10)
-_JUMPS = (timedelta(seconds=5), timedelta(minutes=2), timedelta(hours=2))  # forwards or back, at most so far
+# forwards or back, at most so far; days: a clock that was wrong, and is corrected
+_JUMPS = (timedelta(seconds=5), timedelta(minutes=2), timedelta(hours=2), timedelta(days=5))
 _DOWN = timedelta(hours=3)
 _MOST_FAULTS = 4
 _APPENDS = 4  # a crash at the disk comes in one of so many appends

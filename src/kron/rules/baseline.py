@@ -1,0 +1,55 @@
+"""clamp(record, now) -> Clamped: a baseline that a clock far ahead has recorded is brought back to the present.
+
+Without it a task would owe nothing until the clock has reached the old future again.
+"""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from kron.instant import Instant
+from kron.rules.record import TaskRecord
+
+AHEAD = timedelta(hours=1)  # a smaller lead is left alone: the task waits until the clock has passed it
+
+
+class Clamped(NamedTuple):
+    """A record of which no instant is far ahead, and which instant of it was replaced by which."""
+
+    after: TaskRecord
+    baseline: Instant
+    clamped_to: Instant
+
+
+def clamp(record: TaskRecord, now: Instant) -> Clamped | None:
+    """Return the record with its baseline and its retry counted from now; None if neither is far ahead.
+
+    The baseline is the last start, or the first registration of a task that has not run yet.
+    """
+    first, attempt, retry = record.first_seen, record.last_attempt, _retry(record, now)
+    baseline = first if attempt is None or attempt < first else attempt
+    is_ahead = baseline - now > AHEAD
+    if not is_ahead and retry == record.retry_until:
+        return None
+    after = record._replace(
+        first_seen=min(first, now),
+        last_attempt=_not_after(attempt, now),
+        last_success=_not_after(record.last_success, now),  # the same clock has recorded both ends
+        last_failure=_not_after(record.last_failure, now),
+        retry_until=retry,
+    )
+    if is_ahead or retry is None or record.retry_until is None:
+        return Clamped(after, baseline, now)
+    return Clamped(after, record.retry_until, retry)
+
+
+def _retry(record: TaskRecord, now: Instant) -> Instant | None:
+    """Return when the retry is owed: its delay is that of the time of the failure, which may have changed since."""
+    retry, failure = record.retry_until, record.last_failure
+    if retry is None:
+        return None
+    delay = record.retry_delay if failure is None else retry - failure
+    return now + delay if retry - now - AHEAD > delay else retry
+
+
+def _not_after(at: Instant | None, now: Instant) -> Instant | None:
+    return None if at is None else min(at, now)
