@@ -97,7 +97,8 @@ class Reconciliation:
     def _clamp(self, remembered: Mapping[str, Any]) -> None:
         """Forget starts of a clock that was far ahead: those that follow are earlier."""
         clock = self._clock
-        for name, started in self._started.items():
+        for name, known in self._started.items():
+            started = max(known, remembered.get(name, {}).get("lastStart", known))
             if is_far_ahead(started, clock):
                 self._ahead[name] = started
                 self._started[name] = min(clock, remembered.get(name, {}).get("lastStart", clock))
