@@ -53,6 +53,7 @@ class Reconciliation:
         for name in names:
             if is_start:
                 self._started[name] = max(t, self._started.get(name, t))
+                self._ahead.pop(name, None)
                 self._running.add(name)
                 self._cut_off.discard(name)
             else:
@@ -68,6 +69,7 @@ class Reconciliation:
                 name = fields["task"]
                 started = self._started.get(name, _LONG_AGO)
                 self._started[name] = max(started, self._clock)
+                self._ahead.pop(name, None)
                 self._running.add(name)
                 self._cut_off.discard(name)
             case "RunSuccess" | "RunFailure":
