@@ -100,8 +100,8 @@ class Task(Subject):
     def clamp(self, clock: int, memory: Memory | None) -> bool:
         """Count from the clock what a clock far ahead has recorded; return whether there was anything.
 
-        The scheduler counts from what its ledger remembers: a crash may have kept a clamp out of the trace, or out of the
-        ledger.
+        The scheduler counts from what its ledger remembers: a crash may have kept a clamp out of the trace, or out of
+        the ledger.
         """
         times = [self.came, self.last_start, self.failed]
         if memory is not None:
