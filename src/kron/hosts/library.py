@@ -75,7 +75,7 @@ class Scheduler:
         self._book: TaskBook | None = None  # that of the engine
         self._joinable: tuple[object, asyncio.Future[None]] | None = None
         self._stopping: asyncio.Task[Exception | None] | None = None
-        self._put_aside: _Engine | None = None  # by a failure, until nothing of it runs
+        self._put_aside: _Engine | None = None  # by a failure or a stop, until nothing of it runs
         self._draining: asyncio.Task[Exception | None] | None = None
 
     # --- the two methods ----------------------------------------------------------------------------------------------
@@ -215,6 +215,7 @@ class Scheduler:
             if self._machine.state is _S.RUNNING:
                 self._fire("stop() called")
             engine, self._engine = self._engine, None
+            self._put_aside = engine or self._put_aside
             draining, self._draining = self._draining, None
             try:
                 failure = await engine.drain() if engine is not None else None

@@ -52,10 +52,11 @@ class _Task:
 
     def clamp(self, clock: Milliseconds, memory: Mapping[str, Any]) -> None:
         """Count from the clock, or from what was remembered, what a clock far ahead has recorded."""
-        if self.is_ahead(clock):
-            self.came = min(clock, self.came, memory.get("first", clock))
+        times = (self.came, self.last_start, memory.get("first"), memory.get("lastStart"))
+        if any(at is not None and is_far_ahead(at, clock) for at in times):
+            self.came = min(clock, memory.get("first", self.came))
             if self.last_start is not None:
-                self.last_start = min(clock, memory.get("lastStart", clock))
+                self.last_start = min(clock, memory.get("lastStart", self.last_start))
 
     def owes(self, due: Milliseconds) -> bool:
         """Whether a due instant is one that no start has served; after a clock was set back most are."""

@@ -53,6 +53,7 @@ class Reconciliation:
         for name in names:
             if is_start:
                 self._started[name] = max(t, self._started.get(name, t))
+                self._ahead.pop(name, None)
                 self._running.add(name)
                 self._cut_off.discard(name)
             else:
@@ -72,6 +73,7 @@ class Reconciliation:
                 name = fields["task"]
                 started = self._started.get(name, _LONG_AGO)
                 self._started[name] = max(started, self._clock)
+                self._ahead.pop(name, None)
                 self._running.add(name)
                 self._cut_off.discard(name)
             case "RunSuccess" | "RunFailure":
@@ -101,7 +103,8 @@ class Reconciliation:
     def _clamp(self, remembered: Mapping[str, Any]) -> None:
         """Forget starts of a clock that was far ahead: those that follow are earlier."""
         clock = self._clock
-        for name, started in self._started.items():
+        for name, known in self._started.items():
+            started = max(known, remembered.get(name, {}).get("lastStart", known))
             if is_far_ahead(started, clock):
                 self._ahead[name] = started
                 self._started[name] = min(clock, remembered.get(name, {}).get("lastStart", clock))

@@ -104,14 +104,15 @@ class Task(Subject):
     def clamp(self, clock: int, memory: Memory | None) -> bool:
         """Count from the clock what a clock far ahead has recorded; return whether there was anything.
 
-        A memory that is not far ahead says when the scheduler did so, if a crash kept that out of the trace.
+        The scheduler counts from what its ledger remembers: a crash may have kept a clamp out of the trace, or out of
+        the ledger.
         """
-        start = self.came if self.last_start is None else max(self.came, self.last_start)
-        is_ahead = is_far_ahead(start, clock)
-        is_retry_ahead = self.failed is not None and is_far_ahead(self.failed, clock)
-        if not is_ahead and not is_retry_ahead:
+        times = [self.came, self.last_start, self.failed]
+        if memory is not None:
+            times += [memory.first, memory.last_start, memory.last_failure if memory.retry_at is not None else None]
+        if not any(at is not None and is_far_ahead(at, clock) for at in times):
             return False
-        if memory is not None and not is_far_ahead(max(memory.first, memory.last_start or memory.first), clock):
+        if memory is not None:
             self._remember(memory)
         self.came = min(self.came, clock)
         self.first = minute_of(self.came)
