@@ -1,11 +1,11 @@
-"""A module over 300 lines is two ideas."""
+"""A module over 400 lines is two ideas."""
 
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 300
+LONGEST = 400
 MODULES = sorted(
     path.relative_to(ROOT) for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py")
 )

@@ -44,7 +44,7 @@ CHOICES = (
     bug(
         "seed.reconciliations",
         "engine/jobs/declaring.py",
-        "return self._job(work, record) if job is None else job",
+        "return self._returned(self._job(work, record)) if job is None else job",
         "return self._job(work, record._replace(served=now.replace(minute=59)))",
         f"{_PERIODS}::test_a_host_that_reconciles_again_and_again_starts_at_the_same_seconds",
     ),

@@ -22,7 +22,7 @@ _NAMED = "named"
 # Events of a set are taken in this order, whatever theirs is: what begins before what ends, because where both meet the
 # end wins, and what is said of a period before what is done.
 _ORDER = (
-    "Due", "RetryDue", "Freeze", "Thaw", "InitStart", "InitSuccess", "InitFailure", "Suspended", "Resumed",
+    "ClockSet", "Due", "RetryDue", "Freeze", "Thaw", "InitStart", "InitSuccess", "InitFailure", "Suspended", "Resumed",
     "Decision", "Outcome", "RunStart", "RunSuccess", "RunFailure", "StopStart", "StopEnd", "UnexpectedShutdown", "End",
 )  # fmt: skip
 _PLACES = {event: place for place, event in enumerate(_ORDER)}
