@@ -244,12 +244,12 @@ def test_a_job_cannot_be_held_until_a_time_that_has_passed(krond: Krond) -> None
 
 
 def test_a_reload_that_cannot_be_remembered_says_so_and_changes_nothing(krond: Krond) -> None:
-    full = "BEGIN SELECT RAISE(ABORT, 'disk full'); END"
-    execute(krond.state / "ledger.db", f"CREATE TRIGGER full BEFORE INSERT ON job {full}")
+    refuse = "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    execute(krond.state / "ledger.db", f"CREATE TRIGGER refuse BEFORE INSERT ON job {refuse}")
     krond.write(f'{JOBS}[jobs.more]\n{NEVER}\ncommand = "true"\n')
 
     krond.signal(signal.SIGHUP)
 
-    assert "disk full" in str(krond.wait_for("ReloadFailed")["errors"])
-    assert "disk full" in krond.ask("status").stdout
+    assert "cannot be written: it refuses a record" in str(krond.wait_for("ReloadFailed")["errors"])
+    assert "cannot be written: it refuses a record" in krond.ask("status").stdout
     assert len(krond.json("jobs")) == 4
