@@ -103,6 +103,7 @@ def test_the_event_of_one_period_has_its_decision_before_it_and_no_range(log: st
 # --- the replay -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_log_alone_gives_every_decision_that_an_independent_computation_gives(log: str) -> None:
     answer = replayed(log, "--json")
 

@@ -221,6 +221,7 @@ async def test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_agai
     assert (failed.fields["duration"], failed.fields["taskName"]) == (600.0, "report")
 
 
+@pytest.mark.slow
 @clause("resources.no-leaks")
 async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Contract) -> None:
     clock = VirtualClock(at("10:59:30"))

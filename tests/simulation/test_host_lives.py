@@ -152,6 +152,7 @@ def test_standstills_of_every_kind_are_drawn() -> None:
     assert any(place is Place.AT_THE_DISK for place, _ in kinds)
 
 
+@pytest.mark.slow
 def test_a_seed_always_gives_the_same_trace() -> None:
     traces: list[list[Line]] = [[], []]
     for trace in traces:

@@ -77,6 +77,7 @@ def first_violation(each: Property, words: list[Word]) -> int | None:
     return min((place for place in places if place is not None), default=None)
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(sets())
 def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once(lines: list[Line]) -> None:
@@ -92,6 +93,7 @@ def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once
         assert finding(report, each.name).at == first_violation(each, words), each.name
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(sets(), st.randoms())
 def test_the_order_in_which_a_set_is_written_means_nothing(lines: list[Line], chance: Random) -> None:
@@ -101,6 +103,7 @@ def test_the_order_in_which_a_set_is_written_means_nothing(lines: list[Line], ch
         assert reported(lines, contract) == reported(shuffled, contract)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(
     st.lists(st.sets(st.sampled_from(["RS", "REs", "SS", "Crash", "Freeze", "Thaw", "Due"]), min_size=1), max_size=8)

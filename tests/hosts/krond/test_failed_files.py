@@ -81,6 +81,7 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
     assert f"Failed file: {folder / 'c.toml'}:2: value 61 is outside 0-59" in visitor.get("/").words
 
 
+@pytest.mark.slow
 def test_a_reload_takes_up_the_good_files_and_keeps_the_jobs_of_the_bad_one(krond: Krond, folder: Path) -> None:
     write(folder / "a.toml", job("a"))
     write(folder / "c.toml", job("c") + job("d"))
