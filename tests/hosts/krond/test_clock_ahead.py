@@ -220,7 +220,8 @@ def test_periods_that_an_earlier_definition_handled_days_before_their_time_are_a
 
 
 def test_a_period_that_a_long_window_let_run_days_before_its_time_is_not_ahead() -> None:
-    edited = job("0 12 */5 * * @win(around,120h) @seed(stable,salt=a)", handled=Handled.of([parse_instant("2026-03-06T12:00:00Z")]))
+    handled = Handled.of([parse_instant("2026-03-06T12:00:00Z")])
+    edited = job("0 12 */5 * * @win(around,120h) @seed(stable,salt=a)", handled=handled)
     at = parse_instant("2026-03-04T12:00:00Z")
 
     assert ahead_until(edited, at) is None
