@@ -5,6 +5,13 @@ from tests.conformance.clause import KRON, Clause
 _DECIDE = "decision/test_decide"
 _ALIVE = "engine/jobs/test_periods"
 _LIVES = "engine/jobs/test_lives"
+_FREEZES = "engine/jobs/test_freezes"
+_PLACES = "engine/jobs/test_freeze_places"
+_ABSENT = "engine/jobs/test_absent"
+_AHEAD = "hosts/krond/test_clock_ahead"
+_FILES = "hosts/krond/test_failed_files"
+_COST = "rules/test_outage_cost"
+_KEPT = "hosts/krond/test_policy_mutants::test_a_host_that_keeps_its_policies_violates_nothing"
 _JUDGE = "theory/test_periods::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
 _ONCE = "Idempotency"
 _STATE = "States of a period"
@@ -93,10 +100,27 @@ HOSTS = (
         "hosts/krond/test_reloading::test_a_job_that_is_gone_and_comes_back_is_active_while_it_runs",
     ),
     _row(
+        _CHANGE,
+        "change.failed-file",
+        "A file with errors stops no other file; at a reload its jobs stay as they were.",
+        f"{_FILES}::test_krond_starts_the_sound_files_and_shows_the_failed_ones",
+        f"{_FILES}::test_a_reload_takes_up_the_good_files_and_keeps_the_jobs_of_the_bad_one",
+        "hosts/krond/test_reading::test_a_file_with_errors_takes_no_jobs_from_another_file",
+    ),
+    _row(
+        _CHANGE,
+        "change.repaired-file",
+        "Jobs of a file that is repaired unchanged are judged as after downtime, and not declared as new.",
+        f"{_ABSENT}::test_a_job_whose_file_fails_at_the_start_is_neither_run_nor_removed",
+        f"{_ABSENT}::test_periods_of_a_repaired_file_are_judged_as_after_downtime",
+        f"{_FILES}::test_the_jobs_of_a_file_that_is_repaired_after_a_start_are_not_declared_as_new",
+    ),
+    _row(
         _CLOCK,
         "clock.forward",
         "After a forward jump the periods in between are handled subject to deadline and idempotency.",
         f"{_ALIVE}::test_a_clock_that_is_set_forward_is_time_without_a_host",
+        f"{_PLACES}::test_a_clock_that_is_set_forward_while_the_ledger_is_waited_for_is_time_without_a_host",
     ),
     _row(
         _CLOCK,
@@ -106,6 +130,46 @@ HOSTS = (
         "faults/test_clock::test_a_clock_that_is_set_back_and_forth_runs_nothing_twice_and_leaves_nothing_out",
     ),
     _row(_CLOCK, "clock.persisted", "Outcomes are stored, so that this also holds after a restart."),
+    _row(
+        _CLOCK,
+        "clock.ahead",
+        "Of periods that were handled while the clock was ahead, status, page and why say so and until when.",
+        f"{_AHEAD}::test_status_says_until_when_periods_are_handled",
+        f"{_AHEAD}::test_the_pages_say_it",
+        f"{_AHEAD}::test_why_says_it_of_a_period_that_ran_by_the_clock_that_was_ahead",
+        f"{_AHEAD}::test_why_says_it_of_a_period_that_was_missed_by_the_clock_that_was_ahead",
+    ),
+    _row(
+        _CLOCK,
+        "clock.freeze",
+        "A loop that wakes up later than planned by more than the slack was frozen: that is downtime, without slack.",
+        f"{_FREEZES}::test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded",
+        f"{_FREEZES}::test_periods_of_a_freeze_beyond_their_deadline_are_missed_as_one_range",
+        f"{_FREEZES}::test_a_freeze_gets_no_slack",
+        "hosts/operator/test_freezes::test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded",
+    ),
+    _row(
+        _CLOCK,
+        "clock.stall",
+        "A shorter delay is a stall: each period is judged with slack. An idle loop in time is not late.",
+        f"{_FREEZES}::test_after_a_stall_each_period_is_judged",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+        f"{_FREEZES}::test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled",
+    ),
+    _row(
+        _CLOCK,
+        "clock.ledger-is-no-freeze",
+        "Time that a host spends waiting for its ledger is no delay.",
+        f"{_PLACES}::test_an_append_that_hangs_is_no_freeze",
+        "rules/test_freeze::test_waiting_for_the_ledger_is_no_delay_as_far_as_the_process_ran",
+    ),
+    _row(
+        _CLOCK,
+        "clock.ends-first",
+        "Ends of runs that came during a delay are taken up before any period is judged.",
+        f"{_FREEZES}::test_a_run_that_ended_in_a_freeze_does_not_skip_the_newest_period",
+        f"{_FREEZES}::test_a_run_that_ended_in_a_stall_does_not_skip_the_next_period",
+    ),
     _row(_SHOWN, "shown.period", "Of each period a host shows period id, nominal time, chosen time and outcome."),
     _row(_SHOWN, "shown.reason", "Of a period without an execution it shows the reason."),
     _row(
@@ -117,6 +181,24 @@ HOSTS = (
         "The log has all that is needed to make a decision again without the host.",
         "cli/test_explain::test_a_log_line_that_holds_a_decision_is_replayed",
         "hosts/operator/test_reign::test_a_decision_of_the_log_is_found_again_by_whoever_replays_it",
+        "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
+    ),
+    _row(
+        _SHOWN,
+        "shown.range",
+        "The event of a range has the schedule line, the first and the last period and their number.",
+        "cli/test_replay::test_the_event_of_a_range_has_the_schedule_line_its_first_and_its_last_period_and_their_number",
+        "cli/test_replay::test_the_line_of_a_range_says_all_that_influences_its_decisions",
+        "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
+        "hosts/operator/test_reign::test_every_period_of_an_outage_is_computed_from_the_log_alone",
+    ),
+    _row(
+        _SHOWN,
+        "shown.next-seed",
+        "A host shows the seed hash of the next decision.",
+        f"{_AHEAD}::test_jobs_say_until_when_each_is_handled_and_the_seed_of_the_next_decision",
+        f"{_AHEAD}::test_status_names_the_next_run_of_all_jobs",
+        "hosts/operator/test_reign::test_the_status_has_the_seed_hash_of_the_next_period",
     ),
     _row(
         _GUARANTEE,
@@ -147,7 +229,15 @@ HOSTS = (
         f"{_LIVES}::test_a_year_of_downtime_is_one_record",
         f"{_LIVES}::test_after_downtime_the_latest_period_in_time_runs_and_the_others_are_closed",
         "hosts/operator/test_crashes::test_a_long_outage_is_one_entry",
+        f"{_COST}::test_the_cost_of_a_year_is_that_of_a_few_periods",
         _JUDGE,
+    ),
+    _row(
+        _GUARANTEE,
+        "guarantee.newest-decided",
+        "Of periods that constraints may leave without a time, the newest 10,000 are decided; older share an outcome.",
+        f"{_COST}::test_of_a_long_time_with_constraints_the_newest_periods_are_decided_one_by_one",
+        f"{_COST}::test_older_periods_are_missed_if_constraints_leave_the_newest_ones_without_a_time",
     ),
     _row(
         _GUARANTEE,
@@ -171,6 +261,18 @@ HOSTS = (
         f"{_ALIVE}::test_a_period_without_a_possible_second_is_unschedulable_when_its_window_begins",
         _JUDGE,
     ),
+    _row(_GUARANTEE, "guarantee.not-early", "I8: no attempt starts before the chosen time.", _JUDGE, _KEPT),
+    _row(
+        _GUARANTEE,
+        "guarantee.deadline",
+        "I9: an executed period was accepted no later than its deadline and the slack allow.",
+        _JUDGE,
+        _KEPT,
+        "theory/test_policies::test_the_slack_of_the_host_is_added_to_a_deadline",
+    ),
+    _row(_GUARANTEE, "guarantee.no-overlap", "I10: runs of a job that forbids overlaps never overlap.", _JUDGE, _KEPT),
+    _row(_GUARANTEE, "guarantee.one-success", "I11: a period succeeds at most once.", _JUDGE, _KEPT),
+    _row(_GUARANTEE, "guarantee.retries", "I12: a period is retried only as often as its job allows.", _JUDGE, _KEPT),
     _row(
         _STABLE,
         "stable.decisions",

@@ -8,6 +8,7 @@ _TARGETS = "Targets in real time"
 _RESOURCES = "Limits on resources"
 _PROPERTIES = "theory/test_properties"
 _CAUGHT = f"{_PROPERTIES}::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
+_AT_A_CRASH = f"{_PROPERTIES}::test_at_a_crash_everything_is_frozen_unless_something_acts"
 _OPEN = f"{_PROPERTIES}::test_what_recurs_for_ever_is_never_decided_and_does_not_count"
 
 
@@ -50,7 +51,13 @@ THEORY = (
     _row(
         _THEORY, "theory.quiet-after-stop", "T3: after a stop nothing starts before a successful initialize.", _CAUGHT
     ),
-    _row(_THEORY, "theory.crash-dominates", "T4: nothing starts, ends, begins or returns at the instant of a crash."),
+    _row(
+        _THEORY,
+        "theory.crash-dominates",
+        "T4: nothing starts, ends, begins or returns at the instant of a crash.",
+        _CAUGHT,
+        _AT_A_CRASH,
+    ),
     _row(
         _THEORY,
         "theory.first-coming",
@@ -73,7 +80,9 @@ THEORY = (
         "theory/test_literal::test_the_repaired_formula_says_on_the_witness_what_it_means",
     ),
     # --- the environment
+    _row(_WORLD, "world.crash", "E1: nothing progresses at a crash.", _AT_A_CRASH),
     _row(_WORLD, "world.frozen", "E2: nothing acts while everything is frozen.", _CAUGHT),
+    _row(_WORLD, "world.one-action", "E3: no two actions share a position, nor do an action and a Due.", _CAUGHT),
     _row(_WORLD, "world.freezes-recur", "E4, A1: freezes recur and end; no finite trace decides it.", _OPEN),
     _row(
         _WORLD,

@@ -4,6 +4,7 @@ from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, EVERY, Clause
 
 _API = "Public interface"
 _TIME = "Time"
+_BASELINE = "hosts/test_baseline"
 _MAKE_UP = "No make-up runs"
 _START = "Start"
 
@@ -24,6 +25,18 @@ TIME = (
     Clause("api.delay-not-negative", EVERY, _API, "The retry delay is a duration of zero or more."),
     # --- time
     Clause("time.host-clock", EVERY, _TIME, "The clock of the host alone says what time it is, also after it was set."),
+    Clause(
+        "time.clock-far-ahead",
+        EVERY,
+        _TIME,
+        "A baseline, or a retry, more than an hour in the future is counted from now, with one BaselineClamped a task.",
+        shown_by=(
+            f"{_BASELINE}::test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time",
+            f"{_BASELINE}::test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start",
+            f"{_BASELINE}::test_a_retry_of_days_ahead_waits_its_delay_from_the_correction",
+            f"{_BASELINE}::test_a_start_half_an_hour_ahead_is_waited_for_as_before",
+        ),
+    ),
     Clause(
         "time.minute-granularity", EVERY, _TIME, "Schedules are read in whole minutes: one occurrence a minute at most."
     ),

@@ -1,12 +1,23 @@
 """OUTCOMES: bugs of policies, of idempotency, of changes and of what a host shows."""
 
 from tests.conformance.mutant import bug
+from tests.hosts.krond.test_policy_mutants import MUTANTS as POLICY_MUTANTS
 
 _DECISIONS = "conformance/test_kron_decisions"
 _PERIODS = "conformance/test_kron_periods"
 _VERDICT = "rules/test_verdict"
 _ALIVE = "engine/jobs/test_periods"
 _LIVES = "engine/jobs/test_lives"
+_FREEZES = "engine/jobs/test_freezes"
+_PLACES = "engine/jobs/test_freeze_places"
+_KEPT = "hosts/krond/test_policy_mutants::test_a_host_that_keeps_its_policies_violates_nothing"
+_POLICIES: dict[tuple[str, ...], str] = {
+    ("I8",): "guarantee.not-early",
+    ("I9",): "guarantee.deadline",
+    ("I10",): "guarantee.no-overlap",
+    ("I11",): "guarantee.one-success",
+    ("I12",): "guarantee.retries",
+}  # by the property that a bug of a policy violates
 
 OUTCOMES = (
     bug(
@@ -133,7 +144,7 @@ OUTCOMES = (
         "engine/jobs/book.py",
         "self._armed, self._gap = now, Reason.DEADLINE",
         "self._gap = Reason.DEADLINE",
-        f"{_ALIVE}::test_a_clock_that_is_set_forward_is_time_without_a_host",
+        f"{_PLACES}::test_a_clock_that_is_set_forward_while_the_ledger_is_waited_for_is_time_without_a_host",
     ),
     bug(
         "clock.backward clock.persisted once.per-period",
@@ -159,9 +170,87 @@ OUTCOMES = (
     bug(
         "guarantee.bounded",
         "rules/outage.py",
-        "if before is not None and _are_neighbours(schedule, before, closing):",
-        "if False:",
+        "found.append(Closing(first, last, number, outcome, reason.value, reached))",
+        "found += [Closing(first, last, 1, outcome, reason.value, reached)] * number",
         f"{_LIVES}::test_after_downtime_the_latest_period_in_time_runs_and_the_others_are_closed",
+    ),
+    bug(
+        "guarantee.newest-decided",
+        "rules/outage.py",
+        "MOST_DECIDED = 10_000",
+        "MOST_DECIDED = 5_000",
+        "rules/test_outage_cost::test_of_a_long_time_with_constraints_the_newest_periods_are_decided_one_by_one",
+    ),
+    *(bug(_POLICIES[each.caught_by], each.module, each.before, each.after, _KEPT) for each in POLICY_MUTANTS),
+    bug(
+        "change.failed-file",
+        "hosts/krond/reading.py",
+        "for job in job_set.jobs if job.file not in failed)",
+        "for job in job_set.jobs if not failed)",
+        "hosts/krond/test_reading::test_a_file_with_errors_takes_no_jobs_from_another_file",
+    ),
+    bug(
+        "change.repaired-file",
+        "engine/jobs/declaring.py",
+        "if not spares_absent or record.identity in book.jobs:",
+        "if record.identity:",
+        "engine/jobs/test_absent::test_periods_of_a_repaired_file_are_judged_as_after_downtime",
+    ),
+    bug(
+        "clock.ahead",
+        "hosts/krond/ahead.py",
+        "if job.record.served > now:",
+        "if job.record.served < now:",
+        "hosts/krond/test_clock_ahead::test_status_says_until_when_periods_are_handled",
+    ),
+    bug(
+        "clock.freeze",
+        "rules/freeze.py",
+        "if late <= slack:",
+        "if late <= slack * 100:",
+        f"{_FREEZES}::test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded",
+    ),
+    bug(
+        "clock.stall",
+        "rules/freeze.py",
+        "if late <= slack:",
+        "if late < slack:",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+    ),
+    bug(
+        "clock.stall",
+        "rules/freeze.py",
+        "    due = plan.begins\n",
+        "    due = plan.taken\n",
+        f"{_FREEZES}::test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled",
+    ),
+    bug(
+        "clock.ledger-is-no-freeze",
+        "rules/freeze.py",
+        "sum((ZERO - wait.after(due) for wait in waits), now - due)",
+        "now - due",
+        f"{_PLACES}::test_an_append_that_hangs_is_no_freeze",
+    ),
+    bug(
+        "clock.ends-first",
+        "engine/jobs/book.py",
+        "await self.host.runner.catch_up(stood_still=stood_still)",
+        "del stood_still",
+        f"{_FREEZES}::test_a_run_that_ended_in_a_freeze_does_not_skip_the_newest_period",
+    ),
+    bug(
+        "shown.range shown.replay",
+        "hosts/krond/chronicle.py",
+        "if record.number > 1 and work.timing is not None:",
+        "if record.number > 1_000_000 and work.timing is not None:",
+        "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
+    ),
+    bug(
+        "shown.next-seed",
+        "hosts/krond/operations.py",
+        "None if first is None else first.seed_hash",
+        "None if first is None else first.identity",
+        "hosts/krond/test_clock_ahead::test_jobs_say_until_when_each_is_handled_and_the_seed_of_the_next_decision",
     ),
     bug(
         "stable.additions",

@@ -3,6 +3,7 @@
 from tests.conformance.mutant import bug
 
 _THEORY = "conformance/test_theory"
+_AT_A_CRASH = "theory/test_properties::test_at_a_crash_everything_is_frozen_unless_something_acts"
 _CAUGHT = "theory/test_properties::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
 
 THEORY = (
@@ -124,6 +125,34 @@ THEORY = (
         "if record.scheduler == me:",
         "if record.scheduler:",
         "conformance/test_theory_demands::test_a_run_that_a_crash_cut_off_is_owed_until_the_next_start_and_not_after_it",
+    ),
+    bug(
+        "theory.crash-dominates",
+        "theory/properties.py",
+        '"A crash coincides with no action.", Always(CRASH >> ~ACTION)',
+        '"A crash coincides with no action.", Always(CRASH >> ~RUN_START)',
+        _CAUGHT,
+    ),
+    bug(
+        "world.crash",
+        "theory/properties.py",
+        "Always(CRASH >> FROZEN)",
+        "Always(CRASH >> (FROZEN | ACTION))",
+        _AT_A_CRASH,
+    ),
+    bug(
+        "world.one-action",
+        "theory/properties.py",
+        "Always(~TWO_ACTIONS) & Always(ACTION >> ~(DUE | RETRY_DUE))",
+        "Always(ACTION >> ~(DUE | RETRY_DUE))",
+        _CAUGHT,
+    ),
+    bug(
+        "world.one-action",
+        "theory/properties.py",
+        "Always(~TWO_ACTIONS) & Always(ACTION >> ~(DUE | RETRY_DUE))",
+        "Always(~TWO_ACTIONS) & Always(ACTION >> ~DUE)",
+        _CAUGHT,
     ),
     bug(
         "world.frozen",

@@ -40,7 +40,7 @@ def test_a_job_file_that_everybody_may_write_is_not_obeyed(krond: Krond) -> None
     (failed,) = krond.start().json("status")["failed_files"]
 
     assert failed["file"] == str(krond.file)
-    assert failed["findings"][0]["message"] == "may be written by everybody"
+    assert failed["findings"][0]["message"] == "is world-writable"
     assert krond.json("jobs") == []
 
 

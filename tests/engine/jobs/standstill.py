@@ -50,3 +50,17 @@ class SlowLedger(Ledger):
             pass_by = self._clock.freeze if self._is_stopped else self._clock.delay
             pass_by(5 * MINUTE + 10 * SECOND)
         await super().append(batch)
+
+
+class JumpingLedger(Ledger):
+    """The clock is set forward during one append."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._clock, self.jumps = world.clock, False
+
+    async def append(self, batch: JobBatch) -> None:
+        if self.jumps:
+            self.jumps = False
+            self._clock.jump(5 * MINUTE + 10 * SECOND)
+        await super().append(batch)

@@ -1,6 +1,6 @@
 """Where a freeze falls: in the middle of a step, in an append, while the disk is down, after a declaration."""
 
-from tests.engine.jobs.standstill import AtBegin, SlowLedger, seconds_frozen, stand_still
+from tests.engine.jobs.standstill import AtBegin, JumpingLedger, SlowLedger, seconds_frozen, stand_still
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
 
 
@@ -39,6 +39,22 @@ def test_a_host_that_is_stopped_in_an_append_was_frozen() -> None:
         world.restart_on(ledger)
         await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
         ledger.is_slow = True
+        await world.clock.advance_to(NOON)
+        await world.clock.advance(SECOND * 0)
+
+    assert lived(story).told == [
+        "12:05:10 a 02 12:00 executed",
+        "12:05:10 a 02 12:04 skipped: superseded x4",
+        "12:05:10 a 02 12:05 executed",
+    ]
+
+
+def test_a_clock_that_is_set_forward_while_the_ledger_is_waited_for_is_time_without_a_host() -> None:
+    async def story(world: World) -> None:
+        ledger = JumpingLedger(world)
+        world.restart_on(ledger)
+        await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
+        ledger.jumps = True
         await world.clock.advance_to(NOON)
         await world.clock.advance(SECOND * 0)
 

@@ -15,7 +15,7 @@ from kron.engine.jobs.job import Job
 from kron.hosts.krond.ahead import ahead_until, clock_ahead, next_run
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.job_files import load_jobs
-from kron.instant import Instant, format_instant
+from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.answer import Answer as Answered
 from kron.rules.answer_text import sentence, to_dict
 from kron.rules.handled import Handled
@@ -217,6 +217,14 @@ def test_periods_that_an_earlier_definition_handled_days_before_their_time_are_a
     assert ahead_until(job("0 * * * *", handled=days), NOON) == NOON + 3 * DAY
     assert ahead_until(job("30 * * * *", handled=days), NOON) is None  # it does not wait for them
     assert ahead_until(job("0 * * * *", handled=Handled.of([NOON + HOUR])), NOON) is None  # by a window around it
+
+
+def test_a_period_that_a_long_window_let_run_days_before_its_time_is_not_ahead() -> None:
+    handled = Handled.of([parse_instant("2026-03-06T12:00:00Z")])
+    edited = job("0 12 */5 * * @win(around,120h) @seed(stable,salt=a)", handled=handled)
+    at = parse_instant("2026-03-04T12:00:00Z")
+
+    assert ahead_until(edited, at) is None
 
 
 def test_a_status_names_the_latest_of_many_jobs_and_counts_all() -> None:

@@ -24,8 +24,8 @@ MUTANTS = (
     Mutant(
         "after a pause nothing is too late",
         "rules/outage.py",
-        "elif SECOND * lateness(decision.chosen_time, now) > policy.deadline:",
-        "elif SECOND * lateness(decision.chosen_time, now) > policy.deadline + SECOND * 86400:",
+        "deadline = now.replace(microsecond=0) - policy.deadline - MICROSECOND",
+        "deadline = now.replace(microsecond=0) - policy.deadline - SECOND * 86400",
         ("I9",),
         "kron",
     ),

@@ -212,7 +212,7 @@ def _print_calendar(rows: list[Row], entries: Sequence[Entry]) -> None:
     for strip in week_strips([decision for _, decision in rows], names):
         click.echo(strip)
     click.echo()
-    width = max(len(entry.label) for entry in entries) + 2
+    width = max(len("job"), *(len(entry.label) for entry in entries)) + 2
     click.secho(f"{'chosen (UTC)':<22}{'chosen (job zone)':<31}{'job':<{width}}nominal (UTC)", bold=True)
     day = ""
     for entry, decision in rows:

@@ -9,13 +9,14 @@ from operator import itemgetter
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
-from kron.instant import Instant, format_instant
+from kron.instant import SECOND, Instant, format_instant
 from kron.rules.clock_ahead import ahead_text
 from kron.rules.coming import Coming, effective
 
 _LOOKED_AT = 1_000  # periods without a second, of all jobs: constraints may leave a job without a run for ever
 _NAMED = 100  # jobs that a status names
-# With a clock that is right, a window around a nominal time may have let a period be handled so much before it.
+# With a clock that is right, a window around a nominal time may have let a period be handled so much before it, or as
+# much as the present window: that of an earlier definition is not known.
 _EARLY = timedelta(days=1)
 
 
@@ -92,7 +93,7 @@ def ahead_until(job: Job, now: Instant) -> Instant | None:
     if job.record.served > now:
         return job.record.served.replace(microsecond=0)
     latest = job.handled.latest()  # by an earlier definition: this one has served nothing of them
-    if latest is None or latest - now <= _EARLY:
+    if latest is None or latest - now <= max(_EARLY, -SECOND * job.work.timing.terms.first):
         return None
     following = Coming(job.work.timing, now).first()
     return latest if following is not None and job.handled.has(following.nominal_time) else None

@@ -110,7 +110,7 @@ def _check_file(found: os.stat_result, file: str) -> Warnings:
     if found.st_uid not in _trusted():
         raise FileRefusedError(f"belongs to uid {found.st_uid}", f"chown root {file}")
     if found.st_mode & stat.S_IWOTH:
-        raise FileRefusedError("may be written by everybody", f"chmod o-w {file}")
+        raise FileRefusedError("is world-writable", f"chmod o-w {file}")
     if found.st_mode & stat.S_IWGRP:
-        return [(f"may be written by its group, gid {found.st_gid}", f"chmod g-w {file}")]
+        return [(f"is group-writable, gid {found.st_gid}", f"chmod g-w {file}")]
     return []

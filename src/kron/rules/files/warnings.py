@@ -44,7 +44,8 @@ def warn_of_same_second(job: HostJob) -> list[Finding]:
     if job.timing is None or job.timing.window.duration == ZERO or job.per_host:
         return []
     message = "nothing in it differs from host to host: all that have this file run the job at the same second"
-    return [job.finding("warning", "salt", message, 'add salt = "{host}" to [defaults] or to the job')]
+    fix = 'add @seed(stable,salt={host}), in TOML salt = "{host}" to [defaults] or to the job'
+    return [job.finding("warning", "salt", message, fix)]
 
 
 def warn_of_emptying(job: HostJob) -> list[Finding]:

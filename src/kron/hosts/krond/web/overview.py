@@ -79,7 +79,7 @@ def _state(sight: Sight) -> Child:
 
 
 def _problem(finding: Mapping[str, object]) -> str:
-    return f"{finding['file']}:{finding['line']}: {finding['message']}"
+    return f"{finding['file']}:{finding['line']}: {finding['field']}: {finding['message']}"
 
 
 def _running(sight: Sight, now: Instant) -> Child:
