@@ -89,7 +89,7 @@ def test_a_line_is_the_same_on_all_hosts() -> None:
     answer = kron("next", "0 3 * * *", "--host", "web7")
 
     assert answer.code == 2
-    assert "--host and --machine belong to --file FILE" in answer.err
+    assert "--host, --machine and --inventory are for files" in answer.err
 
 
 def test_live_is_about_this_host(file: str) -> None:

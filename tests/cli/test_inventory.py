@@ -161,6 +161,7 @@ def test_tune_cannot_move_a_job_apart_from_itself(file: str, tmp_path: Path) -> 
     answer = kron("tune", file, *span, "--json", *inventory(tmp_path, "web1", "web2"))
 
     assert (answer.code, answer.json["changes"]) == (1, [])
+    assert answer.err.endswith("; left alone, because they depend on the host or several hosts have them: 1 job\n")
 
 
 def test_a_salt_for_a_second_is_of_one_host(file: str, tmp_path: Path) -> None:
@@ -210,8 +211,8 @@ def test_an_inventory_that_cannot_be_read_is_wrong_usage(file: str, tmp_path: Pa
 def test_files_are_given_if_and_only_if_a_host_needs_them(file: str, tmp_path: Path) -> None:
     folder = fleet(tmp_path, "repo", web1=PLAIN)
 
-    assert "leave FILES out" in kron("feed", file, *DAY, "--inventory", str(folder / "hosts.txt")).err
-    assert "web1 has no globs" in kron("feed", *DAY, *inventory(tmp_path, "web1")).err
+    assert "give no files beside --inventory" in kron("feed", file, *DAY, "--inventory", str(folder / "hosts.txt")).err
+    assert "web1 has no globs, and no files are given: " in kron("feed", *DAY, *inventory(tmp_path, "web1")).err
     assert "Missing argument" in kron("feed", *DAY).err
 
 

@@ -278,7 +278,9 @@ def test_a_text_without_any_event_is_no_log() -> None:
     answer = replayed("hello\nworld\n")
 
     assert answer.code == 2
-    assert answer.err.startswith("kron: error: Invalid decision: text is not JSON, and no line of it is")
+    assert answer.err.startswith(
+        "kron: error: Invalid decision: text is not JSON, and no line of it is; krond run --log"
+    )
 
 
 def test_a_log_without_decisions_has_none() -> None:

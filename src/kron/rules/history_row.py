@@ -14,9 +14,9 @@ _RUNNING, _COMPLETED = "running", "completed"
 _ENDED_BY_HOST = (Result.REPLACED.value, Result.STOPPED.value)
 _SENTENCES: Mapping[str, str] = {
     Reason.ACTIVE.value: "an execution of the job was active, and its policy forbids a second one",
-    Reason.SUPERSEDED.value: "a later period of the job took its place",
+    Reason.SUPERSEDED.value: "its second passed while the host could not start it, and a later period was run instead",
     Reason.DEFINITION_CHANGED.value: "the job was changed or removed before the period was taken up",
-    Reason.DEADLINE.value: "it could only be taken up later than its deadline allows",
+    Reason.DEADLINE.value: "the host could not start it within its deadline; it was busy, for example, or stood still",
     Reason.DOWNTIME.value: "the host was down, and was back later than the deadline allows",
     NO_CANDIDATE: f"none of the {MAX_ATTEMPTS} seconds drawn from the window is allowed",
     ONLY_SECOND_NOT_ALLOWED: "the period has one second only, and that is not allowed",

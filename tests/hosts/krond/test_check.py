@@ -44,6 +44,22 @@ def test_a_windowed_job_that_every_host_runs_at_the_same_second_is_warned_about(
     assert line.startswith("1: warning: jobs.x.salt: nothing in it differs from host to host")
 
 
+def test_a_crontab_line_without_the_host_in_its_seed_gets_the_modifier_that_adds_it(tmp_path: Path) -> None:
+    (tmp_path / "x.crontab").write_text("0 3 * * * @win(after,2h) @seed(daily) true\n", "utf-8")
+
+    answer = krond("check", "--config", str(tmp_path / "x.crontab"))
+
+    assert answer.err.endswith("; write @seed(daily,salt={host}) in the line\n")
+
+
+def test_a_window_of_random_delay_that_is_too_long_names_the_variable(tmp_path: Path) -> None:
+    (tmp_path / "x.crontab").write_text("RANDOM_DELAY=45\n*/5 * * * * @seed(stable,salt={host}) true\n", "utf-8")
+
+    answer = krond("check", "--config", str(tmp_path / "x.crontab"))
+
+    assert answer.err.endswith("; shorten it to 5m by @win in the line, because it comes from RANDOM_DELAY\n")
+
+
 @pytest.mark.parametrize("key", ['salt = "{host}"', 'salt = "{machine}"', 'identity = "{host}/x"'])
 def test_a_job_that_names_the_host_is_not(tmp_path: Path, key: str) -> None:
     if "machine" in key and not Path("/etc/machine-id").exists():

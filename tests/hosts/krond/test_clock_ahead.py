@@ -94,7 +94,7 @@ def test_status_says_until_when_periods_are_handled(krond: Krond) -> None:
 
     until = until_of(krond)
     assert text.code == 0
-    assert f"periods of 1 job were {words(krond)}\n" in text.out
+    assert f"periods of 1 job were {words(krond)}; these jobs wait, and krond trigger JOB starts one now\n" in text.out
     assert (found["count"], found["until"], found["detail"]) == (1, until, words(krond))
     assert found["jobs"] == [{"identity": f"{krond.file}:hourly", "until": until}]
 
@@ -147,7 +147,7 @@ def test_the_pages_say_it(krond: Krond) -> None:
         visitor.get(path).words for path in ("/", "/jobs/hourly", f"/why?{urlencode({'job': 'hourly', 'at': at})}")
     )
 
-    assert f"Periods of 1 job were {words(krond)}." in overview
+    assert f"Periods of 1 job were {words(krond)}; these jobs wait, unless you trigger one." in overview
     assert f"Its periods were {words(krond)}." in job
     assert f"Clock {words(krond)}" in why
 

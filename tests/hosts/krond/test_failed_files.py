@@ -78,7 +78,11 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
     assert (status.returncode, f"failed file: {folder / 'c.toml'}:2: error: " in status.stdout) == (0, True)
     visitor = Visitor(krond)
     assert "kron_failed_files 3.0" in visitor.get("/metrics").body.split("\n")
-    assert f"Failed file: {folder / 'c.toml'}:2: minute: value 61 is outside 0-59" in visitor.get("/").words
+    page = visitor.get("/").words
+    assert f"Failed file: {folder / 'c.toml'}:2: error: minute: value 61 is outside 0-59; write a number" in page
+    answer = krond.ask("trigger", "b").stderr
+    assert "b is not a job; these files have errors, see krond status: " in answer
+    assert str(folder / "b.toml") in answer
 
 
 @pytest.mark.slow

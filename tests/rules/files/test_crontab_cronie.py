@@ -36,10 +36,12 @@ def test_a_dash_before_a_line_changes_nothing(schedule: str, form: str) -> None:
     assert jobs(f"-{line}", form) == jobs(line, form)
 
 
-def test_a_dash_by_itself_is_no_field() -> None:
-    (finding,) = read("- * * * * * x", "crontab").findings
+@pytest.mark.parametrize("form", ["crontab", "system-crontab"])
+def test_a_dash_by_itself_is_an_error_that_names_it(form: str) -> None:
+    (finding,) = read("- * * * * * root x", form).findings
 
-    assert (finding.level, finding.field) == ("error", "command")
+    assert (finding.level, finding.field, finding.message) == ("error", "minute", 'stands by itself, found "-"')
+    assert finding.fix == "write it directly before the line, as in -*/5 * * * *"
 
 
 def test_a_random_delay_becomes_a_window_of_the_lines_below_it() -> None:

@@ -28,7 +28,7 @@ _WEEK = 7 * 86_400
 _LONGEST = 3660  # days, ten years: nobody waits for more
 _REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
-FILES: Decorator = click.argument("files", metavar="FILES...", nargs=-1)  # an inventory may name them instead
+FILES: Decorator = click.argument("files", metavar="[FILES]...", nargs=-1)  # an inventory may name them instead
 SINCE: Decorator = click.option(
     "--from",
     "since",

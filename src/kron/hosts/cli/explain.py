@@ -150,7 +150,8 @@ def _replay_log(lines: Iterator[bytes], *, as_json: bool) -> None:
             if isinstance(each, Problem):
                 click.secho(f"kron: line {each.line}: {printable(each.reason)}", fg="red", err=True)
     if not log.events:
-        raise InvalidDecisionError(field="text", reason="is not JSON, and no line of it is")
+        reason = "is not JSON, and no line of it is; krond run --log json writes such a log"
+        raise InvalidDecisionError(field="text", reason=reason)
     for note in log.notes():
         click.secho(f"kron: {printable(note)}", fg="yellow", err=True)
     click.echo(f"kron: {log.summary()}", err=True)

@@ -36,7 +36,7 @@ def check_files(files: Iterable[str]) -> None:
     """Refuse directories."""
     for file in files:
         if is_directory(file):
-            raise click.UsageError(f"{file}: is a directory")
+            raise click.UsageError(f"{file}: is a directory; name the files in it")
 
 
 def pairs_of(files: Sequence[str], at_path: str | None) -> list[tuple[str, str]]:

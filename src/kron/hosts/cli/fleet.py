@@ -56,7 +56,8 @@ _OPTIONS = (
         "--inventory",
         metavar="FILE",
         type=GivenPath(path_type=Path),
-        help="Of all hosts of this file. A line is HOST [GLOB...]; without globs a host has the files given.",
+        help="Read the files as on each host of this list. A line is HOST [GLOB...]; a host without globs has the "
+        "files given.",
     ),
 )
 
@@ -88,7 +89,7 @@ def read_fleet(pairs: Pairs, whose: Whose) -> list[Reading]:
     """Return what the files say on each host, or print every error of the first host that has some and end."""
     if whose.inventory is None:
         if not pairs:
-            raise click.UsageError("Missing argument 'FILES...'.")
+            raise click.UsageError("Missing argument 'FILES...': give job files, or --inventory FILE.")
         found = [read_here(pairs, whose)]
         warn_of_this_host(found, whose)
         return found
@@ -126,16 +127,18 @@ def warn_of_this_host(readings: Iterable[Reading], whose: Whose) -> None:
     if values:
         said = " and ".join(f"{{{word}}} is {shown(values[word])}" for word in sorted(values))
         options = " and ".join(f"--{word}" for word in sorted(values))
-        click.secho(f"kron: warning: {said}, as on this machine; {options} names another one", fg="yellow", err=True)
+        verb = "names" if len(values) == 1 else "name"
+        click.secho(f"kron: warning: {said}, as on this machine; {options} {verb} another one", fg="yellow", err=True)
 
 
 def check_needed(inventory: Inventory, pairs: Pairs) -> None:
     """Refuse files that no host has, and hosts that have no files."""
     bare = [host for host in inventory.hosts if not host.globs]
     if bare and not pairs:
-        raise click.UsageError(f"{inventory.path}:{bare[0].line}: {bare[0].name} has no globs, and no FILES are given")
+        reason = f"{inventory.path}:{bare[0].line}: {bare[0].name} has no globs, and no files are given"
+        raise click.UsageError(f"{reason}: add a glob to the line, or give files")
     if pairs and not bare:
-        raise click.UsageError(f"each host of {inventory.path} has globs: leave FILES out")
+        raise click.UsageError(f"each host of {inventory.path} has globs: give no files beside --inventory")
 
 
 def end_without_jobs(paths: Sequence[str], whose: Whose) -> None:

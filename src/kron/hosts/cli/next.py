@@ -41,7 +41,7 @@ Row = tuple[Entry, Decision]
 
 
 @click.command("next")
-@click.argument("line", metavar="LINE", required=False)
+@click.argument("line", metavar="[LINE]", required=False)
 @IDENTITY
 @FROM
 @COUNT
@@ -51,7 +51,7 @@ Row = tuple[Entry, Decision]
     "files",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="The jobs of a file: *.toml, *.kron or *.crontab.",
+    help="The jobs of a file: *.toml, *.kron or *.crontab. Repeatable.",
 )
 @for_hosts
 @click.option("--summary", is_flag=True, help="Print figures and a histogram instead of the periods.")
@@ -76,11 +76,11 @@ def next_(
     """
     has_files = bool(files) or whose.inventory is not None
     if (line is None) != has_files:
-        raise click.UsageError("give either one LINE in quotes or --file FILE")
+        raise click.UsageError("give either one LINE in quotes, or files by --file FILE or --inventory FILE")
     if count is not None and span is not None:
         raise click.UsageError("give either --count or --for")
     if line is not None and whose != Whose():
-        raise click.UsageError("--host and --machine belong to --file FILE; a LINE is the same on all hosts")
+        raise click.UsageError("--host, --machine and --inventory are for files; a LINE is the same on all hosts")
     if has_files and (identity is not None or dialect != "extended"):
         raise click.UsageError("--identity and --dialect belong to a LINE; a file has its own")
     asked = Asked(since, count, span, summary=summary, as_json=as_json)

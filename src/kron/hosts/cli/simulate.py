@@ -35,7 +35,7 @@ _A_DAY = click.FloatRange(0, 10_000)
 @click.argument("what", metavar="FILE|MODULE:NAME")
 @FROM
 @click.option("--days", type=click.FloatRange(0.001, 36_500), default=7.0, show_default=True, help="How long.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same trace.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed and --from give the same trace.")
 @click.option("--crashes", type=_A_DAY, default=1.0, show_default=True, metavar="N", help="Crashes a day.")
 @click.option("--stops", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Stops and restarts a day.")
 @click.option("--changes", type=_A_DAY, default=0.0, show_default=True, metavar="N", help="Changed lists a day.")

@@ -16,7 +16,7 @@ from kron.hosts.cli.entries import AT_PATH, FILES, SINCE, find_span, zone_of
 from kron.hosts.cli.files import pairs_of
 from kron.hosts.cli.fleet import Reading, Whose, end_without_jobs, for_hosts, read_fleet
 from kron.hosts.cli.progress import progress
-from kron.hosts.console import print_table
+from kron.hosts.console import counted, print_table
 from kron.hosts.krond.check import ALLOW_EMPTY
 from kron.hosts.krond.names import find_identity
 from kron.instant import format_instant
@@ -74,7 +74,8 @@ def tune(
         _print_salt(readings, job, until or "", write=write, as_json=as_json)
         return
     span = find_span(since, until, zone_of(entries))
-    tuner = Tuner(entries, span, per, budget or 1, fixed=_fixed(readings))
+    fixed = _fixed(readings)
+    tuner = Tuner(entries, span, per, budget or 1, fixed=fixed)
     with progress("tuning", tuner.excess) as advance:
         for gained in tuner.steps():
             advance(gained)
@@ -95,7 +96,11 @@ def tune(
     if unclear:
         click.secho(f"kron: no patch: {unclear}", fg="yellow", err=True)
     if not within:
-        click.secho(f"kron: at most {budget} in one {per} is out of reach of salts and windows", fg="red", err=True)
+        why = f"at most {budget} in one {per} is out of reach of salts and windows"
+        if fixed:
+            left = counted(len(fixed), "job")
+            why += f"; left alone, because they depend on the host or several hosts have them: {left}"
+        click.secho(f"kron: {why}", fg="red", err=True)
         click.get_current_context().exit(1)
 
 

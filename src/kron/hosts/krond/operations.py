@@ -183,7 +183,7 @@ class Operations:
 
     def _find(self, name: str) -> str:
         names = ((job.record.name, identity) for identity, job in self._daemon.book.jobs.items())
-        return find_identity(name, names)
+        return find_identity(name, names, tuple(failed.file for failed in self._daemon.surface.failed_files))
 
     def _moment(self, text: str, zone: Zone) -> Instant:
         try:

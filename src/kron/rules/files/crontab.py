@@ -28,7 +28,10 @@ _MAIL = ("MAILTO", "MAILFROM")
 _NAMED = ("name", "identity")
 _DEADLINE = "10m"  # a host that sleeps for a minute loses no line that cron would have run when it wakes up
 _LONGEST_DELAY = 1440  # minutes: a day
-_SYSTEM_FIX = "read it as system-crontab by --format, or write the whole path of the program"
+_SYSTEM_FIX = (
+    "move the file to a directory named cron.d, or give --format system-crontab; "
+    "if it is a program, write its whole path"
+)
 
 
 @dataclass(slots=True)
@@ -80,7 +83,12 @@ def user_column(draft: Draft, users: AbstractSet[str]) -> str:
 
 def _without_dash(content: str) -> str:
     """Return a line without the `-` by which cronie is asked not to log its runs; Kron records every run."""
-    return content[1:] if content[:1] == "-" and content[1:2].strip() else content
+    if content[:1] != "-":
+        return content
+    if not content[1:2].strip():
+        fix = "write it directly before the line, as in -*/5 * * * *"
+        raise InvalidDefinitionError(field="minute", found="-", reason="stands by itself", fix=fix)
+    return content[1:]
 
 
 # --- comments and variables -------------------------------------------------------------------------------------------

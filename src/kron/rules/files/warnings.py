@@ -36,7 +36,8 @@ def warn_of_late_boot(job: HostJob, since_boot: timedelta) -> list[Finding]:
         return []
     ago = format_duration(since_boot - since_boot % _MINUTE)
     message = f"the machine booted {ago} ago, and krond has not run the job since: it runs it now"
-    return [job.finding("warning", "schedule", message, "suspend it for the first start if it must not run")]
+    key = "suspend = true" if job.prefix else "@policy(suspend=true)"
+    return [job.finding("warning", "schedule", message, f"if it must not run now, add {key} before the first start")]
 
 
 def warn_of_same_second(job: HostJob) -> list[Finding]:
@@ -44,7 +45,8 @@ def warn_of_same_second(job: HostJob) -> list[Finding]:
     if job.timing is None or job.timing.window.duration == ZERO or job.per_host:
         return []
     message = "nothing in it differs from host to host: all that have this file run the job at the same second"
-    fix = 'add @seed(stable,salt={host}), in TOML salt = "{host}" to [defaults] or to the job'
+    line = f"@seed({job.timing.seed.strategy.value},salt={{host}})"
+    fix = 'add salt = "{host}" to [defaults] or to the job' if job.prefix else f"write {line} in the line"
     return [job.finding("warning", "salt", message, fix)]
 
 
@@ -68,4 +70,7 @@ def _placed(job: HostJob, warning: Finding) -> Finding:
     part = warning.field
     if part == "constraint" and job.prefix:
         part = "only" if "only" in job.offsets else "avoid"
-    return job.finding(warning.level, part, warning.message, warning.fix)
+    fix = warning.fix
+    if part == "window" and not job.prefix and "@win" not in job.schedule:
+        fix = f"{fix} by @win in the line, because it comes from RANDOM_DELAY"
+    return job.finding(warning.level, part, warning.message, fix)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 from kron._version import __version__
@@ -28,6 +29,7 @@ from kron.hosts.krond.web.words import (
 from kron.instant import Instant
 from kron.rules.clock_ahead import ahead_text
 from kron.rules.coming import effective
+from kron.rules.finding import Finding
 from kron.rules.history_row import HistoryRow
 
 PAGE = 50  # jobs on one
@@ -70,7 +72,8 @@ def _state(sight: Sight) -> Child:
         if failed not in (surface.failed_reload or ()):
             parts.append(notice(f"Failed file: {_problem(failed)}"))
     if (ahead := clock_ahead(jobs, sight.now())) is not None:
-        parts.append(notice(f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}.", kind="odd"))
+        told = f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}"
+        parts.append(notice(f"{told}; these jobs wait, unless you trigger one.", kind="odd"))
     if found := sight.violations:
         parts.append(
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
@@ -78,8 +81,9 @@ def _state(sight: Sight) -> Child:
     return tag("div", parts, id="state", role="status", data_live=True)
 
 
-def _problem(finding: Mapping[str, object]) -> str:
-    return f"{finding['file']}:{finding['line']}: {finding['field']}: {finding['message']}"
+def _problem(finding: Mapping[str, Any]) -> str:
+    """Return a finding as `check` prints it."""
+    return str(Finding(**finding))
 
 
 def _running(sight: Sight, now: Instant) -> Child:
@@ -138,7 +142,7 @@ def _troubles(rows: list[HistoryRow]) -> Child:
     ]
     more = tag("p", f"and {counted(len(jobs) - _TROUBLED, 'job')} more") if len(jobs) > _TROUBLED else None
     heads = ("Job", "Last", "What", "Why", "Lately", "Run")
-    return [table("Troubles, the newest first", heads, lines, empty="All is well."), more]
+    return [table("Troubles, the newest first", heads, lines, empty="No run failed, was missed or was skipped."), more]
 
 
 # --- all jobs ---------------------------------------------------------------------------------------------------------
