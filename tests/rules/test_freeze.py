@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kron.instant import MICROSECOND, SECOND, ZERO, parse_instant
-from kron.rules.freeze import Freeze, LedgerWait, Plan, delay, freeze
+from kron.rules.freeze import Freeze, LedgerWait, Plan, delay, freeze, outstanding
 
 NOON = parse_instant("2026-03-02T12:00:00Z")
 SLACK = 30 * SECOND
@@ -57,3 +57,26 @@ def test_what_was_due_at_the_last_step_is_not_part_of_a_freeze() -> None:
     now = NOON + SLACK + MICROSECOND
 
     assert freeze(Plan(NOON - SECOND, NOON), now, now - NOON, SLACK) == Freeze(NOON, now)
+
+
+BEFORE = Freeze(NOON - 60 * SECOND, NOON)
+
+
+def test_a_freeze_is_outstanding_until_nothing_of_it_is_left() -> None:
+    assert outstanding(BEFORE, None, NOON, NOON + SECOND) == BEFORE
+    assert outstanding(BEFORE, None, NOON + MICROSECOND, NOON + SECOND) is None
+    assert outstanding(BEFORE, None, None, NOON + SECOND) is None
+
+
+def test_two_freezes_that_are_one_last_from_the_earlier_beginning_to_the_later_end() -> None:
+    after, earlier = Freeze(NOON, NOON + 90 * SECOND), Freeze(NOON - 90 * SECOND, NOON - 10 * SECOND)
+
+    assert outstanding(BEFORE, after, NOON, after.until) == Freeze(BEFORE.since, after.until)
+    assert outstanding(BEFORE, earlier, earlier.since, earlier.until) == earlier  # the clock was set back
+
+
+def test_instants_that_a_clock_set_back_has_yet_to_show_are_not_of_a_freeze() -> None:
+    now = NOON - 10 * SECOND
+
+    assert outstanding(BEFORE, None, now, now) == BEFORE._replace(until=now)
+    assert outstanding(BEFORE, None, now + SECOND, now) is None

@@ -58,12 +58,14 @@ def freeze(plan: Plan, now: Instant, late: timedelta, slack: timedelta) -> Freez
     return Freeze(max(plan.taken, plan.begins - MICROSECOND), now)
 
 
-def outstanding(before: Freeze | None, new: Freeze | None, first: Instant | None) -> Freeze | None:
+def outstanding(before: Freeze | None, new: Freeze | None, first: Instant | None, now: Instant) -> Freeze | None:
     """Return the freeze by which periods are to be judged, `first` being the next instant that concerns a job.
 
     A step takes up some jobs, not all, so that a freeze is remembered until nothing of it is left. If another one comes
-    before that, both are one.
+    before that, both are one. A clock that is set back shows some of its instants again: those are not of it.
     """
-    if before is None or first is None or first > before.until:
+    if before is None or first is None or first > min(before.until, now):
         return new
-    return before if new is None else Freeze(before.since, new.until)
+    if new is not None:
+        return Freeze(min(before.since, new.since), new.until)
+    return before._replace(until=min(before.until, now))

@@ -7,7 +7,7 @@ from kron.theory.alphabet import CONCURRENCY
 
 
 def check_field(number: int, field: str, value: object) -> None:
-    """Refuse a field of another type; one that nobody knows may hold anything."""
+    """Refuse a field of another type; an unknown field may hold anything."""
     fits, reason = _FIELDS.get(field, (None, ""))
     if fits is not None and not fits(value):
         raise InvalidTraceError(line=number, field=field, found=value, reason=reason)

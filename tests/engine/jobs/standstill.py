@@ -10,7 +10,7 @@ from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World
 
 
 async def stand_still(world: World, until: Instant) -> None:
-    """Let nobody do anything until an instant."""
+    """Freeze the host until an instant, and let it take up what is due."""
     world.clock.freeze(until - world.clock.now())
     await world.clock.advance(SECOND * 0)
 

@@ -213,7 +213,9 @@ class JobBook:
         """Take up what ended and what is due."""
         if SECOND * leapt > self.host.slack:  # only the wall clock went on: to the jobs that is time without a host
             self._armed, self._gap = now, Reason.DEADLINE
-        self._frozen = outstanding(self._frozen, freeze, self.agenda.next_instant())
+        elif self._armed is not None and now < self._armed:  # the clock was set back: what it shows again is not missed
+            self._armed = now
+        self._frozen = outstanding(self._frozen, freeze, self.agenda.next_instant(), now)
         self._end_overdue()
         step = JobStep(self, now)
         step.settle(self._ended, self._processes, self.given_up)

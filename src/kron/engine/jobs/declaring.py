@@ -69,8 +69,8 @@ class Declaration:
     ) -> None:
         """`handled` are the periods that have their outcome, of jobs whose definition is in question.
 
-        `prepared` is what was computed before, and still holds. `leaving` are identities of jobs that are not declared
-        any more, None: all but those of the works. `spares_absent`: a file that may define more jobs could not be read,
+        `prepared` is what was computed before, and still holds. `leaving` are identities of jobs that are removed,
+        None: all but those of the works. `spares_absent`: a file that may define more jobs could not be read,
         so a recorded job that this host has not declared since it started is neither run nor removed.
         """
         self._book, self._prepared = book, prepared

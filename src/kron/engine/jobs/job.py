@@ -1,12 +1,13 @@
 """Job: one declared job in memory: what comes, what was judged and waits for its turn, what runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Acceptance, Execution
 from kron.engine.jobs.store import Retry
-from kron.instant import Instant
+from kron.instant import MICROSECOND, Instant
 from kron.rules.coming import Coming, effective
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, Kind
@@ -35,6 +36,7 @@ class State(NamedTuple):
     reached: Instant
     queue: tuple[Judged, ...]
     retries: tuple[Retry, ...]
+    handled: Handled
     recovered: Outage | None
 
 
@@ -68,6 +70,12 @@ class Job:
         """Look ahead from an instant on; everything before was judged."""
         self.reached, self.recovered = until, None
         self.coming = None if self.work.timing is None else Coming(self.work.timing, until, self.handled)
+
+    def keep_apart(self, over: Iterable[Judged]) -> None:
+        """Remember the periods that are over and come after what is served: one that waits has their chosen second."""
+        spans = [span for each in over if (span := _span_after(each, self.record.served)) is not None]
+        if spans:
+            self.handled = replace(self.handled, spans=(*self.handled.spans, *spans))
 
     @property
     def is_active(self) -> bool:
@@ -151,11 +159,11 @@ class Job:
 
     def state(self) -> State:
         """Return what a step may change."""
-        return State(self.record, self.reached, self.queue, self.retries, self.recovered)
+        return State(self.record, self.reached, self.queue, self.retries, self.handled, self.recovered)
 
     def restore(self, state: State) -> None:
         """Be as before a step."""
-        self.record, reached, self.queue, self.retries, recovered = state
+        self.record, reached, self.queue, self.retries, self.handled, recovered = state
         self.reach(reached)
         self.recovered = recovered
 
@@ -168,3 +176,17 @@ def bearable(jobs: Sequence[Job], now: Instant) -> int:
             return number
         decided += job.backlog(now)
     return len(jobs)
+
+
+def _span_after(judged: Judged, served: Instant) -> tuple[Instant, Instant] | None:
+    """Return the first and the last nominal time of something that comes after an instant; None if it does not."""
+    if isinstance(judged, Closing):
+        return (judged.first.nominal_time, judged.last.nominal_time) if judged.reached > served else None
+    if judged.decision is None or effective(judged.decision) <= served:
+        return None
+    return judged.decision.nominal_time, judged.decision.nominal_time
+
+
+def served_before(waiting: Decision) -> Instant:
+    """Return until when a job is served at most, as long as one of its periods waits."""
+    return effective(waiting) - MICROSECOND

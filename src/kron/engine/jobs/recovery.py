@@ -5,11 +5,10 @@ host judges them one after the other in a thread, and answers meanwhile that it 
 """
 
 from kron.engine.jobs.book import JobBook
-from kron.engine.jobs.job import Job
+from kron.engine.jobs.job import Job, served_before
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
-from kron.instant import MICROSECOND, Instant
-from kron.rules.coming import effective
+from kron.instant import Instant
 from kron.rules.outage import Gap, Outage, outage
 from kron.rules.verdict import Reason
 
@@ -39,7 +38,7 @@ class Recovery:
         self._book, self._job, self._found, self._until = book, job, found, until
         served = max((each.reached for each in found.closings), default=job.record.served)
         if found.latest is not None:
-            served = min(served, effective(found.latest) - MICROSECOND)  # it is not handled yet
+            served = min(served, served_before(found.latest))
         self._record = job.record._replace(served=max(served, job.record.served))
         self._closed = [(job.work, closed_by(job.record, each, until), each.last) for each in found.closings]
         self.batch = JobBatch(
@@ -50,6 +49,7 @@ class Recovery:
         """Go on behind what is over."""
         book, job, found = self._book, self._job, self._found
         job.record = self._record
+        job.keep_apart(found.closings)
         job.reach(max(job.reached, self._until))
         job.recovered = None if found.latest is None else Outage([], found.latest, found.later)
         book.place(job, self._until)

@@ -1,11 +1,12 @@
 """JobStep: what ended and what is due of the jobs, at one moment: what to remember, and what to do then."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.asked import DISPLACED, unbegun
 from kron.engine.jobs.execution import Acceptance, Ending, Execution
-from kron.engine.jobs.job import Accepted, Job, State
+from kron.engine.jobs.job import Accepted, Job, Judged, State, served_before
 from kron.engine.jobs.judging import Moment, Replaced, judge_job
 from kron.engine.jobs.store import JobBatch, Retry
 from kron.instant import Instant
@@ -121,7 +122,9 @@ class JobStep:
             else:
                 break
             taken += 1
-        job.queue = job.queue[taken:]
+        over, job.queue = job.queue[:taken], job.queue[taken:]
+        if over and job.queue:
+            self._leave(job, over)
         return begun
 
     def _attempt(self, job: Job, accepted: Accepted) -> Attempt:
@@ -151,6 +154,14 @@ class JobStep:
     def _serve(self, job: Job, until: Instant) -> None:
         if until > job.record.served:
             job.record = job.record._replace(served=until)
+
+    def _leave(self, job: Job, over: Iterable[Judged]) -> None:
+        """Let the next life find a period that waits, also if its chosen second is that of one that is over."""
+        decisions = (each.decision for each in job.queue if isinstance(each, Accepted))
+        waiting = next((decision for decision in decisions if decision is not None), None)
+        if waiting is not None and job.record.served > (until := served_before(waiting)):
+            job.record = job.record._replace(served=until)
+            job.keep_apart(over)
 
     def _touch(self, job: Job) -> None:
         if job not in self._states:
