@@ -171,8 +171,10 @@ def test_a_second_that_was_altered_is_a_mismatch_with_its_line(log: str) -> None
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("count", 3, "decisions.count of a is 3, and the definition names more than 3"),
+        ("count", 3, "decisions.count of a is 3, and the definition names 60"),
         ("count", 90, "decisions.count of a is 90, and the definition names 60"),
+        ("count", 10**3000, "decisions.count of a is 1,000,000,0"),
+        ("last_period_id", "9999-12-31T23:59:00Z", "is 60, and the definition names 4,193,832,960"),
         ("count", 0, "decisions.count must be a whole number from 1 on, found 0"),
         ("definition", "0 0 * *", "decisions.definition cannot be read"),
         ("definition", 7, "decisions.definition must be a text, found 7"),
@@ -192,6 +194,12 @@ def test_a_range_that_does_not_hold_what_it_says_is_one_clear_message(field: str
     assert first.startswith("kron: line 1: ")
     assert said in first
     assert summary.endswith("; 1 differ or fail")
+
+
+def test_empty_lines_before_a_log_cost_no_more_than_others() -> None:
+    answer = replayed("\n" * 200_000 + line_of_range(count=60) + line_of_range(count=61))
+
+    assert "kron: line 200002: decisions.count of a is 61" in answer.err
 
 
 def line_of_range(**changes: object) -> str:

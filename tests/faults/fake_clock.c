@@ -1,9 +1,11 @@
 /* A layer between a process and the C library: the wall clock shows another time, by as many nanoseconds as the first
  * eight bytes of the file FAKE_CLOCK say at that moment, and the monotonic clock by as many as the next eight bytes say.
+ * Python sleeps and waits for locks until an instant of the monotonic clock, which the kernel counts by the real one.
  * Loaded by LD_PRELOAD. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -48,4 +50,22 @@ time_t time(time_t *at) {
     clock_gettime(CLOCK_REALTIME, &now);
     if (at) *at = now.tv_sec;
     return now.tv_sec;
+}
+
+static struct timespec real(clockid_t clock, const struct timespec *shown) {
+    int64_t at = shown->tv_sec * SECOND + shown->tv_nsec;
+    if (ahead && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC)) at -= ahead[clock == CLOCK_REALTIME ? 0 : 1];
+    if (at < 0) at = 0;
+    return (struct timespec){at / SECOND, at % SECOND};
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left) {
+    if (!(flags & TIMER_ABSTIME)) return REAL(clock_nanosleep)(clock, flags, until, left);
+    struct timespec at = real(clock, until);
+    return REAL(clock_nanosleep)(clock, flags, &at, left);
+}
+
+int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until) {
+    struct timespec at = real(clock, until);
+    return REAL(sem_clockwait)(semaphore, clock, &at);
 }

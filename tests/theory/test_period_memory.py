@@ -81,6 +81,16 @@ def test_a_period_that_waits_is_remembered_while_a_day_of_later_ones_passes() ->
     assert judge_positions([waits, *days(1_440), runs]).verdict is Verdict.HOLDS
 
 
+def test_periods_of_a_long_window_may_be_closed_in_the_order_of_their_chosen_seconds() -> None:
+    closed = []
+    for number in (*range(101, 500), 100):  # the first one is chosen last
+        decided = {**decision(number, minute(550 if number == 100 else 510)), "windowEnd": minute(number + 960)}
+        outcome = {"identity": "a", "period": minute(number), "outcome": "missed"}
+        closed += [Position(600 * 60_000, "Decision", decided), Position(600 * 60_000, "Outcome", outcome)]
+
+    assert judge_positions([*period_trace("I"), *closed]).verdict is Verdict.HOLDS
+
+
 def test_a_second_execution_is_caught_whether_the_first_is_remembered_or_not() -> None:
     late = [Position(10**9, "RunStart", {"task": "a", "period": minute(number)}) for number in range(1, 201)]
     caught = [violated(judge_positions([*days(200), again])) for again in late[50:80]]

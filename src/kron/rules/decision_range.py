@@ -53,22 +53,37 @@ class DecisionRange:
             raise _wrong(record, "first_period_id", "must not be later than last_period_id")
         return cls(identity, definition, first, last, count)
 
-    def decisions(self) -> Iterator[Decision]:
-        """Yield the decision of each period in the order of nominal times; InvalidDecisionError if they cannot be.
+    def contradiction(self) -> str | None:
+        """Return what the definition says otherwise, None if it names these periods; InvalidDecisionError as below.
 
-        No more are yielded than one beyond `count`: the caller sees that there are too many, however many there are.
+        They are counted, not listed: a forged range of a few bytes may name billions.
         """
+        schedule, before = self._timing().schedule, self.first - MICROSECOND
+        for key, at in (("first_period_id", self.first), ("last_period_id", self.last)):
+            if schedule.count(at - MICROSECOND, at) == 0:
+                where = f"{FIELD}.{key} of {self.identity} is {format_instant(at)}"
+                return f"{where}, which the definition does not name"
+        if (number := schedule.count(before, self.last)) != self.count:
+            return (
+                f"{FIELD}.count of {self.identity} is {shown(f'{self.count:,}')}, and the definition names {number:,}"
+            )
+        return None
+
+    def decisions(self) -> Iterator[Decision]:
+        """Yield the decision of each period in the order of nominal times; InvalidDecisionError if they cannot be."""
+        timing = self._timing()
+        for nominal in timing.schedule.between(self.first - MICROSECOND, self.last):
+            yield decide(timing, nominal)
+
+    def _timing(self) -> Timing:
         try:
-            timing, before = Timing.parse(self.definition, identity=self.identity), self.first - MICROSECOND
+            _ = self.first - MICROSECOND
+            return Timing.parse(self.definition, identity=self.identity)
         except OverflowError as error:
             raise InvalidDecisionError(field=f"{FIELD}.first_period_id", reason="lies before the calendar") from error
         except KronError as error:
             reason = f"cannot be read: {shown(error.message)}"
             raise InvalidDecisionError(field=f"{FIELD}.definition", reason=reason) from error
-        for number, nominal in enumerate(timing.schedule.between(before, self.last)):
-            if number > self.count:
-                return
-            yield decide(timing, nominal)
 
 
 def _text(record: Mapping[str, object], key: str) -> str:

@@ -113,6 +113,7 @@ class Job:
     __slots__ = (
         "_executions",
         "_forgotten",
+        "_forgotten_chosen",
         "_limit",
         "_replayed",
         "_replayed_at",
@@ -135,6 +136,7 @@ class Job:
         self._replayed = LONG_AGO  # the latest arming since which a period chosen before it was executed
         self._replayed_at = 0  # its line
         self._forgotten = LONG_AGO  # the latest period of which nothing is known any more
+        self._forgotten_chosen = LONG_AGO  # the latest second that was chosen for one of them
         self._limit = _STEP
         self._executions = 0
         self.active: set[Period] = set()  # those that were started and have not ended; a crash ends them all
@@ -149,6 +151,12 @@ class Job:
             is_forgotten = nominal is not None and nominal <= self._forgotten
             found = self.periods[nominal] = Period(name, self.stranger, is_forgotten=is_forgotten)
         return found
+
+    def expect(self, period: Period, decided: Decided) -> None:
+        """Take a decision: while its window is open, a period may be named for the first time after later ones are
+        settled and forgotten. After an outage hundreds of them are closed in the order of their chosen seconds."""
+        if decided.window[1] > self._forgotten_chosen:
+            period.is_forgotten = False
 
     def execute(self, period: Period, line: int) -> set[str]:
         """Take the first attempt of a period, and return what the period sees of it beside its start."""
@@ -185,8 +193,9 @@ class Job:
             if period not in running:
                 (settled if period.is_settled else awaited).append(nominal)
         for nominal in settled[:-_SETTLED] + awaited[:-_AWAITED]:
-            del self.periods[nominal]
+            period = self.periods.pop(nominal)
             self._forgotten = max(self._forgotten, nominal)
+            self._forgotten_chosen = max(self._forgotten_chosen, nominal if period.chosen is None else period.chosen)
         self._limit = len(self.periods) + _STEP
 
 

@@ -109,7 +109,9 @@ class Periods:
         window = self._instant(position, "windowStart"), self._instant(position, "windowEnd")
         decided = Decided(chosen, window, self._text(position, "seedHash"))
         definition = self._text(position, "definition")
-        period = self._period(self._job(position), position)
+        job = self._job(position)
+        period = self._period(job, position)
+        job.expect(period, decided)
         self._tell(period, frozenset({"Decision", *period.decide(definition, decided, _terms(fields))}))
 
     def _on_outcome(self, position: Position) -> None:

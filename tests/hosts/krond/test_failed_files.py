@@ -1,5 +1,6 @@
 """Job files with errors: krond runs the jobs of the other files, and shows which files have failed."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,20 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
     answer = krond.ask("trigger", "b").stderr
     assert "b is not a job; these files have errors, see krond status: " in answer
     assert str(folder / "b.toml") in answer
+
+
+@pytest.mark.slow
+def test_a_failed_file_whose_name_is_not_utf_8_keeps_krond_from_no_answer(krond: Krond, folder: Path) -> None:
+    krond.write(f'[krond]\nlisten = "127.0.0.1:0"\n{job("own")}')
+    write(folder / os.fsdecode(b"\xff.toml"), BAD)
+
+    krond.start()
+
+    assert list(failed(krond)) == ["\udcff.toml"]
+    status, reload = krond.ask("status"), krond.ask("reload")
+    assert (status.returncode, "\\udcff.toml:2: error: " in status.stdout) == (0, True)
+    assert (reload.returncode, "\\udcff.toml:2: error: " in reload.stderr) == (1, True)
+    assert Visitor(krond).get("/").status == 200
 
 
 @pytest.mark.slow

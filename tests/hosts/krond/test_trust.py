@@ -3,11 +3,12 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from kron.hosts.krond.job_files import load_jobs
+from kron.hosts.krond.job_files import load_jobs, open_sources
 from kron.hosts.krond.trust import FileRefusedError, read_trusted
 from kron.rules.files.source import Surroundings
 from tests.adapters.process_runner.world import needs_root
@@ -152,6 +153,19 @@ def test_a_pipe_is_refused_at_once(file: Path) -> None:
     os.mkfifo(pipe)
 
     assert refusal(pipe).reason == "is not a regular file"
+
+
+@needs_root
+def test_a_file_that_has_nothing_to_read_yet_is_unreadable(file: Path) -> None:
+    link = file.with_name("kernel.toml")
+    link.symlink_to("/proc/kmsg")
+    with suppress(OSError):
+        while read_trusted(str(link))[0]:  # what is there already
+            pass
+
+    opened = open_sources([str(link)])
+
+    assert (opened.sources, opened.unreadable) == ([], True)
 
 
 def test_a_directory_is_no_file(file: Path) -> None:

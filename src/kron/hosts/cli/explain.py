@@ -108,12 +108,14 @@ def _replay(data: bytes, *, as_json: bool) -> None:
 
 def _lines_of_log(record: BinaryIO) -> bytes | Iterator[bytes]:
     """Return the lines of a log as they come, or the whole text of a JSON document."""
-    lines, read = iter(record), []
+    lines, read, texts = iter(record), [], []
     for line in lines:
         read.append(line)
-        if sum(bool(each.strip()) for each in read) > 1:
+        if text := line.strip():
+            texts.append(text)
+        if len(texts) > 1:
             break
-    first, *more = [line.strip() for line in read if line.strip()] or [b""]
+    first, *more = texts or [b""]
     if more:
         is_document = first in (b"[", b"{") or first.startswith((b"[{", b"[ {")) or _is_wrapped(first)
     else:

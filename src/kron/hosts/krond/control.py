@@ -62,7 +62,7 @@ class Control:
         try:
             if self._may_ask(writer):
                 while line := await reader.readline():
-                    writer.write(json.dumps(await self._answer(line), ensure_ascii=False).encode() + b"\n")
+                    writer.write(json.dumps(await self._answer(line)).encode() + b"\n")  # a path may not be UTF-8
                     await writer.drain()
         except (ConnectionError, ValueError, asyncio.CancelledError):
             pass  # whoever asked is gone, asked for too much, or we go

@@ -36,7 +36,10 @@ def read_trusted(file: str) -> tuple[bytes, Warnings]:
     try:
         warnings = _check_file(os.fstat(opened), file)
         with os.fdopen(opened, "rb", closefd=False) as reader:
-            return reader.read(LARGEST + 1), warnings
+            content: bytes | None = reader.read(LARGEST + 1)
+        if content is None:  # a file of the kernel that has nothing to say yet, such as /proc/kmsg
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), file)
+        return content, warnings
     finally:
         os.close(opened)
 
