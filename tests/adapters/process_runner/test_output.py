@@ -201,6 +201,7 @@ def test_a_file_is_used_again_and_then_holds_nothing_of_before(tmp_path: Path) -
         async with living(tmp_path) as world:
             for word in ("first", "second"):
                 await settled(world, world.start("echo", word, run_id=word))
+                await until(lambda: sum(map(len, world.runner.slots._spare.values())) == 2)  # the collector frees them
             third = world.start("sh", "-c", "echo third; exec sleep 1000")
             await until(lambda: world.output(third).bytes == 6)
 
