@@ -121,6 +121,7 @@ def zones_with_a_change(draw: st.DrawFn) -> tuple[str, datetime]:
     return name, draw(st.sampled_from(changes(name) or (at("2023-01-01 00:00:00Z"),)))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(zones_with_a_change())
 @example(("Pacific/Pitcairn", at("1998-04-27 00:30:00-08:00")))

@@ -152,6 +152,7 @@ def test_where_many_periods_are_ruled_out_next_says_when_to_ask_again() -> None:
     assert four < again < NOON.replace(hour=3) + DAY
 
 
+@pytest.mark.slow
 @settings(max_examples=10)  # each is thousands of periods
 @given(st.sampled_from(["* * * * * @only(hours=3)", "* * * * * @win(after,5m) @only(hours=3)"]), near_noon)
 def test_whoever_asks_again_when_told_misses_nothing(line: str, after: Instant) -> None:

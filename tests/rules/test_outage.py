@@ -65,6 +65,7 @@ def test_neighbours_with_the_same_outcome_are_one_closing() -> None:
     assert found.latest.nominal_time == NOON + 5 * HOUR
 
 
+@pytest.mark.slow
 @given(
     line=st.sampled_from(LINES),
     since=st.integers(-10_000, 10_000).map(lambda seconds: NOON + timedelta(seconds=seconds)),

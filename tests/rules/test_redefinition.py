@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def test_what_came_while_nobody_was_there_is_missed_or_skipped_but_never_run() -
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     lines=st.tuples(st.sampled_from(LINES), st.sampled_from(LINES)),

@@ -97,6 +97,7 @@ def demanded(contract: Contract, begin: int, first: Configs, life: list[Step], o
     return kernel.starts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.name)
 @settings(max_examples=60, deadline=None)
 @given(begin=st.integers(0, 7200), first=configs, life=steps, outcomes=runs)

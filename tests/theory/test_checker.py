@@ -108,6 +108,7 @@ def judged(contract: str) -> list[Property]:
     return [each for each in SUITES[contract].properties if each.scope is Scope.TASK and not each.is_always_open]
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(traces())
 def test_every_property_of_a_task_is_judged_as_its_formula_means(positions: list[Position]) -> None:

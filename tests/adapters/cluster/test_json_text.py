@@ -28,6 +28,7 @@ def test_what_is_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels:
     assert is_too_deep(found["deep"])
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(VALUES)
 def test_what_lies_beside_it_is_untouched(value: Any) -> None:

@@ -41,6 +41,7 @@ async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, a
     return world.told, ledger.jobs, ledger.closed, ledger.runs, ledger.ends, ledger.definitions
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.sampled_from([*LINES, "@reboot"]),

@@ -241,6 +241,7 @@ def test_a_crash_at_any_request_doubles_and_loses_nothing(number: int, *, done: 
     live(story())
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40), st.booleans()), min_size=1, max_size=4))
 def test_any_series_of_crashes_leaves_one_job_and_one_outcome_for_a_period(lives: list[tuple[int, int, bool]]) -> None:
