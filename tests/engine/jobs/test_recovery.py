@@ -68,6 +68,23 @@ def test_a_period_that_comes_while_the_host_recovers_supersedes_the_one_that_was
     ]
 
 
+def test_a_recovered_period_was_accepted_when_its_downtime_was_judged() -> None:
+    """A recovery that outlasts the deadline is no lateness: the period is judged once."""
+    daily = work("0 16 * * *", deadline="1h")
+
+    async def story(world: World) -> None:
+        await world.begin(daily)
+        await world.crash(down=5 * HOUR)
+        judged, world.runner.lasts = world.clock.now(), MINUTE
+        await recover(world, daily, lasts=5 * MINUTE)
+        await arm(world)
+        (execution,) = world.book.running.values()
+        assert execution.acceptance is not None
+        assert (execution.acceptance.at, execution.acceptance.slack) == (judged, timedelta())
+
+    assert lived(story).told == ["17:04:00 a 02 16:00 executed"]
+
+
 def test_a_crash_while_the_host_recovers_leaves_the_latest_period_to_the_next_life() -> None:
     async def story(world: World) -> None:
         await world.begin(HOURLY)
