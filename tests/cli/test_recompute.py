@@ -244,7 +244,7 @@ registrations = [
 def test_a_simulated_life_comes_out_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("recomputed.py").write_text(MODULE)
-    accidents = ("--crashes", "6", "--changes", "6", "--jumps", "4", "--stops", "4")
+    accidents = ("--crashes", "6", "--changes", "6", "--jumps", "12", "--stops", "4")
     terms = ("--dialect", "extended", "--from", "2026-03-27T00:00:00Z", "--days", "4")
     kron("simulate", "recomputed:registrations", *terms, *accidents)
 

@@ -45,8 +45,10 @@ _CHANGES = Accidents(crashes=0, stops=0, changes=12, freezes=0, jumps=0, faults=
 _CRASHES = Accidents(crashes=10, stops=1, changes=0, freezes=1, jumps=0, faults=0)
 _FAULTS = Accidents(crashes=0, stops=2, changes=0, freezes=0, jumps=0, faults=10)
 _CLOCKS = Accidents(crashes=2, stops=0, changes=2, freezes=2, jumps=20, faults=0)
+_CORRECTIONS = Accidents(crashes=2, stops=0, changes=2, freezes=2, jumps=15, faults=0, corrections=5)
+_LEAPS = Accidents(crashes=0, stops=0, changes=0, freezes=60, jumps=60, faults=0)  # often both before the loop wakes up
 _KINDS = ((_SPRING, _CALM), (_AUTUMN, _CALM), (_SPRING, _STOPS), (_AUTUMN, _CHANGES), (_SPRING, _CRASHES),
-    (_AUTUMN, _FAULTS), (_SPRING, _CLOCKS),
+    (_AUTUMN, _FAULTS), (_SPRING, _CLOCKS), (_SPRING, _CORRECTIONS), (_AUTUMN, _LEAPS),
 )  # fmt: skip
 
 _WITH_LINES = (_CALM, _CHANGES)

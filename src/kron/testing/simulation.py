@@ -59,8 +59,8 @@ def simulate(
 ) -> Simulation:
     """Live through days of a list on a virtual clock; your callbacks are not called.
 
-    Accidents are given in times a day: `crashes`, `stops`, `changes`, `freezes`, `jumps`, `faults`; those that are not
-    given do not happen. `behaviour` says which share of the runs is slow, fails or hangs.
+    Accidents are given in times a day: `crashes`, `stops`, `changes`, `freezes`, `jumps`, `corrections`, `faults`.
+    Those that are not given do not happen. `behaviour` says which share of the runs is slow, fails or hangs.
     """
     terms = PRESETS[contract]
     check_registrations(registrations, Reader(terms, dialect, timezone))

@@ -29,6 +29,7 @@ class Accidents:
     freezes: float = 0.5
     jumps: float = 0.2  # of the clock, forwards or back
     faults: float = 0.5  # of the ledger
+    corrections: float = 0.0  # of a clock that was wrong by days, forwards or back
 
     def scaled(self, factor: float) -> "Accidents":
         """Return the same, so much more often."""

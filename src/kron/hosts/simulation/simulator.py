@@ -26,8 +26,8 @@ from kron.theory.trace import Line, Position
 _DAY = timedelta(days=1)
 _PATIENCE = timedelta(hours=6)  # a stop that takes longer ends in a crash, as operators do
 _FREEZE = timedelta(minutes=10)
-# forwards or back, at most so far; days: a clock that was wrong, and is corrected
-_JUMPS = (timedelta(seconds=5), timedelta(minutes=2), timedelta(hours=2), timedelta(days=5))
+_JUMPS = (timedelta(seconds=5), timedelta(minutes=2), timedelta(hours=2))  # forwards or back, at most so far
+_CORRECTION = timedelta(days=5)  # forwards or back, at most so far
 _DOWN = timedelta(hours=3)
 _MOST_FAULTS = 4
 _APPENDS = 4  # a crash at the disk comes in one of so many appends
@@ -205,6 +205,9 @@ class _Life:
             case "jumps":
                 self._note("jump")
                 self._clock.jump((2 * chance.random() - 1) * chance.choice(_JUMPS))
+            case "corrections":
+                self._note("correction")
+                self._clock.jump((2 * chance.random() - 1) * _CORRECTION)
             case _:
                 self._note("fault")
                 self._ledger.fail(chance.randint(1, _MOST_FAULTS))
