@@ -33,7 +33,7 @@ test: $(READY) lint ## lint, types, layers and all tests but the slow ones and t
 	@$(BIN)/python -m pytest --dist worksteal -m "not slow and not cluster"
 
 test-slow: $(READY) ## the long sweeps
-	@$(BIN)/python -m pytest -rs -m "slow and not cluster"
+	@$(BIN)/python -m pytest -rs --dist worksteal -m "slow and not cluster"
 
 test-cluster: $(READY) ## the tests on a real Kubernetes; builds one first, once, from source (needs Go)
 	@-$(BIN)/python -m tests.cluster.build

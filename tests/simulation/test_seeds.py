@@ -7,7 +7,7 @@ from tests.simulation.draw import CONTRACTS, draw
 from tests.simulation.nightly import lives
 
 FEW = range(30)
-MANY, CHUNK = 2_000, 50
+MANY, CHUNK = 1_000, 50
 CHUNKS = [range(first, first + CHUNK) for first in range(0, MANY, CHUNK)]
 
 
