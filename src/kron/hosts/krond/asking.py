@@ -69,8 +69,8 @@ def _print_status(found: dict[str, Any]) -> None:
         if finding not in reload:
             click.secho(f"failed file: {_finding(finding)}", fg="yellow")
     if (ahead := found["clock_ahead"]) is not None:
-        told = f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}"
-        click.secho(f"{told}; these jobs wait, and krond trigger JOB starts one now", fg="yellow")
+        periods = f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}"
+        click.secho(f"{periods}; these jobs wait, and krond trigger JOB starts one now", fg="yellow")
     rows = [(run["run_id"], run["identity"], str(run["pid"] or ""), run["started_at"]) for run in found["active"]]
     print_table(("run", "job", "pid", "since"), rows, empty="nothing runs")
 

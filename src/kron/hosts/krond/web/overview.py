@@ -72,8 +72,8 @@ def _state(sight: Sight) -> Child:
         if failed not in (surface.failed_reload or ()):
             parts.append(notice(f"Failed file: {_problem(failed)}"))
     if (ahead := clock_ahead(jobs, sight.now())) is not None:
-        told = f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}"
-        parts.append(notice(f"{told}; these jobs wait, unless you trigger one.", kind="odd"))
+        periods = f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}"
+        parts.append(notice(f"{periods}; these jobs wait, unless you trigger one.", kind="odd"))
     if found := sight.violations:
         parts.append(
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
