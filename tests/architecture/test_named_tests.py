@@ -1,0 +1,26 @@
+"""Pages that name a test behind each line name only tests that exist, and every test of their folder."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+_NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+_DEFINED = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
+
+
+def defined(path: Path) -> set[tuple[str, str]]:
+    return {(str(path.relative_to(_ROOT)), name) for name in _DEFINED.findall(path.read_text("utf-8"))}
+
+
+@pytest.mark.parametrize(
+    ("page", "folder"), [("docs/faults.md", "tests/faults"), ("docs/threat-model.md", "tests/attacks")]
+)
+def test_a_page_names_every_test_of_its_folder_and_no_test_that_is_not_there(page: str, folder: str) -> None:
+    named = set(_NAMED.findall((_ROOT / page).read_text("utf-8")))
+    here = set[tuple[str, str]]().union(*map(defined, (_ROOT / folder).rglob("test_*.py")))
+    elsewhere = {test for test in named if not test[0].startswith(folder)}
+
+    assert {test for test in named if test[0].startswith(folder)} == here
+    assert all(test in defined(_ROOT / test[0]) for test in elsewhere)

@@ -1,0 +1,1 @@
+"""Attacks by a local user on krond, and by a tenant on the operator, played as the attacker would."""
