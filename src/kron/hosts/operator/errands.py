@@ -46,7 +46,7 @@ _Place: TypeAlias = tuple[Lane, Hashable]
 class Errands:
     """At most so many at a time, and never two with the same key of a lane: who comes again meanwhile comes after."""
 
-    def __init__(self, workers: int, clock: Clock, tell: Callable[[Exception], object]) -> None:
+    def __init__(self, workers: int, clock: Clock, tell: Callable[[Hashable, Exception], object]) -> None:
         self._workers, self._clock, self._tell = workers, clock, tell
         self._lanes: dict[Lane, OrderedDict[Hashable, _Waiting]] = {lane: OrderedDict() for lane in Lane}
         self._under_way: dict[_Place, Errand | None] = {}  # with what came again meanwhile
@@ -127,7 +127,7 @@ class Errands:
             try:
                 again = await errand()
             except Exception as error:
-                self._tell(error)
+                self._tell(key, error)
                 again = _AFTER_A_BUG
             newer = self._under_way.pop((lane, key))
             if newer is not None:
