@@ -32,6 +32,14 @@ class ApiUnreachableError(ApiError):
         super().__init__(f"API server {shown(server)}: {shown(reason)}", server=server, reason=reason)
 
 
+class ApiMalformedError(ApiUnreachableError):
+    """The API server's answer has not the shape that answers have."""
+
+
+class ApiTooLongError(ApiMalformedError):
+    """The API server's answer, or a line of a watch, is longer than what is read."""
+
+
 class KubeconfigError(KronError):
     """Which cluster is meant, or as whom, cannot be read."""
 

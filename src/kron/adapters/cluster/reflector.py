@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from kron.adapters.cluster.api import Api
 from kron.adapters.cluster.backoff import Backoff
 from kron.adapters.cluster.resources import Resource
-from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
+from kron.errors import ApiError, ApiMalformedError, ApiRefusedError, ApiTooLongError, ApiUnreachableError
 
 Cause = Literal["expired", "closed", "broken", "refused"]
 Key = tuple[str, str]  # namespace, name
@@ -18,7 +18,8 @@ Kept = TypeVar("Kept")
 
 PAGE = 500  # objects: a few megabytes of JSON, which is all of a list that is ever in memory
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
-_LASTED = 5.0  # seconds after which a watch that tells of nothing has gone well
+_LASTED = 5.0  # seconds after which a watch has gone well, whatever it told and however it ends
+_MOST_PAGES = 2_000  # of a list: a million objects; a server that always has one more page is broken
 
 
 class View(Protocol[Kept]):
@@ -67,7 +68,7 @@ class Reflector(Generic[Kept]):
         self._monotonic = monotonic
         self._since = ""  # the version up to which the view knows everything; empty: list first
         self.is_open = False  # whether the server agrees to be watched
-        self._heard_at = monotonic()
+        self._heard_at = self._asked_at = monotonic()
 
     @property
     def alive_at(self) -> float:
@@ -87,11 +88,11 @@ class Reflector(Generic[Kept]):
                 cause, error = ("expired" if refused.code == HTTPStatus.GONE else "refused"), refused
             except ApiUnreachableError as unreachable:
                 cause, error = "broken", unreachable
-            was_open = self._close()
-            if cause == "expired":
+            was_open, is_malformed = self._close(), isinstance(error, ApiMalformedError)
+            if cause == "expired" or is_malformed:  # the same line would come again and again
                 self._since = ""
-            elif error is not None and not was_open:  # what was open is first tried again, and may be back at once
-                self._view.problem(error)
+            if cause != "expired" and error is not None and (is_malformed or not was_open):
+                self._view.problem(error)  # what was open and broke is first tried again, and may be back at once
             self.on_restart(cause)
             await self._backoff.wait(error.retry_after if isinstance(error, ApiRefusedError) else None)
 
@@ -107,19 +108,35 @@ class Reflector(Generic[Kept]):
     async def _objects(self) -> tuple[dict[Key, Kept], str]:
         """Return all there is, and of which version that is."""
         kept: dict[Key, Kept] = {}
-        query = {"limit": str(PAGE)} | ({"labelSelector": self._selector} if self._selector else {})
-        while True:
-            page = await self._api.send("list", self._resource, self._namespace, query=query)
-            self._heard_at = self._monotonic()
+        query = {"labelSelector": self._selector} if self._selector else {}
+        for _ in range(_MOST_PAGES):
+            page = await self._page(query)
             for document in page.get("items") or ():
                 kept[_key(document)] = self._view.keep(document)
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
                 return kept, about.get("resourceVersion", "")
             query["continue"] = token
+        raise ApiMalformedError(server=self._api.server, reason=f"its list has more than {_MOST_PAGES} pages")
+
+    async def _page(self, query: dict[str, str]) -> dict[str, Any]:
+        """Return the next page, of fewer objects if they are large: everybody may write a few of a megabyte each."""
+        limit = PAGE
+        while True:
+            try:
+                page = await self._api.send(
+                    "list", self._resource, self._namespace, query={"limit": str(limit), **query}
+                )
+            except ApiTooLongError:
+                if limit == 1:
+                    raise
+                limit = max(1, limit // 8)
+            else:
+                self._heard_at = self._monotonic()
+                return page
 
     async def _watch(self) -> None:
-        began = self._monotonic()
+        self._asked_at = self._monotonic()
         seconds = _SHORTEST + (_LONGEST - _SHORTEST) * self._chance()
         events = self._api.watch(
             self._resource,
@@ -133,9 +150,6 @@ class Reflector(Generic[Kept]):
             async for kind, document in events:
                 self._tell(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
-                self._backoff.reset()
-        if self._monotonic() - began >= _LASTED:
-            self._backoff.reset()
 
     def _tell(self, kind: str, document: dict[str, Any]) -> None:
         match kind:
@@ -148,10 +162,12 @@ class Reflector(Generic[Kept]):
         self.is_open = True
 
     def _close(self) -> bool:
-        """Return whether the watch was open, and let it be so no longer."""
+        """Return whether the watch was open, which it is no longer; one that has lasted ends the longer waiting."""
         was_open, self.is_open = self.is_open, False
         if was_open:
             self._heard_at = self._monotonic()
+            if self._heard_at - self._asked_at >= _LASTED:
+                self._backoff.reset()
         return was_open
 
 
