@@ -5,10 +5,10 @@ formatting of time, no policy. The parts of the package hold the classes; this i
 """
 
 from kron.errors.cluster import (
+    AnswerTooLongError,
     ApiError,
     ApiMalformedError,
     ApiRefusedError,
-    ApiTooLongError,
     ApiUnreachableError,
     KubeconfigError,
 )
@@ -71,10 +71,10 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "AnswerTooLongError",
     "ApiError",
     "ApiMalformedError",
     "ApiRefusedError",
-    "ApiTooLongError",
     "ApiUnreachableError",
     "ControlError",
     "CronCalculationError",

@@ -32,12 +32,15 @@ class ApiUnreachableError(ApiError):
         super().__init__(f"API server {shown(server)}: {shown(reason)}", server=server, reason=reason)
 
 
+class AnswerTooLongError(ApiUnreachableError):
+    """The API server's answer is longer than the caller wants to keep in memory; the rest was not read."""
+
+    def __init__(self, *, server: str, longest: int) -> None:
+        super().__init__(server=server, reason=f"its answer has more than {longest:,} bytes")
+
+
 class ApiMalformedError(ApiUnreachableError):
     """The API server's answer has not the shape that answers have."""
-
-
-class ApiTooLongError(ApiMalformedError):
-    """The API server's answer, or a line of a watch, is longer than what is read."""
 
 
 class KubeconfigError(KronError):

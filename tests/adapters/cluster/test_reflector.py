@@ -5,9 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from kron.adapters.cluster.answers import LONGEST_ANSWER
 from kron.adapters.cluster.api import Api
-from kron.adapters.cluster.reflector import Reflector
+from kron.adapters.cluster.reflector import LONGEST_PAGE, Reflector
 from kron.adapters.cluster.resources import JOBS
 from kron.errors import ApiMalformedError
 from tests.adapters.cluster.reflecting import Versions, after, reflecting
@@ -234,11 +233,11 @@ def test_a_line_that_is_no_event_means_a_longer_waiting_and_a_new_list() -> None
 
 
 def test_a_list_of_large_objects_comes_in_smaller_pages() -> None:
-    large = say({"items": [thing("a", "1", spec="x" * LONGEST_ANSWER)], "metadata": {}})
+    large = say({"items": [thing("a", "1", spec="x" * LONGEST_PAGE)], "metadata": {}})
     world = after(page(thing("b", "2"), more="x"), large, large, page(thing("c", "3"), more="y"), page(thing("d", "4")))
 
     assert world.queries("limit", "continue")[:5] == [
-        ("500", None), ("500", "x"), ("62", "x"), ("7", "x"), ("500", "y"),
+        ("500", None), ("500", "x"), ("62", "x"), ("7", "x"), ("14", "y"),
     ]  # fmt: skip
     assert world.view.known == {"b": "2", "c": "3", "d": "4"}
 

@@ -23,7 +23,7 @@ from kron.adapters.cluster.find import find_access
 from kron.adapters.cluster.json_text import read_json
 from kron.adapters.cluster.lively_socket import lively_socket
 from kron.adapters.cluster.resources import Resource
-from kron.errors import ApiMalformedError, ApiTooLongError, ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiMalformedError, ApiUnreachableError
 
 Verb = Literal["create", "get", "list", "patch", "update", "delete"]
 Document = dict[str, Any]
@@ -88,19 +88,24 @@ class Api:
         query: Mapping[str, str] | None = None,
         *,
         timeout: float | None = None,
+        longest: int | None = None,
     ) -> Document:
-        """Return the server's document, or raise ApiRefusedError or ApiUnreachableError; `patch` merges."""
+        """Return the server's document, or raise ApiRefusedError or ApiUnreachableError; `patch` merges.
+
+        Of an answer with more than `longest` bytes the rest is not read: AnswerTooLongError.
+        """
         data = None if body is None else _encode(body).encode()
         url = self._url(resource.path(namespace, name), query or {})
         limit = self._timeout if timeout is None else timeout
         async with self._asked(verb, resource, url, data, limit=limit) as response:
-            text = await _read(response, LONGEST_ANSWER + 1)
-            if len(text) > LONGEST_ANSWER:
-                raise ApiTooLongError(server=self._access.server, reason=f"has more than {LONGEST_ANSWER} bytes")
+            most = min(LONGEST_ANSWER, longest or LONGEST_ANSWER)
+            text = await _read(response, most + 1)
+            if len(text) > most:
+                raise AnswerTooLongError(server=self.server, longest=most)
             try:
                 return check(verb, read_json(text))
             except ValueError as error:
-                raise ApiMalformedError(server=self._access.server, reason=str(error)) from error
+                raise ApiMalformedError(server=self.server, reason=str(error)) from error
 
     async def watch(
         self,
@@ -130,7 +135,7 @@ class Api:
                     try:
                         told = event(line)
                     except ValueError as error:
-                        raise ApiMalformedError(server=self._access.server, reason=str(error)) from error
+                        raise ApiMalformedError(server=self.server, reason=str(error)) from error
                     yield told
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
@@ -138,7 +143,7 @@ class Api:
             async for line in lines(response.content.iter_any()):
                 yield line
         except OverflowError as error:
-            raise ApiTooLongError(server=self._access.server, reason=str(error)) from error
+            raise AnswerTooLongError(server=self.server, longest=LONGEST_ANSWER) from error
 
     async def close(self) -> None:
         """End all connections, and return when they have ended: the last words of TLS outlast their session."""
@@ -223,6 +228,7 @@ async def _read(response: aiohttp.ClientResponse, longest: int) -> bytes:
         parts.append(chunk[:left])
         left -= len(chunk)
         if left <= 0:
+            response.close()  # its connection goes with it: what is left of the answer would have to be read
             break
     return b"".join(parts)
 

@@ -10,13 +10,15 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from kron.adapters.cluster.api import Api
 from kron.adapters.cluster.backoff import Backoff
 from kron.adapters.cluster.resources import Resource
-from kron.errors import ApiError, ApiMalformedError, ApiRefusedError, ApiTooLongError, ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiError, ApiMalformedError, ApiRefusedError, ApiUnreachableError
 
 Cause = Literal["expired", "closed", "broken", "refused"]
 Key = tuple[str, str]  # namespace, name
 Kept = TypeVar("Kept")
 
-PAGE = 500  # objects: a few megabytes of JSON, which is all of a list that is ever in memory
+PAGE = 500  # objects of a page at most
+LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
+_FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
 _LASTED = 5.0  # seconds after which a watch has gone well, whatever it told and however it ends
 _MOST_PAGES = 2_000  # of a list: a million objects; a server that always has one more page is broken
@@ -88,7 +90,7 @@ class Reflector(Generic[Kept]):
                 cause, error = ("expired" if refused.code == HTTPStatus.GONE else "refused"), refused
             except ApiUnreachableError as unreachable:
                 cause, error = "broken", unreachable
-            was_open, is_malformed = self._close(), isinstance(error, ApiMalformedError)
+            was_open, is_malformed = self._close(), isinstance(error, ApiMalformedError | AnswerTooLongError)
             if cause == "expired" or is_malformed:  # the same line would come again and again
                 self._since = ""
             if cause != "expired" and error is not None and (is_malformed or not was_open):
@@ -109,31 +111,29 @@ class Reflector(Generic[Kept]):
         """Return all there is, and of which version that is."""
         kept: dict[Key, Kept] = {}
         query = {"labelSelector": self._selector} if self._selector else {}
+        limit = PAGE
         for _ in range(_MOST_PAGES):
-            page = await self._page(query)
+            try:
+                page = await self._page(query, limit)
+            except AnswerTooLongError:
+                if limit == 1:
+                    raise
+                limit = max(1, limit // _FEWER)
+                continue
+            self._heard_at = self._monotonic()
             for document in page.get("items") or ():
                 kept[_key(document)] = self._view.keep(document)
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
                 return kept, about.get("resourceVersion", "")
             query["continue"] = token
+            limit = min(PAGE, 2 * limit)  # the large ones may lie behind us
         raise ApiMalformedError(server=self._api.server, reason=f"its list has more than {_MOST_PAGES} pages")
 
-    async def _page(self, query: dict[str, str]) -> dict[str, Any]:
-        """Return the next page, of fewer objects if they are large: everybody may write a few of a megabyte each."""
-        limit = PAGE
-        while True:
-            try:
-                page = await self._api.send(
-                    "list", self._resource, self._namespace, query={"limit": str(limit), **query}
-                )
-            except ApiTooLongError:
-                if limit == 1:
-                    raise
-                limit = max(1, limit // 8)
-            else:
-                self._heard_at = self._monotonic()
-                return page
+    async def _page(self, query: dict[str, str], limit: int) -> dict[str, Any]:
+        longest = LONGEST_PAGE if limit > 1 else None
+        asked = {"limit": str(limit), **query}
+        return await self._api.send("list", self._resource, self._namespace, query=asked, longest=longest)
 
     async def _watch(self) -> None:
         self._asked_at = self._monotonic()
