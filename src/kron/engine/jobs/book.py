@@ -126,6 +126,14 @@ class JobBook:
         else:
             self.queued.pop(job.record.identity, None)
 
+    def set_aside(self, job: Job, step: JobStep, error: Exception) -> None:
+        """Let a job that raises an error leave, so that the others stay; raise it if the host does not want that."""
+        if self.host.on_error is None:
+            raise error
+        step.forget(job)
+        self.amend({}, [job.record.identity], self.host.clock.now())
+        self.host.on_error(job.record.identity, error)
+
     def look_at(self, job: Job, now: Instant) -> None:
         """Look at a job in the next step."""
         self.agenda.put(job, now)
@@ -224,7 +232,10 @@ class JobBook:
             host, armed = self.host, self._armed or now
             moment = Moment(now, armed, self._gap, host.slack, host.boot, self.name, self._frozen)
             for job in self._due(now):
-                step.look_at(job, moment)
+                try:
+                    step.look_at(job, moment)
+                except Exception as error:
+                    self.set_aside(job, step, error)
             step.begin(self.room())
         return step
 

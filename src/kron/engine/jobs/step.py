@@ -163,6 +163,10 @@ class JobStep:
             job.record = job.record._replace(served=until)
             job.keep_apart(over)
 
+    def forget(self, job: Job) -> None:
+        """Record no more of a job that is set aside."""
+        self._states.pop(job, None)
+
     def _touch(self, job: Job) -> None:
         if job not in self._states:
             self._states[job] = job.state()
@@ -209,8 +213,11 @@ class JobStep:
         book = self._book
         book.terminate(self._replaced, Result.REPLACED)
         book.start([execution for execution, _ in self._begun])
-        for job in self._states:
-            book.place(job, self._now)
+        for job in list(self._states):
+            try:
+                book.place(job, self._now)
+            except Exception as error:
+                book.set_aside(job, self, error)
         chronicle = book.host.chronicle
         for identity in self._lifted:
             chronicle.on_suspended(identity, suspended=False)

@@ -87,7 +87,9 @@ class Reign:
                 self._fence,
             )
         )
-        self.book = JobBook(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
+        self.book = JobBook(
+            Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack, on_error=self._on_loop_error)
+        )
         self._picture = Picture(realm.world, self.book)
         desk = Desk(
             realm.api,
@@ -140,6 +142,11 @@ class Reign:
         """Surround work on one KronJob: if that fails, it alone is set aside until its spec is changed."""
         namespace, _, name = identity.partition("/")
         return self._fence.around(PLURAL, namespace, name, then=partial(self._set_aside, identity, now))
+
+    def _on_loop_error(self, identity: str, error: Exception) -> None:
+        """Hear of a KronJob that the engine has set aside."""
+        with self._fenced(identity, self._realm.clock.now()):
+            raise error
 
     def _set_aside(self, identity: str, now: Instant, error: str) -> None:
         self.book.amend({}, [identity], now)
