@@ -133,10 +133,10 @@ class Api:
             with suppress(TimeoutError):  # it fell silent: whether the server is still there, the next request tells
                 async for line in self._lines(response):
                     try:
-                        told = event(line)
+                        found = event(line)
                     except ValueError as error:
                         raise ApiMalformedError(server=self.server, reason=str(error)) from error
-                    yield told
+                    yield found
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:

@@ -20,7 +20,7 @@ PAGE = 500  # objects of a page at most
 LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
 _FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
-_LASTED = 5.0  # seconds after which a watch has gone well, whatever it told and however it ends
+_LASTED = 5.0  # seconds after which a watch has gone well, however it ends
 _MOST_PAGES = 2_000  # of a list: a million objects; a server that always has one more page is broken
 
 

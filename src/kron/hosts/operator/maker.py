@@ -54,7 +54,7 @@ class Maker:
 
     def _start(self, execution: Execution) -> None:
         making = self._making(execution)
-        if making.key in self._made:  # somebody else was quicker while it was recorded
+        if making.key in self._made:  # another replica was quicker while it was recorded
             self._end(making, Ending())
             return
         self._made[making.key] = self._runs[execution.run_id] = making
