@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kron.adapters.cluster.answers import check, event, refusal, skew_of
 from kron.errors import ApiRefusedError
 from tests.adapters.cluster.world import Step, cut, live, say, status, stream, thing
-from tests.attacks.api_server import BadServer, operating
+from tests.attacks.bad_server import BadServer, operating
 
 Json = Any
 _NO_OBJECTS: list[Json] = [
