@@ -69,7 +69,7 @@ def test_a_document_without_a_namespace_is_in_the_default_one() -> None:
 
 
 def test_the_template_is_not_touched() -> None:
-    assert kronjob().template is TEMPLATE
+    assert kronjob().read_template() == TEMPLATE
 
 
 def test_a_null_is_as_good_as_nothing() -> None:
