@@ -39,7 +39,8 @@ class Writer:
 
     def mark(self, identity: str) -> None:
         """Let a status be written, if it turns out to have changed."""
-        self._at.errands.add(Lane.STATUS, identity, lambda: self._write(identity))
+        namespace = identity.partition("/")[0]
+        self._at.errands.add(Lane.STATUS, namespace, identity, lambda: self._write(identity))
 
     async def _write(self, identity: str) -> float | None:
         namespace, _, name = identity.partition("/")
