@@ -19,7 +19,7 @@ Kept = TypeVar("Kept")
 PAGE = 500  # objects of a page at most
 LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
 _FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
-_TOGETHER = 16  # objects that are read before others get a turn: whoever writes many must not hold up a Job
+_TOGETHER = 16  # objects that are read before others get a turn: a tenant that writes many must not hold up a Job
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
 _LASTED = 5.0  # seconds after which a watch that tells of nothing has gone well
 

@@ -161,7 +161,7 @@ class Errands:
         self._starting += lane is Lane.START
 
     def _end(self, place: _Place) -> Errand | None:
-        """Take note that an errand is not under way any more; return what came again meanwhile."""
+        """Take note that an errand has ended; return what came again meanwhile."""
         lane, namespace, _ = place
         self._starting -= lane is Lane.START
         self._busy[namespace] -= 1

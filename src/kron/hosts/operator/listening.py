@@ -10,7 +10,7 @@ from kron.hosts.listener.server import Server
 _TEXT = b"text/plain; charset=utf-8"
 _NUMBERS = b"text/plain; version=0.0.4; charset=utf-8"
 Answer = Callable[[], tuple[int, bytes, bytes]]
-_FRESH = 1.0  # seconds for which the numbers are not counted again: anybody may ask, and counting takes long
+_FRESH = 1.0  # seconds for which the metrics are not rendered again: there is no token, and rendering takes long
 _VISITORS = 16  # connections at a time: in each turn of the loop every one may ask once, and Jobs wait meanwhile
 
 

@@ -31,7 +31,7 @@ class Refusals:
     def wait(self, namespace: str) -> float:
         """Return after how many seconds to ask again; 0: the caller may create a Job now, and reports the answer.
 
-        It is never more than a few seconds: whoever waits also looks whether its deadline has passed.
+        It is never more than a few seconds: a Job that waits is checked against its deadline meanwhile.
         """
         rest = self._rests.get(namespace)
         if rest is None:

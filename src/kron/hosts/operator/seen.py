@@ -46,7 +46,7 @@ class SeenKronJob:
 
     @property
     def status(self) -> Mapping[str, Any]:
-        """Its status, as the server last told it."""
+        """Its status, as the server last sent it."""
         kept = self.kept_status
         return json.loads(kept) if isinstance(kept, bytes) else kept
 

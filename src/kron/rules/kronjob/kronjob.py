@@ -31,6 +31,6 @@ class KronJob:
         return self.timing.identity
 
     def read_template(self) -> dict[str, Any]:
-        """Return jobTemplate as plain data; made at each call, so that nobody keeps it."""
+        """Return jobTemplate as plain data; parsed at each call, so that it is not kept."""
         found: dict[str, Any] = json.loads(self.template)
         return found
