@@ -74,9 +74,9 @@ def test_edits_of_many_kronjobs_do_not_delay_the_job_of_another_tenant() -> None
         process = await lead(cluster)
         cluster.takes = {"kronjobs/status": 4 * SECOND / 5}
 
-        for second in range(56, 66):
+        for second in range(56, 64):
             await cluster.clock.advance(DUE - MINUTE + second * SECOND - cluster.clock.now())
-            for each in range(0, MANY, 2):
+            for each in range(MANY):
                 cluster.kronjob(f"a{each}", f"{second} 0 1 1 *", namespace=GREEDY)
         await cluster.clock.advance(MINUTE)
 
