@@ -33,6 +33,13 @@ def lateness(cluster: Tenants) -> timedelta:
     return at - DUE
 
 
+def status_of(cluster: Tenants, name: str) -> tuple[str, str, str]:
+    """Return what a greedy KronJob's status says of its last creation."""
+    conditions = {each["type"]: each for each in cluster.status(name, namespace=GREEDY)["conditions"]}
+    found = conditions["SchedulingError"]
+    return found["status"], found["reason"], found["message"]
+
+
 def test_many_kronjobs_over_quota_get_one_probe_at_a_time_and_delay_no_other_tenant() -> None:
     async def story() -> None:
         cluster = Tenants()
@@ -42,6 +49,8 @@ def test_many_kronjobs_over_quota_get_one_probe_at_a_time_and_delay_no_other_ten
         await cluster.clock.advance(4 * MINUTE)
 
         assert lateness(cluster) <= BOUND
+        conditions = [status_of(cluster, f"a{each}") for each in range(MANY)]
+        assert conditions == MANY * [("True", "FailedCreate", "exceeded quota: none")]
         assert cluster.tried[GREEDY] < 40  # the first ones together, and a dozen probes; of 40 each would try 40 times
         await process.stop()
 

@@ -127,7 +127,7 @@ def test_pods_without_a_priority_give_way_to_the_operator() -> None:
 
     found = one(objects, "PriorityClass")
     assert found["value"] > 0
-    assert not found["globalDefault"]
+    assert "globalDefault" not in found
     assert one(objects, "Deployment")["spec"]["template"]["spec"]["priorityClassName"] == found["metadata"]["name"]
 
 

@@ -146,7 +146,6 @@ def _priority_class() -> dict[str, Any]:
         "kind": "PriorityClass",
         "metadata": _metadata(""),
         "description": "kron-operator: Pods without a priority give way to it on a full node.",
-        "globalDefault": False,
         "value": _PRIORITY,
     }
 

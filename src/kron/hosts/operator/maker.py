@@ -160,10 +160,10 @@ class Maker:
         return None
 
     def _rest(self, making: Making, seen: SeenKronJob, account: Account, seconds: float) -> float:
-        """Wait while the namespace rests; the status says why, as it does for the one that was refused."""
+        """Wait while the namespace rests; that is told once, as it is of the one that was refused."""
         making.is_held = True
         if account.trouble is None:
-            self._in.accounts.trouble(seen.identity, Trouble(FAILED_CREATE, self._in.refusals.reason(seen.namespace)))
+            self._fail(making, seen, Trouble(FAILED_CREATE, self._in.refusals.reason(seen.namespace)))
         return seconds
 
     async def _on_refusal(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
