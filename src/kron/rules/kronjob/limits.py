@@ -18,6 +18,7 @@ LARGEST_SPEC = 256_000  # bytes of JSON: a template is kept as it is, for every 
 LARGEST_STATUS = 512_000  # bytes of JSON: a thousand periods and as many active Jobs have half of that
 LONGEST_ERRORS = 8_000  # characters of all that is wrong with one KronJob: a status and a log line have room for it
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode  # made once
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _START = datetime(2024, 1, 1, tzinfo=UTC)  # any instant would do; a fixed one gives every reader the same answer
 _CALENDAR = timedelta(days=28 * 366)  # after which weekdays and leap days repeat
@@ -61,8 +62,7 @@ def is_too_deep(value: Any) -> bool:
 
 def json_bytes(value: Any) -> bytes:
     """Return a value as compact JSON."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str)
-    return text.encode(errors="surrogatepass")
+    return _encode(value).encode(errors="surrogatepass")
 
 
 def _days(constraints: Constraints) -> Iterator[date]:
