@@ -51,11 +51,10 @@ def measure_fairness(size: int) -> Measurement:
         create(plane, kronjobs(_REFUSED, size, "* * * * *"))
         trail.wait(STATUSES, _REFUSED, size, _LONGEST)
         _take(found, "quota", plane, trail)
+    figures = found.figures
     for attack in ("edits", "metrics", "quota"):
-        for figure in ("p50", "last"):
-            found.figures[f"{attack} later {figure}"] = (
-                found.figures[f"{attack} {figure}"] - found.figures[f"alone {figure}"]
-            )
+        figures[f"{attack} later"] = figures[f"{attack} last"] - figures["alone last"]
+        figures[f"{attack} server"] = figures[f"{attack} plain"] - figures["alone plain"]
     return found
 
 
