@@ -4,7 +4,7 @@ An error's `name` is its class name and its `details` are a plain mapping. Nothi
 formatting of time, no policy. The parts of the package hold the classes; this is where everybody takes them from.
 """
 
-from kron.errors.cluster import ApiError, ApiRefusedError, ApiUnreachableError, KubeconfigError
+from kron.errors.cluster import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError, KubeconfigError
 from kron.errors.definitions import (
     CronCalculationError,
     CronExpressionInvalidError,
@@ -64,6 +64,7 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "AnswerTooLongError",
     "ApiError",
     "ApiRefusedError",
     "ApiUnreachableError",

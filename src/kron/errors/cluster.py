@@ -32,6 +32,13 @@ class ApiUnreachableError(ApiError):
         super().__init__(f"API server {shown(server)}: {shown(reason)}", server=server, reason=reason)
 
 
+class AnswerTooLongError(ApiUnreachableError):
+    """The API server's answer is longer than the caller wants to keep in memory; the rest was not read."""
+
+    def __init__(self, *, server: str, longest: int) -> None:
+        super().__init__(server=server, reason=f"its answer has more than {longest:,} bytes")
+
+
 class KubeconfigError(KronError):
     """Which cluster is meant, or as whom, cannot be read."""
 

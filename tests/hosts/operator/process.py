@@ -60,6 +60,7 @@ class Wire:
         query: dict[str, str] | None = None,
         *,
         timeout: float | None = None,  # noqa: ARG002  # it answers at once or not at all
+        longest: int | None = None,  # noqa: ARG002  # nor is an answer too long
     ) -> Document:
         try:
             self._check(verb, resource)

@@ -23,7 +23,7 @@ from kron.adapters.cluster.find import find_access
 from kron.adapters.cluster.json_text import read_json
 from kron.adapters.cluster.lively_socket import lively_socket
 from kron.adapters.cluster.resources import Resource
-from kron.errors import ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiUnreachableError
 
 Verb = Literal["create", "get", "list", "patch", "update", "delete"]
 Document = dict[str, Any]
@@ -87,14 +87,18 @@ class Api:
         query: Mapping[str, str] | None = None,
         *,
         timeout: float | None = None,
+        longest: int | None = None,
     ) -> Document:
-        """Return the server's document, or raise ApiRefusedError or ApiUnreachableError; `patch` merges."""
+        """Return the server's document, or raise ApiRefusedError or ApiUnreachableError; `patch` merges.
+
+        Of an answer with more than `longest` bytes the rest is not read: AnswerTooLongError.
+        """
         data = None if body is None else _encode(body).encode()
         url = self._url(resource.path(namespace, name), query or {})
         limit = self._timeout if timeout is None else timeout
         async with self._asked(verb, resource, url, data, limit=limit) as response:
             try:
-                found = read_json(await response.read())
+                found = read_json(await self._read(response, longest))
             except ValueError as error:
                 raise self._unreachable(f"its answer is no JSON: {error}") from error
             if not isinstance(found, dict):
@@ -178,6 +182,18 @@ class Api:
         except BaseException:
             self._note(verb, resource, 0)
             raise
+
+    async def _read(self, response: aiohttp.ClientResponse, longest: int | None) -> bytes:
+        if longest is None:
+            return await response.read()
+        parts, size = [], 0
+        async for part in response.content.iter_any():
+            size += len(part)
+            if size > longest:
+                response.close()  # its connection goes with it: what is left of the answer would have to be read
+                raise AnswerTooLongError(server=self._access.server, longest=longest)
+            parts.append(part)
+        return b"".join(parts)
 
     def _socket(self, address: Any) -> socket.socket:
         made = lively_socket(address)

@@ -8,15 +8,18 @@ from http import HTTPStatus
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from kron.adapters.cluster.api import Api
-from kron.adapters.cluster.backoff import Backoff
+from kron.adapters.cluster.backoff import Backoff, pause
 from kron.adapters.cluster.resources import Resource
-from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
 
 Cause = Literal["expired", "closed", "broken", "refused"]
 Key = tuple[str, str]  # namespace, name
 Kept = TypeVar("Kept")
 
-PAGE = 500  # objects: a few megabytes of JSON, which is all of a list that is ever in memory
+PAGE = 500  # objects of a page at most
+LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
+_FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
+_TOGETHER = 16  # objects that are read before others get a turn: a tenant that writes many must not hold up a Job
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
 _LASTED = 5.0  # seconds after which a watch that tells of nothing has gone well
 
@@ -107,16 +110,29 @@ class Reflector(Generic[Kept]):
     async def _objects(self) -> tuple[dict[Key, Kept], str]:
         """Return all there is, and of which version that is."""
         kept: dict[Key, Kept] = {}
-        query = {"limit": str(PAGE)} | ({"labelSelector": self._selector} if self._selector else {})
+        query = {"labelSelector": self._selector} if self._selector else {}
+        limit = PAGE
         while True:
-            page = await self._api.send("list", self._resource, self._namespace, query=query)
+            try:
+                page = await self._page(query, limit)
+            except AnswerTooLongError:
+                limit = max(1, limit // _FEWER)
+                continue
             self._heard_at = self._monotonic()
-            for document in page.get("items") or ():
+            for number, document in enumerate(page.get("items") or ()):
                 kept[_key(document)] = self._view.keep(document)
+                if number % _TOGETHER == _TOGETHER - 1:
+                    await pause(0.0)
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
                 return kept, about.get("resourceVersion", "")
             query["continue"] = token
+            limit = min(PAGE, 2 * limit)  # the large ones may lie behind us
+
+    async def _page(self, query: dict[str, str], limit: int) -> dict[str, Any]:
+        longest = LONGEST_PAGE if limit > 1 else None
+        asked = {"limit": str(limit), **query}
+        return await self._api.send("list", self._resource, self._namespace, query=asked, longest=longest)
 
     async def _watch(self) -> None:
         began = self._monotonic()
@@ -130,10 +146,14 @@ class Reflector(Generic[Kept]):
             on_open=self._open,
         )
         async with aclosing(events):
+            number = 0
             async for kind, document in events:
                 self._tell(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
                 self._backoff.reset()
+                number += 1
+                if number % _TOGETHER == 0:
+                    await pause(0.0)
         if self._monotonic() - began >= _LASTED:
             self._backoff.reset()
 

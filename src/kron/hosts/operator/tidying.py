@@ -34,7 +34,7 @@ class Tidying:
         for succeeded, limit in ((True, kronjob.successful_limit), (False, kronjob.failed_limit)):
             kind = sorted((job for job in over if job.succeeded is succeeded), key=_age)
             for job in kind[: max(0, len(kind) - limit)]:
-                self._errands.add(Lane.TIDY, (job.namespace, job.name), partial(self._remove, seen, job))
+                self._errands.add(Lane.TIDY, job.namespace, job.name, partial(self._remove, seen, job))
 
     async def _remove(self, seen: SeenKronJob, job: SeenJob) -> float | None:
         present = self._world.kronjobs.get((seen.namespace, seen.name))

@@ -153,7 +153,7 @@ def read_past(status: Mapping[str, Any]) -> Past:
     """Return what a status says; parts that cannot be read are left out."""
     true = {each.get("type"): each for each in _conditions(status) if each.get("status") == "True"}
     found = true.get("SchedulingError")
-    trouble = None if found is None else Trouble(str(found.get("reason")), str(found.get("message")))
+    trouble = None if found is None else Trouble(str(found.get("reason")), str(found.get("message"))[:_LONGEST])
     nominal, chosen = (_instant(status.get(key)) for key in ("nextNominalTime", "nextChosenTime"))
     coming = None if nominal is None else Entry(nominal, nominal, 1, chosen, Outcome.SKIPPED)
     return Past(
