@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp
 
+from kron.hosts.listener.connections import Limits
 from kron.hosts.listener.door import open_door
 from kron.hosts.listener.server import Server
 
@@ -52,13 +53,16 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def served(app: ASGIApp, *, patience: float = 30.0, most: int = 100) -> Iterator[Place]:
+def served(
+    app: ASGIApp, *, patience: float = 30.0, most: int = 100, for_token: int = 0, for_client: int = 100
+) -> Iterator[Place]:
     """Serve an application for a while."""
     door = open_door("127.0.0.1:0")
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def serve() -> None:
-        server, over = Server(door, app, patience=patience, most=most), asyncio.Event()
+        limits = Limits(most, for_token=for_token, for_client=for_client, patience=patience)
+        server, over = Server(door, app, limits=limits), asyncio.Event()
         await server.open()
         ready.set_result((asyncio.get_running_loop(), over))
         await over.wait()
