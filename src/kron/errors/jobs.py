@@ -60,4 +60,4 @@ class ListenError(KronError):
 
 
 class AddressInUseError(ListenError):
-    """Another program listens where a daemon was told to: it may leave."""
+    """Another program has the address of a daemon's listener; it may release it later."""

@@ -94,7 +94,7 @@ class Connections(Generic[Connection]):
 
 
 def client_of(address: str) -> str:
-    """Return the name of a client by its address; whoever has one address of a group has all of them.
+    """Return the name of a client by its address. Addresses that one client can have together are one client.
 
     On the loopback interface every local user has sixteen million.
     """
