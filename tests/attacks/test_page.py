@@ -100,6 +100,13 @@ def test_a_connection_whose_client_never_reads_is_closed() -> None:
         held.close()
 
 
+def test_a_client_that_never_reads_does_not_hold_up_the_end_of_a_listener() -> None:
+    with served(PlainTextResponse("x" * 60_000), patience=600) as place:  # written at once, so that the next one waits
+        (held,) = never_read(place.port, 1, HEALTH)
+
+    held.close()
+
+
 @contextmanager
 def operator_listening(metrics: bytes) -> Iterator[int]:
     """Run the listener of an operator in a thread, and yield its port."""
@@ -112,14 +119,14 @@ def operator_listening(metrics: bytes) -> Iterator[int]:
         await over.wait()
         await listening.close()
 
-    thread = Thread(target=asyncio.run, args=(listen(),))
+    thread = Thread(target=asyncio.run, args=(listen(),), daemon=True)
     thread.start()
     loop, over, port = ready.result()
     try:
         yield port
     finally:
         loop.call_soon_threadsafe(over.set)
-        thread.join()
+        thread.join(PATIENCE)
 
 
 def test_clients_that_never_read_do_not_keep_probes_from_the_operator() -> None:

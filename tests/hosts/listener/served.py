@@ -14,6 +14,8 @@ from kron.hosts.listener.connections import Limits
 from kron.hosts.listener.door import open_door
 from kron.hosts.listener.server import Server
 
+_LONGEST = 60  # seconds until a test that waits for the end of a server gives up
+
 
 class Reply(NamedTuple):
     """What a server answered."""
@@ -68,11 +70,12 @@ def served(
         await over.wait()
         await server.close()
 
-    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread = Thread(target=asyncio.run, args=(serve(),), daemon=True)
     thread.start()
     loop, over = ready.result()
     try:
         yield Place(door.port)
     finally:
         loop.call_soon_threadsafe(over.set)
-        thread.join()
+        thread.join(_LONGEST)
+        assert not thread.is_alive(), "the server does not close"

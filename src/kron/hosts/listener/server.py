@@ -8,7 +8,6 @@ import asyncio
 import logging
 import re
 import resource
-from contextlib import suppress
 from typing import Any
 
 import h11
@@ -75,9 +74,9 @@ class Server:
             self._server = None
         for connection in self._open.all():
             connection.shutdown()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PARTING):
-                await asyncio.gather(*self._state.tasks, return_exceptions=True)
+        if self._state.tasks:
+            # To cancel them would not end them: uvicorn then sends an error, and waits for a client that does not read.
+            await asyncio.wait(self._state.tasks, timeout=_PARTING)
         for connection in self._open.all():
             connection.transport.abort()
         self._door.close()
