@@ -21,6 +21,7 @@ from kron.errors.definitions import (
     UnknownTimezoneError,
 )
 from kron.errors.jobs import (
+    AddressInUseError,
     ControlError,
     JobActiveError,
     ListenError,
@@ -64,6 +65,7 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "AddressInUseError",
     "AnswerTooLongError",
     "ApiError",
     "ApiRefusedError",
