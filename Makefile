@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Most tests start krond or kron as a process: without its bytecode each of them would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 

@@ -16,6 +16,7 @@ from bench.suites import (
     latency,
     operator,
     operator_beside,
+    operator_fairness,
     operator_lateness,
     page,
     processes,
@@ -26,7 +27,7 @@ from bench.suites import (
 
 _IN_PROCESS = (cron, sparse, imports, decide, burst, idle, durable, latency)
 _DAEMON = (processes, daemon_burst, daemon_files, daemon_recovery, daemon_lateness, page)
-_CLUSTER = (operator, operator_lateness, operator_beside)
+_CLUSTER = (operator, operator_lateness, operator_beside, operator_fairness)
 _JUDGE = (verify, simulate)
 _FORESEE = (forecast,)
 

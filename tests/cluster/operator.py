@@ -54,7 +54,7 @@ class Operator:
         self.user = f"system:serviceaccount:{namespace}:{ACCOUNT}"
         self._config = plane.kubeconfig(plane.token(namespace, ACCOUNT), namespace)
         self.log, self._flags = folder / f"{self._config.stem}.log", flags
-        self._port = free_ports(1)[0]
+        self.port = free_ports(1)[0]
         self._process: subprocess.Popen[bytes] | None = None
         self.environment: dict[str, str] = {}  # what it has beside the environment of the tests
 
@@ -66,7 +66,7 @@ class Operator:
 
     def begin(self) -> None:
         """Start it, and return at once."""
-        words = ["run", "--kubeconfig", str(self._config), "--listen", f"127.0.0.1:{self._port}", *self._flags]
+        words = ["run", "--kubeconfig", str(self._config), "--listen", f"127.0.0.1:{self.port}", *self._flags]
         self._process = start_child([*PROGRAM, *words], self.log, environment={**os.environ, **self.environment})
 
     def stop(self) -> int:
@@ -90,7 +90,7 @@ class Operator:
         """Return what its listener says: code and text; 0 if it does not answer."""
         with (
             suppress(OSError, HTTPException),
-            closing(HTTPConnection("127.0.0.1", self._port, timeout=10)) as connection,
+            closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection,
         ):
             connection.request("GET", where)
             found = connection.getresponse()

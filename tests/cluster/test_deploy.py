@@ -13,7 +13,7 @@ from kron.rules.kronjob.child import job_of
 from kron.rules.kronjob.kronjob import KronJob
 from kron.rules.kronjob.reading import read_kronjob
 from tests.cluster.client import MERGE, Client, Document, Refused, path
-from tests.cluster.operator import shipped
+from tests.cluster.operator import install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.wait import wait_until
 
@@ -84,7 +84,7 @@ def contains(kept: Any, given: Any) -> bool:
 @pytest.mark.parametrize("name", FILES)
 def test_the_pods_satisfy_the_restricted_profile(plane: ControlPlane, restricted: str, name: str) -> None:
     objects = shipped(name, restricted)
-    plane.admin.create(one(objects, "ServiceAccount"))
+    install(plane, [each for each in objects if each["kind"] != "Deployment"])
     template = one(objects, "Deployment")["spec"]["template"]
     pod = {"apiVersion": "v1", "kind": "Pod", **template, "metadata": {**template["metadata"], "name": "operator"}}
 

@@ -5,19 +5,17 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from shutil import copytree
 
 import pytest
 
-import kron
 from tests.conformance.clauses import CATALOGUE, CLAUSES
 from tests.conformance.clauses_kron import PERIODS
 from tests.conformance.clauses_theory import FOREVER, THEORY
 from tests.conformance.mutant import Mutant
 from tests.conformance.mutants import MUTANTS
 from tests.conformance.table import ROOT, cited_by, place_of
+from tests.mutation import PACKAGE, changed, copy_package, mutate
 
-PACKAGE = Path(kron.__file__).parent
 LONGEST = 120.0  # seconds that one test may take on a busy machine; most take one
 FAILED = 1  # pytest's exit code if tests failed; others mean that they could not be run
 STRENGTHENED = {
@@ -25,21 +23,6 @@ STRENGTHENED = {
     "failures.no-internals", "polling.last-task-cancelled", "task.three-states", "errors.cron-calculation",
     "errors.no-occurrence", "errors.task-try-deserialize", "errors.task-invalid-structure",
 }  # fmt: skip
-
-
-def changed(mutant: Mutant, text: str) -> str:
-    """Return the text of a module with the mutant's bug."""
-    assert text.count(mutant.before) == 1, f"in {mutant.module}: {text.count(mutant.before)} times {mutant.before!r}"
-    return text.replace(mutant.before, mutant.after)
-
-
-def mutate(mutant: Mutant, place: Path) -> None:
-    """Put a copy of the package with the mutant's bug there; bytecode of the other modules stays valid."""
-    copytree(PACKAGE, place / "kron")
-    module = place / "kron" / mutant.module
-    module.write_text(changed(mutant, module.read_text("utf-8")), "utf-8")
-    for compiled in (module.parent / "__pycache__").glob(f"{module.stem}.*"):
-        compiled.unlink()
 
 
 def exit_code(test: str, package: Path, options: Iterable[str] = ()) -> tuple[int, str]:
@@ -70,7 +53,7 @@ def test_a_bug_turns_the_test_of_its_clause_red(mutant: Mutant, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_the_package_without_a_bug_is_the_one_that_is_copied_and_its_tests_pass(tmp_path: Path) -> None:
-    copytree(PACKAGE, tmp_path / "kron")
+    copy_package(tmp_path)
 
     code, output = exit_code(
         "conformance/test_kron_decisions::test_every_chosen_time_is_a_whole_second_in_utc", tmp_path

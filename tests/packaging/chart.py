@@ -6,7 +6,7 @@ The templates of the chart are the same objects with holes, which the values of 
 from pathlib import Path
 
 from kron.hosts.manifests import write_manifest
-from kron.hosts.operator.deployment import Objects, cluster_wide, in_one_namespace
+from kron.hosts.operator.deployment import METRICS, RESTRICTED, Objects, cluster_wide, in_one_namespace
 from kron.rules.kronjob.crd import crd
 
 FOLDER = Path(__file__).parents[2] / "deploy"
@@ -33,6 +33,16 @@ _LINES = {  # of which there are as many as the values say
     ),
 }
 
+_LABELS = {key: "=".join(next(iter(labels.items()))) for key, labels in (("pod", RESTRICTED), ("metrics", METRICS))}
+_NOTES = f"""kron-operator runs in {{{{ .Release.Namespace }}}}.
+
+Helm does not label the namespace that it makes. Enforce the restricted profile there, which the Pods satisfy:
+  kubectl label namespace {{{{ .Release.Namespace }}}} {_LABELS["pod"]}
+
+Only the node may reach /metrics. Allow the namespace of your Prometheus:
+  kubectl label namespace NAMESPACE {_LABELS["metrics"]}
+"""
+
 
 def files() -> dict[Path, str]:
     """Return the text of every file that is made from the code."""
@@ -44,6 +54,7 @@ def files() -> dict[Path, str]:
         CHART / "crds" / "kronjobs.yaml": definition,
         CHART / "templates" / "operator.yaml": _template("not .Values.namespaced", cluster_wide(_NAMESPACE, _IMAGE)),
         CHART / "templates" / "namespaced.yaml": _template(".Values.namespaced", in_one_namespace(_NAMESPACE, _IMAGE)),
+        CHART / "templates" / "NOTES.txt": _NOTES,
     }
 
 

@@ -6,37 +6,22 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from shutil import copytree, ignore_patterns
 
 import pytest
 
-import kron
 from kron.theory.checker import Checker
 from kron.theory.meaning import Verdict
 from kron.theory.properties import SUITES
+from tests.mutation import PACKAGE, changed, mutate
 from tests.simulation.bugs.mutant import Mutant
 from tests.simulation.draw import CONTRACTS
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.trial import stories
 
-PACKAGE = Path(kron.__file__).parent
 PROJECT = Path(__file__).parents[2]
 FEWEST = 40
 LONGEST = 60.0  # seconds that a trial may take on a busy machine; most take one
 FEW_SEEDS = range(2)
-
-
-def mutate(mutant: Mutant, place: Path) -> None:
-    """Put a copy of the package with the mutant's bug there."""
-    copytree(PACKAGE, place / "kron", ignore=ignore_patterns("__pycache__"))
-    module = place / "kron" / mutant.module
-    module.write_text(changed(mutant, module.read_text()))
-
-
-def changed(mutant: Mutant, text: str) -> str:
-    """Return the text of a module with the mutant's bug."""
-    assert text.count(mutant.before) == 1, f"in {mutant.module}: {text.count(mutant.before)} times {mutant.before!r}"
-    return text.replace(mutant.before, mutant.after)
 
 
 def violated_by(package: Path, contract: str, wanted: Iterable[str]) -> list[str]:

@@ -66,6 +66,8 @@ class JobMetrics:
         self._append = self._histogram("ledger_append", "What a durable write to the ledger took.", _APPEND)
         text = "Hooks and pings that were given up."
         self._hook_failures = Counter("kron_hook_failures", text, registry=self._registry)
+        text = "Times that another program had the address of the listener."
+        self._listen_failures = Counter("kron_listen_failures", text, registry=self._registry)
 
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(f"kron_{name}_seconds", text, buckets=buckets, registry=self._registry)
@@ -97,6 +99,10 @@ class JobMetrics:
     def on_hook_failure(self) -> None:
         """Count a hook that was given up."""
         self._hook_failures.inc()
+
+    def on_listen_failure(self) -> None:
+        """Count a try to listen that failed."""
+        self._listen_failures.inc()
 
     def keep(self, jobs: Container[str]) -> None:
         """Forget all jobs but these."""

@@ -28,6 +28,7 @@ from kron.errors.definitions import (
     UnknownTimezoneError,
 )
 from kron.errors.jobs import (
+    AddressInUseError,
     ControlError,
     JobActiveError,
     ListenError,
@@ -71,6 +72,7 @@ from kron.errors.tree import (
 )
 
 __all__ = [
+    "AddressInUseError",
     "AnswerTooLongError",
     "ApiError",
     "ApiMalformedError",

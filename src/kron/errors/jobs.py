@@ -57,3 +57,7 @@ class ListenError(KronError):
     def __init__(self, *, address: str, reason: str, fix: str = "") -> None:
         tail = f"; {fix}" if fix else ""
         super().__init__(f"Listener {shown(address)}: {reason}{tail}", address=address, reason=reason, fix=fix)
+
+
+class AddressInUseError(ListenError):
+    """Another program has the address of a daemon's listener; it may release it later."""

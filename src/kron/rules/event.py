@@ -125,6 +125,7 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "ReloadFailed": EventKind(WARNING, ("errors",)),
         "PeerRefused": EventKind(WARNING, ("uid",)),
         "Listening": EventKind(INFO, ("address",)),
+        "ListenFailed": EventKind(WARNING, ("address", "error")),  # jobs run; it is tried again
         "ListenerExposed": EventKind(WARNING, ("address", "advice")),
         "VisitorRefused": EventKind(WARNING, ("client", "times")),
         "PageFailed": EventKind(WARNING, ("path", "error")),

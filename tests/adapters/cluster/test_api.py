@@ -12,7 +12,7 @@ from kron.adapters.cluster.api import Verb
 from kron.adapters.cluster.credentials import Fixed, Proof
 from kron.adapters.cluster.resources import JOBS, KRONJOB_STATUS
 from kron.adapters.cluster.tls import client_tls
-from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.cluster.world import (
     NOBODY,
     Asked,
@@ -283,3 +283,18 @@ def test_a_request_that_is_cancelled_leaves_no_connection() -> None:
             assert (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
 
     live(play())
+
+
+@pytest.mark.parametrize(("longest", "is_read"), [(1_000, False), (2_000_000, True), (None, True)])
+def test_of_an_answer_that_is_too_long_the_rest_is_not_read(longest: int | None, *, is_read: bool) -> None:
+    async def play() -> bool:
+        document = {"note": 1_000_000 * "x"}
+        async with serving(say(document), say({})) as server, asking(server) as api:
+            try:
+                found = await api.send("list", JOBS, "ns", longest=longest) == document
+            except AnswerTooLongError:
+                found = False
+            assert await api.send("list", JOBS, "ns", longest=longest) == {}  # the next request has its own answer
+            return found
+
+    assert live(play()) is is_read

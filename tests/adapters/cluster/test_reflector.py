@@ -258,7 +258,7 @@ class Endless:
 def test_a_list_without_an_end_is_given_up() -> None:
     api = Endless()
 
-    with pytest.raises(ApiMalformedError, match="its list has more than 2000 pages"):
+    with pytest.raises(ApiMalformedError, match="its list has more than 1,000,000 objects"):
         live(Reflector(cast("Api", api), JOBS, "ns", Versions()).refresh())
 
     assert api.asked == 2_000

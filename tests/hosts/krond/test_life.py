@@ -28,7 +28,7 @@ from tests.hosts.krond.daemon import NEVER
 T = TypeVar("T")
 Handlers = Mapping[str, Callable[[Mapping[str, object]], Awaitable[object]]]
 JOB = f"[jobs.a]\n{NEVER}\ncommand = ['true']\n[jobs.b]\n{NEVER}\ncommand = ['sleep', '0.5']\n"
-JOB += f"[jobs.stubborn]\n{NEVER}\ncommand = \"trap '' TERM; sleep 1000\"\nshell = true\ngrace = '1h'\n"
+JOB += f"[jobs.stubborn]\n{NEVER}\ncommand = \"trap '' TERM; touch ready; sleep 1000\"\nshell = true\ngrace = '1h'\n"
 
 
 JOB += f"[jobs.parent]\n{NEVER}\nshell = true\ngrace = '1h'\n"
@@ -93,7 +93,7 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
 def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> int:
         await handlers["trigger"]({"job": "stubborn"})
-        while not (process := next(iter(daemon.book.running.values())).process):
+        while not ((process := next(iter(daemon.book.running.values())).process) and (tmp_path / "ready").exists()):
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
         daemon.end_children()
         await handlers["trigger"]({"job": "a"})

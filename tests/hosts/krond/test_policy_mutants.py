@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.krond.policy_trial import violated
+from tests.mutation import PACKAGE, changed, mutate
 from tests.simulation.bugs.mutant import Mutant
-from tests.simulation.test_mutants import PACKAGE, PROJECT, changed, mutate
+from tests.simulation.test_mutants import PROJECT
 
 MUTANTS = (
     Mutant(

@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp
 
+from kron.hosts.listener.connections import Limits
 from kron.hosts.listener.door import open_door
 from kron.hosts.listener.server import Server
+
+_LONGEST = 60  # seconds until a test that waits for the end of a server gives up
 
 
 class Reply(NamedTuple):
@@ -52,23 +55,27 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def served(app: ASGIApp, *, patience: float = 30.0, most: int = 100) -> Iterator[Place]:
+def served(
+    app: ASGIApp, *, patience: float = 30.0, most: int = 100, for_token: int = 0, for_client: int = 100
+) -> Iterator[Place]:
     """Serve an application for a while."""
     door = open_door("127.0.0.1:0")
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def serve() -> None:
-        server, over = Server(door, app, patience=patience, most=most), asyncio.Event()
+        limits = Limits(most, for_token=for_token, for_client=for_client, patience=patience)
+        server, over = Server(door, app, limits=limits), asyncio.Event()
         await server.open()
         ready.set_result((asyncio.get_running_loop(), over))
         await over.wait()
         await server.close()
 
-    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread = Thread(target=asyncio.run, args=(serve(),), daemon=True)
     thread.start()
     loop, over = ready.result()
     try:
         yield Place(door.port)
     finally:
         loop.call_soon_threadsafe(over.set)
-        thread.join()
+        thread.join(_LONGEST)
+        assert not thread.is_alive(), "the server does not close"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.errors import ListenError
+from kron.errors import AddressInUseError, ListenError
 from kron.hosts.listener.door import Door, open_door
 
 
@@ -38,7 +38,20 @@ def test_a_loopback_door_is_known_by_every_name_of_it(door: Door, host: str) -> 
 
 
 @loopback
-@pytest.mark.parametrize("host", ["", "evil.example:80", "10.0.0.1", "127.0.0.1.evil.example", "[", ":"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "evil.example:80",
+        "10.0.0.1",
+        "127.0.0.1.evil.example",
+        "[",
+        ":",
+        "localhost:80@evil",
+        "localhost:",
+        "[::1]x",
+    ],
+)
 def test_a_foreign_name_is_not_known(door: Door, host: str) -> None:
     assert not door.knows(host)
 
@@ -52,7 +65,7 @@ def test_a_door_to_all_is_exposed_and_known_by_addresses_and_the_name_of_the_hos
 
 @loopback
 def test_an_address_in_use_is_refused(door: Door) -> None:
-    with pytest.raises(ListenError, match="Address already in use; choose another"):
+    with pytest.raises(AddressInUseError, match="Address already in use; choose another"):
         open_door(door.name)
 
 
@@ -91,7 +104,7 @@ def test_what_a_crash_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) 
     left.socket.close()
     door = open_door(f"unix:{path}")
 
-    with pytest.raises(ListenError, match="Address already in use"):
+    with pytest.raises(AddressInUseError, match="Address already in use"):
         open_door(f"unix:{path}")
 
     assert path.is_socket()

@@ -73,8 +73,11 @@ def test_a_namespace_that_cannot_be_is_wrong_usage(namespace: str) -> None:
 def test_the_objects_are_those_that_the_page_names() -> None:
     kinds = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
 
-    assert [each["kind"] for each in cluster_wide()] == [*kinds, "Deployment", "Service"]
-    assert [each["kind"] for each in in_one_namespace()] == ["ServiceAccount", "Role", "RoleBinding", "Deployment"]
+    guards = ["PodDisruptionBudget", "NetworkPolicy"]
+
+    assert [each["kind"] for each in cluster_wide()] == [*kinds, "PriorityClass", "Deployment", *guards, "Service"]
+    alone = ["ServiceAccount", "Role", "RoleBinding", "Deployment", *guards]
+    assert [each["kind"] for each in in_one_namespace()] == alone
 
 
 @BOTH
@@ -140,7 +143,12 @@ def test_each_role_is_bound_to_the_account_of_the_pods(objects: Objects) -> None
 def test_the_pods_satisfy_the_restricted_profile_with_a_root_that_nobody_can_write(objects: Objects) -> None:
     (container,) = pod(objects)["containers"]
 
-    assert pod(objects)["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert pod(objects)["securityContext"] == {
+        "runAsNonRoot": True,
+        "runAsUser": 10001,
+        "runAsGroup": 10001,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},

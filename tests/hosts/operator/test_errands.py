@@ -39,7 +39,7 @@ def test_what_starts_goes_before_statuses_and_these_before_what_is_told() -> Non
     async def story() -> None:
         office = Office()
         for lane in (Lane.EVENT, Lane.TIDY, Lane.STATUS, Lane.START):
-            office.errands.add(lane, "a", office.write(lane.name))
+            office.errands.add(lane, "ns", "a", office.write(lane.name))
 
         await office.settle()
 
@@ -56,9 +56,9 @@ def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(lane: Lane, 
         def take_time() -> None:
             office.clock.freeze(took)
 
-        office.errands.add(Lane.START, 1, office.write("slow start", during=take_time))
-        office.errands.add(Lane.START, 2, office.write("start"))
-        office.errands.add(lane, "a", office.write("other"))
+        office.errands.add(Lane.START, "ns", 1, office.write("slow start", during=take_time))
+        office.errands.add(Lane.START, "ns", 2, office.write("start"))
+        office.errands.add(lane, "ns", "a", office.write("other"))
         await office.settle()
         return office.done
 
@@ -71,8 +71,8 @@ def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(lane: Lane, 
 def test_of_two_with_the_same_key_only_the_second_is_done() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Lane.STATUS, "a", office.write("old"))
-        office.errands.add(Lane.STATUS, "a", office.write("new"))
+        office.errands.add(Lane.STATUS, "ns", "a", office.write("old"))
+        office.errands.add(Lane.STATUS, "ns", "a", office.write("new"))
 
         await office.settle()
 
@@ -85,8 +85,8 @@ def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
     async def story() -> None:
         office = Office(workers=2)
         again = office.write("again")
-        first = office.write("first", during=lambda: office.errands.add(Lane.STATUS, "a", again))
-        office.errands.add(Lane.STATUS, "a", first)
+        first = office.write("first", during=lambda: office.errands.add(Lane.STATUS, "ns", "a", again))
+        office.errands.add(Lane.STATUS, "ns", "a", first)
 
         await office.settle()
 
@@ -98,7 +98,7 @@ def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
 def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Lane.START, "a", office.write("a", 3.0))
+        office.errands.add(Lane.START, "ns", "a", office.write("a", 3.0))
         await office.settle(2.9)
         assert office.done == ["a"]
 
@@ -113,10 +113,10 @@ def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says() -> No
 def test_one_that_is_to_come_back_and_is_dropped_does_not() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Lane.START, "a", office.write("a", 3.0))
+        office.errands.add(Lane.START, "ns", "a", office.write("a", 3.0))
         await office.settle()
 
-        assert office.errands.drop(Lane.START, "a")
+        assert office.errands.drop(Lane.START, "ns", "a")
 
         await office.settle(10)
         assert office.done == ["a"]
@@ -138,7 +138,7 @@ def test_no_more_are_under_way_at_a_time_than_there_are_workers() -> None:
             now.pop()
 
         for number in range(20):
-            office.errands.add(Lane.START, number, busy)
+            office.errands.add(Lane.START, "ns", number, busy)
         await office.settle()
 
         assert max(most) == 3
@@ -157,9 +157,9 @@ def test_one_that_comes_when_the_last_worker_has_just_stopped_is_done() -> None:
 
         async def come_right_after() -> None:
             await gate
-            office.errands.add(Lane.START, "b", office.write("b"))
+            office.errands.add(Lane.START, "ns", "b", office.write("b"))
 
-        office.errands.add(Lane.START, "a", wait)
+        office.errands.add(Lane.START, "ns", "a", wait)
         await office.settle()
         coming = asyncio.create_task(come_right_after())
         await office.settle()
@@ -180,8 +180,8 @@ def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
         async def broken() -> None:
             raise RuntimeError("a bug")
 
-        office.errands.add(Lane.START, 1, broken)
-        office.errands.add(Lane.START, 2, office.write("good"))
+        office.errands.add(Lane.START, "ns", 1, broken)
+        office.errands.add(Lane.START, "ns", 2, office.write("good"))
 
         await office.settle()
 
@@ -195,8 +195,8 @@ def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
 def test_what_is_under_way_when_it_closes_is_finished_and_nothing_begins_any_more() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Lane.START, 1, office.write("under way"))
-        office.errands.add(Lane.START, 2, office.write("too late"))
+        office.errands.add(Lane.START, "ns", 1, office.write("under way"))
+        office.errands.add(Lane.START, "ns", 2, office.write("too late"))
         await asyncio.sleep(0)  # noqa: TID251
 
         await office.errands.close(5.0)
@@ -210,7 +210,7 @@ def test_of_too_many_events_the_oldest_are_not_told() -> None:
     async def story() -> None:
         office = Office()
         for number in range(20_001):
-            office.errands.add(Lane.EVENT, number, office.write(str(number)))
+            office.errands.add(Lane.EVENT, "ns", number, office.write(str(number)))
 
         assert len(office.errands) == 20_000
         await office.errands.close(0.0)
@@ -229,7 +229,7 @@ def test_while_the_server_does_not_answer_only_a_few_try_however_many_wait() -> 
             return 0.25
 
         for number in range(1000):
-            office.errands.add(Lane.STATUS, number, unanswered)
+            office.errands.add(Lane.STATUS, "ns", number, unanswered)
 
         await office.settle(60)
 
@@ -253,7 +253,7 @@ def test_when_the_server_answers_again_all_that_waits_is_done() -> None:
             return None
 
         for number in range(1000):
-            office.errands.add(Lane.STATUS, number, write)
+            office.errands.add(Lane.STATUS, "ns", number, write)
         await office.settle(60)
 
         up[0] = True

@@ -82,7 +82,7 @@ def test_a_job_is_owned_and_its_spec_is_the_templates_own() -> None:
             "blockOwnerDeletion": True,
         }
     ]
-    assert job["spec"] is TEMPLATE["spec"]
+    assert job["spec"] == TEMPLATE["spec"]
 
 
 def test_labels_and_annotations_of_the_template_stay_and_ours_win() -> None:

@@ -8,6 +8,7 @@ import pytest
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.instant import format_instant, parse_instant
+from kron.rules.kronjob.limits import LARGEST_SPEC, json_bytes
 from kron.rules.kronjob.reading import read_kronjob, told
 from kron.rules.policy import Concurrency, Policy
 from tests.rules.kronjob.world import TEMPLATE, document, errors, kronjob
@@ -69,7 +70,7 @@ def test_a_document_without_a_namespace_is_in_the_default_one() -> None:
 
 
 def test_the_template_is_not_touched() -> None:
-    assert kronjob().template is TEMPLATE
+    assert kronjob().read_template() == TEMPLATE
 
 
 def test_a_null_is_as_good_as_nothing() -> None:
@@ -170,3 +171,21 @@ def test_a_document_of_another_kind_is_an_error() -> None:
 @pytest.mark.parametrize("given", [{}, {"metadata": [], "spec": "x"}, {"metadata": {"name": "a"}, "spec": {}}])
 def test_a_document_that_is_hardly_one_is_told_so(given: dict[str, Any]) -> None:
     assert {error.field.partition(".")[0] for error in errors(given)} <= {"apiVersion", "kind", "metadata", "spec"}
+
+
+def test_a_spec_of_256_kilobytes_is_read_and_one_of_more_is_one_error() -> None:
+    def given(size: int) -> dict[str, Any]:
+        found = document()
+        found["spec"]["jobTemplate"] = {"spec": {"script": "é" * (size // 2)}}
+        return found
+
+    rest = len(json_bytes(given(0)["spec"]))
+
+    assert not isinstance(read_kronjob(given(LARGEST_SPEC - rest)), list)
+    found = read_kronjob(given(LARGEST_SPEC - rest + 2))
+    assert isinstance(found, list)
+    size = LARGEST_SPEC - rest + 2 - (LARGEST_SPEC - rest) % 2 + rest
+    assert told(found) == (
+        f"spec: must have at most 256,000 bytes as JSON, found {size:,}; "
+        "move scripts and data of jobTemplate into a ConfigMap"
+    )

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import ssl
 import time
 from asyncio.subprocess import DEVNULL, PIPE
@@ -13,8 +14,11 @@ from typing import Any
 from kron.adapters.cluster.credentials import CredentialError, Proof
 from kron.errors import KronError
 from kron.instant import parse_instant
+from kron.rules.printable import safe_line
 
 _PATIENCE = 60.0  # seconds that the program may take: it may ask a service on another continent
+_LONGEST = 200  # characters of what the program complains about
+_SECRET = re.compile(r"[^\s\"',:{}\[\]]{4,}")  # what a word of its answer may be
 _AHEAD = 30.0  # seconds before its end in which a proof is no longer used: a request and skew fit into it
 
 
@@ -79,7 +83,7 @@ class Plugin:
                 process.kill()
                 await process.wait()
         if process.returncode:
-            words = err.decode("utf-8", "replace").strip()
+            words = _complaint(err, out)
             raise self._failed(f"exit code {process.returncode}{': ' + words if words else ''}")
         return out
 
@@ -90,11 +94,21 @@ class Plugin:
             certificate, key = status.get("clientCertificateData", ""), status.get("clientKeyData", "")
             until = parse_instant(end).timestamp() if end else float("inf")
             if not token and not (certificate and key):
-                raise ValueError("neither a token nor a certificate with its key")
+                raise self._failed("its answer has neither a token nor a certificate with its key")
             tls = self._tls(certificate.encode(), key.encode())
-        except (KeyError, TypeError, AttributeError, ValueError, ssl.SSLError, KronError) as error:
-            raise self._failed(f"its answer is no ExecCredential: {error}") from error
+        except (KeyError, TypeError, AttributeError, ValueError, ssl.SSLError, KronError):
+            # Without the cause: its text may repeat what was printed, which is a secret.
+            raise self._failed("its answer is no ExecCredential") from None
         return Proof(f"Bearer {token}" if token else None, tls), until
 
     def _failed(self, reason: str) -> CredentialError:
         return CredentialError(f"credential plugin {self._command.words[0]}: {reason}")
+
+
+def _complaint(err: bytes, out: bytes) -> str:
+    """Return the last line of standard error, cut, without any word that is also on standard output: logs keep it."""
+    lines = err.decode("utf-8", "replace").strip().splitlines()
+    text = lines[-1].strip() if lines else ""
+    for word in sorted(set(_SECRET.findall(out.decode("utf-8", "replace"))), key=len, reverse=True):
+        text = text.replace(word, "[…]")
+    return safe_line(text)[:_LONGEST]

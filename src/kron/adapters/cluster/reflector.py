@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from kron.adapters.cluster.api import Api
-from kron.adapters.cluster.backoff import Backoff
+from kron.adapters.cluster.backoff import Backoff, pause
 from kron.adapters.cluster.resources import Resource
 from kron.errors import AnswerTooLongError, ApiError, ApiMalformedError, ApiRefusedError, ApiUnreachableError
 
@@ -19,9 +19,10 @@ Kept = TypeVar("Kept")
 PAGE = 500  # objects of a page at most
 LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
 _FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
+_TOGETHER = 16  # objects that are read before others get a turn: a tenant that writes many must not hold up a Job
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
 _LASTED = 5.0  # seconds after which a watch has gone well, however it ends
-_MOST_PAGES = 2_000  # of a list: a million objects; a server that always has one more page is broken
+_MOST_ASKED = 1_000_000  # objects of a list that are asked for; a server that always has one more page is broken
 
 
 class View(Protocol[Kept]):
@@ -112,7 +113,9 @@ class Reflector(Generic[Kept]):
         kept: dict[Key, Kept] = {}
         query = {"labelSelector": self._selector} if self._selector else {}
         limit = PAGE
-        for _ in range(_MOST_PAGES):
+        asked = 0
+        while asked < _MOST_ASKED:
+            asked += limit
             try:
                 page = await self._page(query, limit)
             except AnswerTooLongError:
@@ -121,14 +124,16 @@ class Reflector(Generic[Kept]):
                 limit = max(1, limit // _FEWER)
                 continue
             self._heard_at = self._monotonic()
-            for document in page.get("items") or ():
+            for number, document in enumerate(page.get("items") or ()):
                 kept[_key(document)] = self._view.keep(document)
+                if number % _TOGETHER == _TOGETHER - 1:
+                    await pause(0.0)
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
                 return kept, about.get("resourceVersion", "")
             query["continue"] = token
             limit = min(PAGE, 2 * limit)  # the large ones may lie behind us
-        raise ApiMalformedError(server=self._api.server, reason=f"its list has more than {_MOST_PAGES} pages")
+        raise ApiMalformedError(server=self._api.server, reason=f"its list has more than {_MOST_ASKED:,} objects")
 
     async def _page(self, query: dict[str, str], limit: int) -> dict[str, Any]:
         longest = LONGEST_PAGE if limit > 1 else None
@@ -147,9 +152,13 @@ class Reflector(Generic[Kept]):
             on_open=self._open,
         )
         async with aclosing(events):
+            number = 0
             async for kind, document in events:
                 self._tell(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
+                number += 1
+                if number % _TOGETHER == 0:
+                    await pause(0.0)
 
     def _tell(self, kind: str, document: dict[str, Any]) -> None:
         match kind:

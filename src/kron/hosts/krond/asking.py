@@ -62,6 +62,8 @@ def _print_status(found: dict[str, Any]) -> None:
     click.echo(f"{counted(found['jobs'], 'job')} of {', '.join(found['config'])}; state in {found['state']}")
     if found["listen"] != "off":
         click.echo(f"page at {found['listen']}")
+    if (failed := found["failed_listen"]) is not None:
+        click.secho(f"no page: {failed['error']}; krond tries again", fg="yellow")
     reload: list[dict[str, Any]] = found["failed_reload"] or []
     for finding in reload:
         click.secho(f"not reloaded: {_finding(finding)}", fg="yellow")

@@ -66,6 +66,14 @@ class FailedFile(NamedTuple):
     findings: Sequence[Mapping[str, object]]
 
 
+class FailedListen(NamedTuple):
+    """An address that another program has: krond runs without its page, and tries again."""
+
+    address: str
+    error: str
+    tries: int
+
+
 @dataclass(slots=True)
 class Surface:
     """What a daemon shows of itself."""
@@ -77,6 +85,7 @@ class Surface:
     failed_reload: list[dict[str, object]] | None = None
     failed_files: Sequence[FailedFile] = ()
     listen: str = "off"
+    failed_listen: FailedListen | None = None
     jobs: dict[str, HostJob] = field(default_factory=dict)
 
 

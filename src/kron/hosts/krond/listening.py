@@ -2,22 +2,26 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from starlette.types import ASGIApp
 
 from kron.adapters.metrics_sink import JobMetrics, Present
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.book import JobBook
 from kron.engine.ports import Sink
+from kron.errors import AddressInUseError, ListenError
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
-from kron.hosts.krond.daemon import Daemon
+from kron.hosts.krond.daemon import Daemon, FailedListen, Surface
 from kron.hosts.krond.web.events import Hub
 from kron.hosts.krond.web.gate import Access, Gate
 from kron.hosts.krond.web.pages import Pages
 from kron.hosts.krond.web.sight import Sight
 from kron.hosts.krond.web.site import View, make_site
 from kron.hosts.krond.web.token import Token, read_token
-from kron.hosts.listener.door import open_door
+from kron.hosts.listener.door import Door, is_path, open_door
 from kron.hosts.listener.server import Server
 from kron.rules.event import Event
 from kron.rules.telling import error_text
@@ -25,15 +29,23 @@ from kron.rules.telling import error_text
 _NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "FileFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
 _ADVICE = "whoever can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between two tries to have an address; each is twice the one before
 
 
 class Listening:
-    """Takes the address at once, so that a start fails before anything else; answers when it is opened."""
+    """Takes the address at once, so that a start fails before anything else; answers when it is opened.
+
+    An address that another program has does not keep the jobs from running: any local user may take a port first.
+    """
 
     def __init__(self, address: str, token_file: Path, emitter: Emitter) -> None:
         self.metrics = JobMetrics()
-        self._emitter = emitter
-        self._door = open_door(address)
+        self._address, self._emitter = address, emitter
+        self._door: Door | None = None
+        self._failure: ListenError | None = None
+        self._tries, self._pause = 0, _FIRST_PAUSE
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
         self._token: Token | None = None
         self._server: Server | None = None
         self._pages: Pages | None = None
@@ -42,10 +54,15 @@ class Listening:
         self._quiet: asyncio.TimerHandle | None = None
         self._rendering = asyncio.Lock()
         try:
-            if self._door.needs_token:
+            self._door = open_door(address)
+        except AddressInUseError as error:
+            self._failure = error
+        try:
+            if not is_path(address):
                 self._token = read_token(token_file)
         except BaseException:
-            self._door.close()
+            if self._door is not None:
+                self._door.close()
             raise
 
     def beside(self, sink: Sink) -> Sink:
@@ -67,27 +84,62 @@ class Listening:
         chronicler.add(self._hub)
         chronicler.on_held.append(self._hub.on_held)
         self._pages = Pages(Sight(daemon, chronicler.last), handlers, self._hub)
-        token = None if self._token is None else self._token.text
-        access = Access(self._door.knows, token, f"krond-{self._door.port}")
         site = make_site(view, self._pages.routes())
-        self._server = Server(self._door, Gate(site, access, self._on_refused, self._on_failed))
+        show = _Show(site=site, surface=daemon.surface, with_token=with_token)
+        if self._door is not None:
+            await self._serve(self._door, show)
+        elif self._failure is not None:
+            self._wait(self._failure, show)
+
+    async def _serve(self, door: Door, show: "_Show") -> None:
+        token = None if self._token is None else self._token.text
+        access = Access(door.knows, token, f"krond-{door.port}")
+        self._server = Server(door, Gate(show.site, access, self._on_refused, self._on_failed))
         await self._server.open()
-        daemon.surface.listen = self._door.name
-        address = self._door.name
+        show.surface.listen, show.surface.failed_listen = door.name, None
+        address = door.name
         if self._token is not None:
-            asked = f"?token={self._token.text}" if self._token.is_new or with_token else ""
-            address = f"http://{self._door.name}/{asked}"
+            asked = f"?token={self._token.text}" if self._token.is_new or show.with_token else ""
+            address = f"http://{door.name}/{asked}"
         self._emitter.tell("Listening", address=address)
-        if self._door.is_exposed:
-            self._emitter.tell("ListenerExposed", address=self._door.name, advice=_ADVICE)
+        if door.is_exposed:
+            self._emitter.tell("ListenerExposed", address=door.name, advice=_ADVICE)
+
+    def _wait(self, error: ListenError, show: "_Show") -> None:
+        """Say that the address cannot be had, once, and try again later."""
+        if not self._tries:
+            self._emitter.tell("ListenFailed", address=self._address, error=error.message)
+        self._tries += 1
+        self.metrics.on_listen_failure()
+        show.surface.failed_listen = FailedListen(self._address, error.message, self._tries)
+        loop = asyncio.get_running_loop()
+
+        def begin() -> None:
+            self._task = loop.create_task(self._try_again(show))
+
+        self._timer = loop.call_later(self._pause, begin)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    async def _try_again(self, show: "_Show") -> None:
+        try:
+            self._door = await asyncio.to_thread(open_door, self._address)  # a name may be looked up for long
+        except ListenError as error:
+            self._wait(error, show)
+        else:
+            await self._serve(self._door, show)
 
     async def close(self) -> None:
         """Answer nobody any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
         if self._pages is not None:
             self._pages.close()
         if self._server is not None:
             await self._server.close()
-        self._door.close()
+        if self._door is not None:
+            self._door.close()
 
     async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
@@ -109,6 +161,15 @@ class Listening:
 
     def _on_failed(self, path: str, error: Exception) -> None:
         self._emitter.tell("PageFailed", path=path, error=error_text(error))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Show:
+    """What is shown as soon as the address can be had, and where that is said."""
+
+    site: ASGIApp
+    surface: Surface
+    with_token: bool
 
 
 def present(book: JobBook) -> Present:

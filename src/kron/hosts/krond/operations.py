@@ -85,6 +85,7 @@ class Operations:
             "state": str(daemon.state.path),
             "config": self._configs,
             "listen": surface.listen,
+            "failed_listen": None if surface.failed_listen is None else surface.failed_listen._asdict(),
             "jobs": len(daemon.book.jobs),
             "next": None if coming is None else _named(coming),
             "clock_ahead": None if ahead is None else ahead.to_dict(),

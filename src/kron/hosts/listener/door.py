@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import socket
 import stat
 from contextlib import suppress
@@ -9,11 +10,12 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
-from kron.errors import ListenError
+from kron.errors import AddressInUseError, ListenError
 from kron.hosts.listener.address import address_of
 
 _UNIX = "unix:"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST = re.compile(r"(?:\[(?P<address>[0-9a-z:.%_-]+)\]|(?P<name>[0-9a-z._-]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Door:
         if self.path is not None:
             return True
         name = _name(host)
-        return name in self.names or (self.is_open and _is_address(name))
+        return bool(name) and (name in self.names or (self.is_open and _is_address(name)))
 
     def close(self) -> None:
         """Let go of the address."""
@@ -59,9 +61,14 @@ class Door:
             self.path.unlink(missing_ok=True)
 
 
+def is_path(address: str) -> bool:
+    """Whether an address as job files have it is one in the file system."""
+    return address.startswith(_UNIX)
+
+
 def open_door(address: str) -> Door:
     """Bind an address as job files have it: HOST:PORT, or unix:/path; a ListenError says what is in the way."""
-    if address.startswith(_UNIX):
+    if is_path(address):
         return _open_path(Path(address.removeprefix(_UNIX)))
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
@@ -96,11 +103,8 @@ def _open_path(path: Path) -> Door:
     try:
         with address_of(path) as short:
             _remove_remains(short)
-            before = os.umask(0o177)  # it must never be there with other rights, not even for a moment
-            try:
-                listening.bind(short)
-            finally:
-                os.umask(before)
+            os.fchmod(listening.fileno(), 0o600)  # before it has a name: never with other rights, not even for a moment
+            listening.bind(short)
             listening.listen()
     except OSError as error:
         listening.close()
@@ -132,15 +136,14 @@ _FIXES = {
 
 
 def _failure(address: str, error: OSError) -> ListenError:
-    return ListenError(address=address, reason=error.strerror or str(error), fix=_FIXES.get(error.errno or 0, ""))
+    kind = AddressInUseError if error.errno == errno.EADDRINUSE else ListenError
+    return kind(address=address, reason=error.strerror or str(error), fix=_FIXES.get(error.errno or 0, ""))
 
 
 def _name(host: str) -> str:
-    """Return the name of a Host header, without its port, in lower case."""
-    host = host.strip().lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+    """Return the name of a Host header, without its port, in lower case; nothing if it is no such header."""
+    found = _HOST.fullmatch(host.lower())
+    return "" if found is None else found["name"] or found["address"]
 
 
 def _is_address(name: str) -> bool:

@@ -1,43 +1,47 @@
 """Server: an application behind a door, served by uvicorn's protocol on the event loop of whoever opened it.
 
 Of uvicorn only the protocol is used: its server would take over the signals, and look ten times a second whether it is
-to end. No visitor may hold up a job: connections are bounded, and who says nothing is sent away.
+to end. No visitor may hold up a job: connections and requests are bounded, and who says nothing is sent away.
 """
 
 import asyncio
 import logging
+import re
 import resource
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
-from starlette.types import ASGIApp
+import h11
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from kron.hosts.listener.connections import Connections, Limits, client_of, state_of_requests
 from kron.hosts.listener.door import Door
 
-MOST = 100  # connections; for one more, the one that says nothing for longest has to go
 _SHARE = 8  # of the descriptors that there may be, connections have one in so many: the rest is for jobs
-_PATIENCE = 10.0  # seconds that a connection may be silent, or take for asking something
 _PARTING = 1.0  # seconds for answers that are under way when it closes
-_TOGETHER = 32  # connections that are taken up in one turn of the event loop
+_WAITING = 128  # connections that the kernel keeps until they are taken up
+_TURNS = 4  # of the event loop until a new connection has shown its token: so many together must not push it out
 _LONGEST_HEAD = 16 * 1024  # bytes of a request before its body
+_MOST_LINES = 100  # of a head: a line costs four microseconds
+_PIECE = 64 * 1024  # bytes of an answer that are written at a time: the rest waits until the client has read
+_HEAD_END = re.compile(rb"\n\r?\n")  # as h11 has it
+_DEFAULT = Limits()
 
 
 class Server:
     """Serves until it is closed."""
 
-    def __init__(self, door: Door, app: ASGIApp, *, patience: float = _PATIENCE, most: int = MOST) -> None:
-        """`patience`: seconds that a visitor may be silent; `most`: visitors at a time."""
+    def __init__(self, door: Door, app: ASGIApp, *, limits: Limits = _DEFAULT) -> None:
         self._door = door
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._rules = _Rules(patience, max(1, min(most, descriptors // _SHARE)))
+        self._limits = limits.within(max(1, descriptors // _SHARE))
         for name in ("uvicorn.error", "uvicorn.access"):  # what visitors do wrong is not for the daemon's log
             logging.getLogger(name).addHandler(logging.NullHandler())
             logging.getLogger(name).propagate = False
         self._config = Config(
-            app,
+            _in_pieces(app),
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -46,69 +50,68 @@ class Server:
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            timeout_keep_alive=int(patience) + 1,
-            h11_max_incomplete_event_size=_LONGEST_HEAD,
+            timeout_keep_alive=int(limits.patience) + 1,
         )
         self._state = ServerState()
-        self._open: dict[_Connection, None] = {}  # oldest first
+        self._open: Connections[_Connection] = Connections(self._limits, lambda each: each.is_busy)
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
         """Begin to answer."""
         loop = asyncio.get_running_loop()
         self._config.load()
-        self._server = await loop.create_server(
-            self._take, sock=self._door.socket, backlog=min(_TOGETHER, self._rules.most)
-        )
+        together = max(1, self._limits.for_client // _TURNS)
+        self._server = await loop.create_server(self._take, sock=self._door.socket, backlog=together)
+        self._door.socket.listen(_WAITING)  # asyncio has one number for those that wait, and those taken up in a turn
 
     def _take(self) -> "_Connection":
-        return _Connection(self._config, self._state, self._rules, self._open)
+        return _Connection(self._config, self._state, self._limits.patience, self._open)
 
     async def close(self) -> None:
         """Answer nobody any more; who is being answered has a moment left."""
         if self._server is not None:
             self._server.close()
             self._server = None
-        for connection in list(self._open):
+        for connection in self._open.all():
             connection.shutdown()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PARTING):
-                await asyncio.gather(*self._state.tasks, return_exceptions=True)
-        for connection in list(self._open):
+        if self._state.tasks:
+            # To cancel them would not end them: uvicorn then sends an error, and waits for a client that does not read.
+            await asyncio.wait(self._state.tasks, timeout=_PARTING)
+        for connection in self._open.all():
             connection.transport.abort()
         self._door.close()
-
-
-class _Rules(NamedTuple):
-    patience: float
-    most: int
 
 
 class _Connection(H11Protocol):
     """One visitor."""
 
-    def __init__(self, config: Config, state: ServerState, rules: _Rules, others: "dict[_Connection, None]") -> None:
-        super().__init__(config, state, {})
-        self._rules, self._others = rules, others
+    def __init__(self, config: Config, state: ServerState, patience: float, others: "Connections[_Connection]") -> None:
+        super().__init__(config, state, state_of_requests(lambda: others.trust(self)))
+        self.conn = _Reader(h11.SERVER, _LONGEST_HEAD)
+        self._patience, self._others = patience, others
         self._last: object = None  # the request that was there at the last look
+        self._unread = 0  # bytes that were to be written at the last look, if the client did not read; else 0
         self._look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Take a visitor in."""
         super().connection_made(transport)
-        self._others[self] = None
-        if len(self._others) > self._rules.most:
-            silent = next((each for each in self._others if not each.is_busy), self)
-            del self._others[silent]  # now: the next one in this turn has to find another
-            silent.transport.abort()
-        self._look = self.loop.call_later(self._rules.patience, self._check)
+        closed = self._others.add(self, None if self.client is None else client_of(self.client[0]))
+        if closed is not None:
+            closed.transport.abort()
+        self._look = self.loop.call_later(self._patience, self._check)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a visitor."""
         super().connection_lost(exc)
-        self._others.pop(self, None)
+        self._others.discard(self)
         if self._look is not None:
             self._look.cancel()
+
+    def resume_writing(self) -> None:
+        """Note that the client reads."""
+        super().resume_writing()
+        self._unread = 0
 
     @property
     def is_busy(self) -> bool:
@@ -116,9 +119,55 @@ class _Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _check(self) -> None:
-        """Send away who has asked nothing since the last look, or does not read what is left of an answer."""
-        if self.transport.is_closing() or (not self.is_busy and self.cycle is self._last):
+        """Close a connection whose client, since the last look, has asked nothing, or read nothing of an answer."""
+        unread = self.transport.get_write_buffer_size() if self.flow.write_paused else 0
+        is_stuck = 0 < self._unread <= unread  # while writing is paused, reading alone changes it
+        if self.transport.is_closing() or is_stuck or (not self.is_busy and self.cycle is self._last):
             self.transport.abort()
             return
-        self._last = self.cycle
-        self._look = self.loop.call_later(self._rules.patience, self._check)
+        self._last, self._unread = self.cycle, unread
+        self._look = self.loop.call_later(self._patience, self._check)
+
+
+class _Reader(h11.Connection):
+    """HTTP as a client sends it, bounded before it is parsed.
+
+    h11 bounds only what is incomplete: a head that arrives in one read may have 256 KiB. A body has a length: each of
+    the parts of one without would cost as much as a line of a head.
+    """
+
+    def next_event(self) -> Any:
+        """Return what comes next."""
+        if self.their_state is h11.IDLE:
+            _check_head(self.trailing_data[0])
+        event = super().next_event()
+        if isinstance(event, h11.Request) and any(name == b"transfer-encoding" for name, _ in event.headers):
+            raise h11.RemoteProtocolError("a body must have a length", error_status_hint=411)
+        return event
+
+
+def _check_head(data: bytes) -> None:
+    end = _HEAD_END.search(data)
+    head = data if end is None else data[: end.start()]
+    if len(head) > _LONGEST_HEAD or head.count(b"\n") > _MOST_LINES:
+        raise h11.RemoteProtocolError("the head is too long", error_status_hint=431)
+
+
+def _in_pieces(app: ASGIApp) -> ASGIApp:
+    """Return an application that waits for its clients: one that does not read has two pieces in memory, not all."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_pieces(message: Message) -> None:
+            body: bytes = message.get("body", b"")
+            if message["type"] != "http.response.body" or len(body) <= _PIECE:
+                await send(message)
+                return
+            last = (len(body) - 1) // _PIECE
+            for number in range(last + 1):
+                piece = body[number * _PIECE : (number + 1) * _PIECE]
+                more = number < last or message.get("more_body", False)
+                await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+        await app(scope, receive, send_pieces)
+
+    return serve

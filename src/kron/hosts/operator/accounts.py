@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
@@ -24,6 +25,7 @@ from kron.rules.kronjob.entry import (
     unknown,
 )
 from kron.rules.kronjob.horizon import Horizon
+from kron.rules.kronjob.limits import json_bytes
 from kron.rules.kronjob.status import Trouble, read_past
 from kron.rules.redefinition import owns
 from kron.rules.verdict import Outcome
@@ -39,7 +41,7 @@ class Account:
     entries: tuple[Entry, ...]
     succeeded_at: Instant | None = None
     trouble: Trouble | None = None
-    said: object = None  # its periods as a status was last seen to list them
+    said: bytes = b""  # the hash of its periods as a status was last seen to list them
     owes: bool = False  # whether something that was found among the Jobs is to be written before another one is created
 
     @property
@@ -139,11 +141,12 @@ class Accounts:
         account = self._accounts.get(seen.identity)
         if account is None:
             return False
-        listed = seen.status.get("handledPeriods")
-        if listed == account.said:
+        status = seen.status
+        said = hash_of(status.get("handledPeriods"))
+        if said == account.said:
             return False
-        account.said = listed
-        theirs = horizon_of(seen, self._now()).clip_all(read_entries(seen.status))
+        account.said = said
+        theirs = horizon_of(seen, self._now()).clip_all(read_entries(status))
         if not unknown(theirs, account.entries):
             return False
         account.entries = joined(theirs, account.entries)
@@ -180,6 +183,11 @@ class Accounts:
 
     async def close(self) -> None:
         """Nothing is to be given back."""
+
+
+def hash_of(listed: object) -> bytes:
+    """Return what changes whenever a list of periods does: the list itself would be kept a second time."""
+    return sha256(json_bytes(listed)).digest()
 
 
 def _is_over(nominal: Instant, seen: SeenKronJob, defined_at: Instant) -> bool:

@@ -18,31 +18,49 @@ IMAGE = f"{REPOSITORY}:{__version__}"
 REPLICAS = 2  # one leads, the other is ready to
 RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
 
+RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}  # of the operator's namespace
+METRICS = {"kron.io/metrics": "allowed"}  # of a namespace whose Pods may ask for the metrics
+
 _LABELS = {"app.kubernetes.io/name": NAME}
 _RBAC = "rbac.authorization.k8s.io"
 _PORT = 8080
+_USER = 10001  # that of deploy/Containerfile
+_PRIORITY = 1_000_000  # above what has none, so that a full node does not stop the schedule; below the system's own
 
 
 def cluster_wide(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
     """Return what runs the operator for the KronJobs of all namespaces."""
-    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
+    deployment = _deployment(namespace, image)
+    deployment["spec"]["template"]["spec"]["priorityClassName"] = NAME
     return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {**_LABELS, **restricted}}},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {**_LABELS, **RESTRICTED}}},
         _account(namespace),
         *_bound("ClusterRole", WORK, namespace),
         *_bound("Role", ELECTION, namespace),
-        _deployment(namespace, image),
+        _priority_class(),
+        deployment,
+        _disruption_budget(namespace),
+        _network_policy(namespace),
         _service(namespace),
     ]
 
 
 def in_one_namespace(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
-    """Return what runs the operator for the KronJobs of the namespace that it is in; nothing lies outside of it."""
+    """Return what runs the operator for the KronJobs of the namespace that it is in; nothing lies outside of it.
+
+    A priority class would: its Pods have the priority of any other.
+    """
     deployment = _deployment(namespace, image)
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     own = {"name": "KRON_OPERATOR_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
     container["env"] = [own]
-    return [_account(namespace), *_bound("Role", (*WORK, *ELECTION), namespace), deployment]
+    return [
+        _account(namespace),
+        *_bound("Role", (*WORK, *ELECTION), namespace),
+        deployment,
+        _disruption_budget(namespace),
+        _network_policy(namespace),
+    ]
 
 
 def _metadata(namespace: str) -> dict[str, Any]:
@@ -77,7 +95,12 @@ def _deployment(namespace: str, image: str) -> dict[str, Any]:
     }
     pod = {
         "serviceAccountName": NAME,
-        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
         "topologySpreadConstraints": [apart],
         "containers": [_container(image)],
     }
@@ -100,6 +123,12 @@ def _container(image: str) -> dict[str, Any]:
         "imagePullPolicy": "IfNotPresent",
         "args": ["run", f"--listen=0.0.0.0:{_PORT}"],
         "ports": [{"name": "http", "containerPort": _PORT}],
+        "startupProbe": {
+            "httpGet": {"path": "/healthz", "port": "http"},
+            "timeoutSeconds": 5,
+            "periodSeconds": 2,
+            "failureThreshold": 60,
+        },
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "timeoutSeconds": 5},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "timeoutSeconds": 5},
         "resources": {key: {**value} for key, value in RESOURCES.items()},
@@ -109,6 +138,33 @@ def _container(image: str) -> dict[str, Any]:
             "readOnlyRootFilesystem": True,
         },
     }
+
+
+def _priority_class() -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": _metadata(""),
+        "description": "kron-operator: Pods without a priority give way to it on a full node.",
+        "value": _PRIORITY,
+    }
+
+
+def _disruption_budget(namespace: str) -> dict[str, Any]:
+    """Return what lets a drain evict one replica at a time; a single replica can be evicted, too."""
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": {**_LABELS}}}
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": _metadata(namespace), "spec": spec}
+
+
+def _network_policy(namespace: str) -> dict[str, Any]:
+    """Return who may ask the listener: namespaces that an administrator has labelled; probes come from the node."""
+    allowed = {
+        "from": [{"namespaceSelector": {"matchLabels": {**METRICS}}}],
+        "ports": [{"protocol": "TCP", "port": "http"}],
+    }
+    spec = {"podSelector": {"matchLabels": {**_LABELS}}, "policyTypes": ["Ingress"], "ingress": [allowed]}
+    about = _metadata(namespace)
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": about, "spec": spec}
 
 
 def _service(namespace: str) -> dict[str, Any]:

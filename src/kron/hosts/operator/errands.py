@@ -2,15 +2,17 @@
 
 import asyncio
 import math
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
 from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
+from kron.adapters.cluster.backoff import pause
 from kron.engine.ports import Clock
 from kron.engine.wake import Wake
+from kron.hosts.operator.turns import Turns
 from kron.instant import SECOND
 
 Errand = Callable[[], Awaitable[float | None]]
@@ -40,16 +42,23 @@ class _Waiting(NamedTuple):
     since: float  # by the monotonic clock; of one that is to come back: when it is
 
 
-_Place: TypeAlias = tuple[Lane, Hashable]
+_Place: TypeAlias = tuple[Lane, str, Hashable]  # with the namespace
+_RESERVED = 8  # one worker of so many starts Jobs and does nothing else, and is not for a namespace that has the rest
 
 
 class Errands:
-    """At most so many at a time, and never two with the same key of a lane: who comes again meanwhile comes after."""
+    """At most so many at a time, and never two with the same key of a lane: who comes again meanwhile comes after.
+
+    Within a lane the namespaces have turns. Some workers are reserved: neither statuses nor one namespace has all.
+    """
 
     def __init__(self, workers: int, clock: Clock, tell: Callable[[Hashable, Exception], object]) -> None:
         self._workers, self._clock, self._tell = workers, clock, tell
-        self._lanes: dict[Lane, OrderedDict[Hashable, _Waiting]] = {lane: OrderedDict() for lane in Lane}
+        self._most = workers - workers // _RESERVED  # of one namespace, and of all that start nothing
+        self._lanes: dict[Lane, Turns[_Waiting]] = {lane: Turns() for lane in Lane}
         self._under_way: dict[_Place, Errand | None] = {}  # with what came again meanwhile
+        self._busy: Counter[str] = Counter()  # workers, by namespace
+        self._starting = 0  # workers that start something
         self._later: dict[_Place, _Waiting] = {}
         self._order: list[tuple[float, int, _Place]] = []  # a heap of when they come back; some have moved meanwhile
         self._numbers = count()
@@ -66,20 +75,28 @@ class Errands:
         """How many wait or are under way."""
         return sum(map(len, self._lanes.values())) + len(self._under_way) + len(self._later)
 
-    def add(self, lane: Lane, key: Hashable, errand: Errand) -> None:
+    def add(self, lane: Lane, namespace: str, key: Hashable, errand: Errand) -> None:
         """Let an errand wait for its turn; one with the same key that waits is not needed any more."""
         if self._is_closed:
             return
-        self._later.pop((lane, key), None)
-        if (lane, key) in self._under_way:
-            self._under_way[lane, key] = errand
+        place = lane, namespace, key
+        self._later.pop(place, None)
+        if place in self._under_way:
+            self._under_way[place] = errand
             return
         queue = self._lanes[lane]
-        known = queue.get(key)
-        queue[key] = _Waiting(errand, self._clock.monotonic() if known is None else known.since)
+        known = queue.get(namespace, key)
+        queue.put(namespace, key, _Waiting(errand, self._clock.monotonic() if known is None else known.since))
         if lane is Lane.EVENT and len(queue) > _MOST_TOLD:
-            queue.popitem(last=False)
-        self._employ()
+            queue.shorten()
+        if self._has_room(namespace) and self._may_begin(lane):
+            self._employ()
+
+    def _has_room(self, namespace: str) -> bool:
+        return self._busy[namespace] < self._most
+
+    def _may_begin(self, lane: Lane) -> bool:
+        return lane is Lane.START or len(self._under_way) - self._starting < self._most
 
     def _employ(self) -> None:
         if self._working < self._workers:
@@ -101,10 +118,10 @@ class Errands:
     def _is_held(self) -> bool:
         return self._clock.monotonic() < self._held_until
 
-    def drop(self, lane: Lane, key: Hashable) -> bool:
+    def drop(self, lane: Lane, namespace: str, key: Hashable) -> bool:
         """Forget an errand that has not begun; return whether there was one."""
-        waited = self._lanes[lane].pop(key, None), self._later.pop((lane, key), None)
-        return any(each is not None for each in waited)
+        was_later = self._later.pop((lane, namespace, key), None) is not None
+        return self._lanes[lane].drop(namespace, key) or was_later
 
     async def close(self, seconds: float) -> None:
         """Begin nothing any more, and give what is under way some time to end."""
@@ -122,38 +139,56 @@ class Errands:
 
     async def _work(self) -> None:
         while (found := self._pick()) is not None:
-            lane, key, errand = found
-            self._under_way[lane, key] = None
+            place, errand = found
+            self._begin(place)
             try:
                 again = await errand()
             except Exception as error:
-                self._tell(key, error)
+                self._tell(place[2], error)
                 again = _AFTER_A_BUG
-            newer = self._under_way.pop((lane, key))
+            newer = self._end(place)
             if newer is not None:
-                self.add(lane, key, newer)
+                self.add(*place, newer)
             elif again is not None and not self._is_closed:
-                self._put_off(lane, key, _Waiting(errand, self._clock.monotonic() + again))
+                self._put_off(place, _Waiting(errand, self._clock.monotonic() + again))
+            await pause(0.0)  # an errand that only looked has not waited: others get a turn
         self._working -= 1
 
-    def _pick(self) -> tuple[Lane, Hashable, Errand] | None:
+    def _begin(self, place: _Place) -> None:
+        lane, namespace, _ = place
+        self._under_way[place] = None
+        self._busy[namespace] += 1
+        self._starting += lane is Lane.START
+
+    def _end(self, place: _Place) -> Errand | None:
+        """Take note that an errand has ended; return what came again meanwhile."""
+        lane, namespace, _ = place
+        self._starting -= lane is Lane.START
+        self._busy[namespace] -= 1
+        if not self._busy[namespace]:
+            del self._busy[namespace]
+        return self._under_way.pop(place)
+
+    def _pick(self) -> tuple[_Place, Errand] | None:
         if self._is_held():
             return None
         now = self._clock.monotonic()
+        turns = {lane: self._lanes[lane].next(self._has_room) for lane in Lane if self._may_begin(lane)}
         for lane, seconds in _PATIENCE.items():
-            if (queue := self._lanes[lane]) and now - next(iter(queue.values())).since > seconds:
-                return self._take(lane)
-        return next((self._take(lane) for lane in Lane if self._lanes[lane]), None)
+            namespace = turns.get(lane)
+            if namespace is not None and now - self._lanes[lane].first(namespace).since > seconds:
+                return self._take(lane, namespace)
+        return next((self._take(lane, each) for lane, each in turns.items() if each is not None), None)
 
-    def _take(self, lane: Lane) -> tuple[Lane, Hashable, Errand]:
-        key, waiting = self._lanes[lane].popitem(last=False)
-        return lane, key, waiting.errand
+    def _take(self, lane: Lane, namespace: str) -> tuple[_Place, Errand]:
+        key, waiting = self._lanes[lane].take(namespace)
+        return (lane, namespace, key), waiting.errand
 
     # --- what is to be tried again ------------------------------------------------------------------------------------
 
-    def _put_off(self, lane: Lane, key: Hashable, waiting: _Waiting) -> None:
-        self._later[lane, key] = waiting
-        heappush(self._order, (waiting.since, next(self._numbers), (lane, key)))
+    def _put_off(self, place: _Place, waiting: _Waiting) -> None:
+        self._later[place] = waiting
+        heappush(self._order, (waiting.since, next(self._numbers), place))
         if self._order[0][0] == waiting.since:  # earlier than whatever is waited for
             self._wait_anew()
 
@@ -173,10 +208,10 @@ class Errands:
                 for _ in range(self._workers):
                     self._employ()
             while self._order and self._order[0][0] <= monotonic:
-                since, _, (lane, key) = heappop(self._order)
-                waiting = self._later.get((lane, key))
+                since, _, place = heappop(self._order)
+                waiting = self._later.get(place)
                 if waiting is not None and waiting.since == since:
-                    self.add(lane, key, waiting.errand)
+                    self.add(*place, waiting.errand)
             times = [self._order[0][0]] if self._order else []
             times += [self._held_until] if self._held_until else []
             if times:

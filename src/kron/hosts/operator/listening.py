@@ -1,5 +1,6 @@
 """Listening: whether an operator is well, whether it is ready, and its numbers, over HTTP."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,8 @@ from kron.hosts.listener.server import Server
 _TEXT = b"text/plain; charset=utf-8"
 _NUMBERS = b"text/plain; version=0.0.4; charset=utf-8"
 Answer = Callable[[], tuple[int, bytes, bytes]]
+_FRESH = 1.0  # seconds for which the metrics are not rendered again: there is no token, and rendering takes long
+_VISITORS = 16  # connections at a time: in each turn of the loop every one may ask once, and Jobs wait meanwhile
 
 
 class Listening:
@@ -24,13 +27,18 @@ class Listening:
         return self._door.name
 
     async def open(
-        self, is_healthy: Callable[[], bool], is_ready: Callable[[], bool], render: Callable[[], bytes]
+        self,
+        is_healthy: Callable[[], bool],
+        is_ready: Callable[[], bool],
+        render: Callable[[], bytes],
+        monotonic: Callable[[], float],
     ) -> None:
         """Begin to answer."""
+        numbers = Fresh(render, monotonic)
         answers: dict[str, Answer] = {
             "/healthz": lambda: _word(is_healthy()),
             "/readyz": lambda: _word(is_ready()),
-            "/metrics": lambda: (200, render(), _NUMBERS),
+            "/metrics": lambda: (200, numbers(), _NUMBERS),
         }
 
         async def app(scope: Any, _receive: Any, send: Any) -> None:
@@ -43,7 +51,7 @@ class Listening:
             await send({"type": "http.response.start", "status": code, "headers": headers})
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
-        self._server = Server(self._door, app)
+        self._server = Server(self._door, app, most=_VISITORS)
         await self._server.open()
 
     async def close(self) -> None:
@@ -51,6 +59,21 @@ class Listening:
         if self._server is not None:
             await self._server.close()
         self._door.close()
+
+
+class Fresh:
+    """A text that is made at most once a second, however often it is asked for."""
+
+    def __init__(self, make: Callable[[], bytes], monotonic: Callable[[], float]) -> None:
+        self._make, self._monotonic = make, monotonic
+        self._text, self._until = b"", -math.inf
+
+    def __call__(self) -> bytes:
+        """Return the text as it was within the last second."""
+        now = self._monotonic()
+        if now >= self._until:
+            self._text, self._until = self._make(), now + _FRESH
+        return self._text
 
 
 def _word(good: bool) -> tuple[int, bytes, bytes]:  # noqa: FBT001  # the answer to the only question

@@ -9,7 +9,7 @@ from kron.adapters.cluster.resources import JOBS
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Listed
+from kron.hosts.operator.accounts import Account, Listed
 from kron.hosts.operator.answers import NOT_NOW, Meaning, is_gone, meaning, pause
 from kron.hosts.operator.errands import Lane
 from kron.hosts.operator.making import Making, Surroundings
@@ -58,7 +58,7 @@ class Maker:
             self._end(making, Ending())
             return
         self._made[making.key] = self._runs[execution.run_id] = making
-        self._in.errands.add(Lane.START, making.key, partial(self._create, making))
+        self._in.errands.add(Lane.START, making.key[0], making.key, partial(self._create, making))
 
     def _set_aside(self, execution: Execution, error: str) -> None:
         """Let an execution end whose Job cannot even be described."""
@@ -88,11 +88,14 @@ class Maker:
         making = self._runs.get(execution.run_id)
         if making is None:
             return
-        if making.job is None and not making.is_doubtful and self._in.errands.drop(Lane.START, making.key):
+        if making.job is None and not making.is_doubtful and self._drop(making):
             self._settle(making, Outcome.SKIPPED, SUPERSEDED)
         else:
             making.is_replaced = True
-            self._in.errands.add(Lane.START, ("delete", *making.key), partial(self._delete, making))
+            self._in.errands.add(Lane.START, making.key[0], ("delete", making.key), partial(self._delete, making))
+
+    def _drop(self, making: Making) -> bool:
+        return self._in.errands.drop(Lane.START, making.key[0], making.key)
 
     async def catch_up(self, *, stood_still: bool) -> None:
         """See which Jobs have ended, if their watch may be behind."""
@@ -156,13 +159,24 @@ class Maker:
             return await self._give_up(making, seen, Outcome.MISSED, DEADLINE_EXCEEDED)
         if account.owes:
             return _SOON  # first of all it is written what was found
+        if seconds := self._in.refusals.wait(seen.namespace):
+            return self._rest(making, seen, account, seconds)
         try:
             # A crash here, before the answer: the Job is there or is not; whoever comes next finds out.
             answer = await self._in.api.send("create", JOBS, seen.namespace, body=job_of(seen.kronjob, making.decision))
         except ApiError as error:
+            self._in.refusals.on_answer(seen.namespace, error)
             return await self._on_refusal(making, seen, error)
+        self._in.refusals.on_answer(seen.namespace, None)
         self._on_made(making, seen, see_job(answer))
         return None
+
+    def _rest(self, making: Making, seen: SeenKronJob, account: Account, seconds: float) -> float:
+        """Wait while the namespace rests; that is told once, as it is of the one that was refused."""
+        making.is_held = True
+        if account.trouble is None:
+            self._fail(making, seen, Trouble(FAILED_CREATE, self._in.refusals.reason(seen.namespace)))
+        return seconds
 
     async def _on_refusal(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
         match meaning(error):

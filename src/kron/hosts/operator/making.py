@@ -9,6 +9,7 @@ from kron.engine.jobs.execution import Execution
 from kron.hosts.operator.accounts import Accounts
 from kron.hosts.operator.errands import Errands
 from kron.hosts.operator.fence import Fence
+from kron.hosts.operator.refusals import Refusals
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
 from kron.hosts.operator.world import World
@@ -40,6 +41,7 @@ class Surroundings(NamedTuple):
     world: World
     accounts: Accounts
     errands: Errands
+    refusals: Refusals
     scribe: Scribe
     may_write: Callable[[], bool]  # asked right before every write
     now: Callable[[], Instant]

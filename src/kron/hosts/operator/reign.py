@@ -24,10 +24,12 @@ from kron.hosts.operator.log import ERROR, Log
 from kron.hosts.operator.maker import Maker
 from kron.hosts.operator.making import Surroundings
 from kron.hosts.operator.picture import Picture
+from kron.hosts.operator.refusals import Refusals
 from kron.hosts.operator.seen import SeenJob, SeenKronJob, is_suspended
 from kron.hosts.operator.sender import Sender
 from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways, period_text
 from kron.hosts.operator.tidying import Tidying
+from kron.hosts.operator.turns import Turns
 from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
@@ -38,6 +40,7 @@ from kron.rules.telling import error_text
 from kron.rules.work import Work
 
 _PARTING = 5.0  # seconds for writes that are under way when it ends
+_TOGETHER = 64  # KronJobs whose changes are taken up together: meanwhile nothing starts
 
 
 class Numbers(Counting, SetAsideCounter, Protocol):
@@ -62,6 +65,12 @@ class Realm(NamedTuple):
     see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
 
 
+class _Before(NamedTuple):
+    """What a KronJob was before it changed."""
+
+    seen: SeenKronJob | None
+
+
 class Reign:
     """Composition, and what the changes of the cluster mean for the engine."""
 
@@ -69,6 +78,7 @@ class Reign:
         self._realm = realm
         now = realm.clock.now
         self.errands = Errands(realm.workers, realm.clock, self._on_bug)
+        self._refusals = Refusals(realm.clock.monotonic)
         self._fence = Fence(realm.log, realm.numbers, realm.clock.monotonic)
         ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now, self._fence)
         self._teller = Teller(ways)
@@ -79,6 +89,7 @@ class Reign:
                 realm.world,
                 self._accounts,
                 self.errands,
+                self._refusals,
                 self._teller,
                 realm.may_write,
                 now,
@@ -105,7 +116,7 @@ class Reign:
         self._writer = Writer(desk)
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
         self._engine: Engine[JobBatch, JobStored] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
-        self._changed: dict[str, SeenKronJob | None] = {}  # by identity: what it was before
+        self._changed: Turns[_Before] = Turns()  # by identity
         self._changing: asyncio.Task[None] | None = None
 
     # --- its life -----------------------------------------------------------------------------------------------------
@@ -168,7 +179,9 @@ class Reign:
                 self._writer.mark(after.identity)
             if before.generation == after.generation:
                 return  # nothing but the status may have changed
-        self._changed.setdefault(identity, before)
+        namespace = identity.partition("/")[0]
+        if self._changed.get(namespace, identity) is None:
+            self._changed.put(namespace, identity, _Before(before))
         if self._changing is None or self._changing.done():
             self._changing = asyncio.get_running_loop().create_task(self._change())
 
@@ -188,6 +201,8 @@ class Reign:
 
     def _on_job(self, job: SeenJob, before: SeenJob | None, after: SeenJob | None) -> None:
         key = job.namespace, job.name
+        if after is None or not after.is_active:
+            self._refusals.on_change(job.namespace)
         namespace, _, name = job.identity.partition("/")
         seen = self._realm.world.kronjobs.get((namespace, name))
         if seen is None or not job.identity:
@@ -224,9 +239,12 @@ class Reign:
     # --- declaring ----------------------------------------------------------------------------------------------------
 
     async def _change(self) -> None:
-        """Tell the engine what has changed, until nothing has."""
+        """Tell the engine what has changed, some KronJobs at a time, until nothing has."""
         while self._changed:
-            changed, self._changed = self._changed, {}
+            changed: dict[str, SeenKronJob | None] = {}
+            while len(changed) < _TOGETHER and (namespace := self._changed.next()) is not None:
+                identity, waiting = self._changed.take(namespace)
+                changed[str(identity)] = waiting.seen
             try:
                 await self._engine.change(partial(self._declaration, changed))
             except Exception:  # what one of them causes does not concern the others

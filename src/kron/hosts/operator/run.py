@@ -150,7 +150,7 @@ async def _live(kubeconfig: str | None, lease_namespace: str | None, listen: str
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, asked.set)
-        await listening.open(controller.is_healthy, controller.is_ready, controller.metrics.render)
+        await listening.open(controller.is_healthy, controller.is_ready, controller.metrics.render, clock.monotonic)
         log.write(INFO, "listening", address=listening.address, identity=controller.life)
         await controller.run(asked)
     finally:

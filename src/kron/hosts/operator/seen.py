@@ -10,10 +10,15 @@ from kron.instant import Instant, parse_instant
 from kron.rules.finding import Finding
 from kron.rules.kronjob.definition_hash import definition_hash
 from kron.rules.kronjob.kronjob import API_VERSION, GROUP, KIND, KronJob
+from kron.rules.kronjob.limits import LARGEST_STATUS, is_too_deep, json_bytes
+from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE
 from kron.rules.kronjob.reading import read_kronjob, told
 from kron.rules.work import Work
 
 Key = tuple[str, str]  # namespace and name
+_LONGEST_UID = 64  # characters; a server's has 36, but an owner reference may have any
+_SMALL_STATUS = 4_000  # bytes of JSON: a larger one is kept as JSON, and read when it is needed
+_LONGEST_IDENTITY = LONGEST_NAMESPACE + 1 + LONGEST_NAME
 
 
 @dataclass(slots=True)
@@ -26,7 +31,7 @@ class SeenKronJob:
     version: str  # resourceVersion
     generation: int
     created: Instant
-    status: Mapping[str, Any]
+    kept_status: Mapping[str, Any] | bytes  # a large one as JSON
     definition_hash: str
     kronjob: KronJob | None  # None: it is wrong
     errors: str  # what is wrong with it
@@ -39,6 +44,12 @@ class SeenKronJob:
         """Namespace and name, as one text."""
         return f"{self.namespace}/{self.name}"
 
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """Its status, as the server last sent it."""
+        kept = self.kept_status
+        return json.loads(kept) if isinstance(kept, bytes) else kept
+
 
 def is_suspended(seen: SeenKronJob) -> bool:
     """Whether its spec holds it."""
@@ -49,10 +60,9 @@ def see_kronjob(document: Mapping[str, Any], before: SeenKronJob | None) -> Seen
     """Return what is kept of a document; what has not changed since before is not read again."""
     metadata = document["metadata"]
     generation = int(metadata.get("generation") or 0)
-    status = document.get("status")
     fields: dict[str, Any] = {
         "version": str(metadata.get("resourceVersion") or ""),
-        "status": status if isinstance(status, dict) else {},
+        "kept_status": _kept_status(document.get("status")),
     }
     if before is not None and before.uid == metadata["uid"] and before.generation == generation:
         return replace(before, **fields)
@@ -73,6 +83,16 @@ def see_kronjob(document: Mapping[str, Any], before: SeenKronJob | None) -> Seen
         work=None if kronjob is None else _work(kronjob, generation),
         **fields,
     )
+
+
+def _kept_status(status: object) -> Mapping[str, Any] | bytes:
+    """Return what is kept of a status; one that the operator cannot have written counts as none, and is replaced."""
+    if not isinstance(status, dict) or is_too_deep(status):
+        return {}
+    text = json_bytes(status)
+    if len(text) <= _SMALL_STATUS:
+        return status
+    return text if len(text) <= LARGEST_STATUS else {}
 
 
 def _told(findings: list[Finding]) -> str:
@@ -131,8 +151,8 @@ def see_job(document: Mapping[str, Any]) -> SeenJob:
         name,
         metadata["uid"],
         str(metadata.get("resourceVersion") or ""),
-        str(owner.get("uid") or ""),
-        identity if identity.startswith(f"{namespace}/") else "",
+        str(owner.get("uid") or "")[:_LONGEST_UID],
+        identity if identity.startswith(f"{namespace}/") and len(identity) <= _LONGEST_IDENTITY else "",
         nominal,
         chosen,
         succeeded,

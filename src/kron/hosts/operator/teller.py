@@ -176,7 +176,7 @@ class Teller:
         async def tell() -> float | None:
             return await self._tell(seen, kind, reason, message, said, tries)
 
-        self._to.errands.add(Lane.EVENT, said.name, tell)
+        self._to.errands.add(Lane.EVENT, seen.namespace, said.name, tell)
 
     async def _tell(
         self, seen: SeenKronJob, kind: str, reason: str, message: str, said: _Said, tries: list[int]

@@ -42,7 +42,8 @@ class Tidying:
     def tidy(self, seen: SeenKronJob) -> None:
         """Let the oldest Jobs beyond the limits of their kinds be deleted."""
         if seen.kronjob is not None:
-            self._errands.add(Lane.TIDY, seen.identity, partial(self._clean_up, seen.namespace, seen.name))
+            clean_up = partial(self._clean_up, seen.namespace, seen.name)
+            self._errands.add(Lane.TIDY, seen.namespace, seen.identity, clean_up)
 
     async def _clean_up(self, namespace: str, name: str) -> float | None:
         seen = self._world.kronjobs.get((namespace, name))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kron.adapters.cluster.resources import KRONJOB_STATUS, KRONJOBS
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Account, Accounts
+from kron.hosts.operator.accounts import Account, Accounts, hash_of
 from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
 from kron.hosts.operator.seen import SeenKronJob
@@ -39,7 +39,8 @@ class Writer:
 
     def mark(self, identity: str) -> None:
         """Let a status be written, if it turns out to have changed."""
-        self._at.errands.add(Lane.STATUS, identity, lambda: self._write(identity))
+        namespace = identity.partition("/")[0]
+        self._at.errands.add(Lane.STATUS, namespace, identity, lambda: self._write(identity))
 
     async def _write(self, identity: str) -> float | None:
         namespace, _, name = identity.partition("/")
@@ -51,13 +52,14 @@ class Writer:
             return NOT_NOW
         self._at.accounts.trim(identity, self._span(seen))
         written = account.entries
-        said = self._at.standing(seen, account).to_dict(seen.status, self._at.now())
-        patch = status_patch(seen.status, said)
+        before = seen.status
+        said = self._at.standing(seen, account).to_dict(before, self._at.now())
+        patch = status_patch(before, said)
         if patch:
             body = {"metadata": {"resourceVersion": seen.version}, "status": patch}
             try:
                 answer = await self._at.api.send("patch", KRONJOB_STATUS, namespace, name, body=body)
-                account.said = said["handledPeriods"]
+                account.said = hash_of(said["handledPeriods"])
                 self._at.world.put_kronjob(self._at.world.see_kronjob(answer))
             except ApiError as error:
                 return await self._on_refusal(seen, error)

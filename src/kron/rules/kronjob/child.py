@@ -62,7 +62,7 @@ def annotations(decision: Decision) -> dict[str, str]:
 
 def job_of(kronjob: KronJob, decision: Decision) -> dict[str, Any]:
     """Return the Job of a decision; labels and annotations win over those of the template, its spec is untouched."""
-    template: dict[str, Any] = dict(kronjob.template)
+    template = kronjob.read_template()
     metadata = template.get("metadata") or {}
     nominal = decision.nominal_time
     owner = {

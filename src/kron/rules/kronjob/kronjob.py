@@ -1,7 +1,8 @@
 """KronJob: the job model of one resource."""
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from kron.decision.timing import Timing
 from kron.rules.policy import Policy
@@ -21,10 +22,15 @@ class KronJob:
     policy: Policy
     successful_limit: int
     failed_limit: int
-    template: Mapping[str, object]
+    template: bytes  # the JSON of jobTemplate: as objects it takes up to forty times as much memory
     definition_hash: str
 
     @property
     def identity(self) -> str:
         """What enters every seed, and stays when the resource is deleted and made again."""
         return self.timing.identity
+
+    def read_template(self) -> dict[str, Any]:
+        """Return jobTemplate as plain data; parsed at each call, so that it is not kept."""
+        found: dict[str, Any] = json.loads(self.template)
+        return found

@@ -2,6 +2,7 @@
 nothing. Each question has an answer within a moment, whatever is asked: the operator reads everybody's KronJobs.
 """
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
@@ -13,7 +14,11 @@ from kron.decision.constraint import Constraints
 MOST_PERIODS = 1000  # that one status may have to remember: an entry each, in an object of at most a megabyte or so
 MOST_VALUES = 1000  # in one list of constraints
 MOST_LEVELS = 100  # of a field of the spec; a Job has twenty or so
+LARGEST_SPEC = 256_000  # bytes of JSON: a template is kept as it is, for every KronJob; scripts belong into a ConfigMap
+LARGEST_STATUS = 512_000  # bytes of JSON: a thousand periods and as many active Jobs have half of that
+LONGEST_ERRORS = 8_000  # characters of all that is wrong with one KronJob: a status and a log line have room for it
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode  # made once
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _START = datetime(2024, 1, 1, tzinfo=UTC)  # any instant would do; a fixed one gives every reader the same answer
 _CALENDAR = timedelta(days=28 * 366)  # after which weekdays and leap days repeat
@@ -53,6 +58,11 @@ def is_too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a value as compact JSON."""
+    return _encode(value).encode(errors="surrogatepass")
 
 
 def _days(constraints: Constraints) -> Iterator[date]:

@@ -18,11 +18,14 @@ from kron.rules.kronjob.definition_hash import definition_hash
 from kron.rules.kronjob.fields import PARAMS, SPEC, Leaf, Table
 from kron.rules.kronjob.kronjob import API_VERSION, KIND, KronJob
 from kron.rules.kronjob.limits import (
+    LARGEST_SPEC,
+    LONGEST_ERRORS,
     MOST_LEVELS,
     MOST_PERIODS,
     MOST_VALUES,
     allows_nothing,
     is_too_deep,
+    json_bytes,
     spans_too_many,
 )
 from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE, is_name, is_namespace
@@ -47,8 +50,17 @@ def read_kronjob(document: Mapping[str, Any]) -> KronJob | list[Finding]:
 
 
 def told(errors: Iterable[Finding]) -> str:
-    """Return the message of the condition InvalidSpec: a line for each error, each begins with the field's path."""
-    return "\n".join(f"{error.field}: {error.message}{f'; {error.fix}' if error.fix else ''}" for error in errors)
+    """Return the message of the condition InvalidSpec: a line for each error, each begins with the field's path.
+
+    Of very many errors the first are listed, and the rest is counted.
+    """
+    lines = [f"{error.field}: {error.message}{f'; {error.fix}' if error.fix else ''}" for error in errors]
+    left = LONGEST_ERRORS
+    for number, line in enumerate(lines):
+        left -= len(line) + 1
+        if left < 0:
+            return "\n".join([*lines[:number], f"and {len(lines) - number} more errors"])
+    return "\n".join(lines)
 
 
 class _Reading:
@@ -71,6 +83,10 @@ class _Reading:
             for key in deep:
                 self._wrong(f"spec.{key}", None, f"is more than {MOST_LEVELS} levels deep", "write it flatter")
             return self._errors
+        if (size := len(json_bytes(spec))) > LARGEST_SPEC:
+            reason = f"must have at most {LARGEST_SPEC:,} bytes as JSON, found {size:,}"
+            self._wrong("spec", None, reason, "move scripts and data of jobTemplate into a ConfigMap")
+            return self._errors
         if spec:
             self._read_table(SPEC, spec, "spec")
         timing = self._timing(f"{namespace}/{name}")
@@ -85,7 +101,7 @@ class _Reading:
             Policy(get("spec.policy.concurrency"), get("spec.policy.deadline"), get("spec.policy.suspend")),
             get("spec.successfulJobsHistoryLimit"),
             get("spec.failedJobsHistoryLimit"),
-            get("spec.jobTemplate"),
+            json_bytes(get("spec.jobTemplate")),
             definition_hash(spec),
         )
 
@@ -196,7 +212,7 @@ class _Reading:
             return None
         good = {}
         for key, value in params.items():
-            path = f"spec.distribution.params.{key}"
+            path = f"spec.distribution.params.{shown(key)}"
             field = PARAMS.fields.get(key)
             if value is None or (isinstance(field, Leaf) and not self._is_a(field.kind, value, path)):
                 continue

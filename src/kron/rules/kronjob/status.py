@@ -165,7 +165,9 @@ def read_past(status: Mapping[str, Any]) -> Past:
     """Return what a status says; parts that cannot be read are left out."""
     true = {each["type"]: each for each in conditions_of(status) if each.get("status") == "True"}
     found = true.get("SchedulingError")
-    trouble = None if found is None else Trouble(str(found.get("reason"))[:LONGEST_REASON], str(found.get("message")))
+    trouble = None
+    if found is not None:
+        trouble = Trouble(str(found.get("reason"))[:LONGEST_REASON], str(found.get("message"))[:LONGEST_MESSAGE])
     nominal, chosen = (_instant(status.get(key)) for key in ("nextNominalTime", "nextChosenTime"))
     coming = None if nominal is None else Entry(nominal, nominal, 1, chosen, Outcome.SKIPPED)
     return Past(

@@ -21,22 +21,21 @@ _IN_A_LINE = re.compile(r'add @\w+\((\w+)=(\w+)\)(.*?), in TOML \w+ = "\w+",?') 
 def warn(kronjob: KronJob, linter: Linter) -> list[Finding]:
     """Return the warnings about a valid KronJob."""
     found = [_in_words_of_a_spec(finding) for finding in linter.warnings(kronjob.timing, kronjob.policy)]
-    spec: Any = kronjob.template["spec"]
-    ttl = spec.get("ttlSecondsAfterFinished")
+    template = kronjob.read_template()
+    ttl = template["spec"].get("ttlSecondsAfterFinished")
     if isinstance(ttl, int) and ttl < _SHORT and kronjob.policy.deadline > ZERO:
         message = f"{ttl} is below {_SHORT}: a Job removed while no operator runs can be created again in its deadline"
         path = "spec.jobTemplate.spec.ttlSecondsAfterFinished"
         found.append(Finding("warning", path, message, f"write {_SHORT} or more"))
-    return [*found, *_ignored(kronjob)]
+    return [*found, *_ignored(kronjob.name, template.get("metadata") or {})]
 
 
-def _ignored(kronjob: KronJob) -> list[Finding]:
+def _ignored(name: str, metadata: Mapping[str, Any]) -> list[Finding]:
     """Return a warning for each field of the template's metadata that the Job does not get.
 
     Its own name again means nothing else: `kubectl create cronjob` writes it.
     """
-    metadata: Any = kronjob.template.get("metadata") or {}
-    usual = (None, kronjob.name)
+    usual = (None, name)
     said = [key for key, value in metadata.items() if key not in _TAKEN and value not in usual]
     text = f"is ignored: a Job takes {' and '.join(_TAKEN)} from here, and its name from its period"
     return [Finding("warning", f"spec.jobTemplate.metadata.{key}", text, "remove it") for key in said]

@@ -199,6 +199,17 @@ def test_a_reload_reaches_a_page_that_is_open(browser: Any, krond: Krond) -> Non
     page.get_by_role("heading", name="Definition").wait_for()
 
 
+def test_a_page_whose_session_has_ended_says_so(browser: Any, krond: Krond) -> None:
+    page = Tab(browser, krond).go("/jobs/spread")
+    page.get_by_text("live", exact=True).wait_for()
+
+    page.context.clear_cookies()
+    krond.ask("suspend", "spread")
+    page.get_by_text("session ended").wait_for()
+
+    krond.ask("resume", "spread")
+
+
 def test_without_a_script_all_can_be_read_and_done(browser: Any, krond: Krond) -> None:
     page = Tab(browser, krond, java_script_enabled=False).go("/jobs/fails")
 

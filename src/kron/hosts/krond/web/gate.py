@@ -1,15 +1,17 @@
 """Gate: what stands before every page: who may come in, what a browser may do with the answer, and what went wrong."""
 
 import secrets
-from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kron.hosts.krond.web.sessions import Sessions
+from kron.hosts.listener.connections import trust_client
 
 OPEN_TO_ALL = frozenset({"/healthz"})
 _POLICY = (
@@ -31,6 +33,8 @@ _UNAUTHORIZED = (
 )
 _MISDIRECTED = "krond does not answer to this name of its host\n"
 _FAILED = "krond could not answer this; its events say why\n"
+_LONGEST_COOKIE = 8 * 1024  # characters of a header: it has the cookies of all services of the host
+_MOST_FIELDS = 100  # of an address with a token in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Access:
     knows: Callable[[str], bool]  # whether a Host header means us
     token: str | None  # None: whoever has come this far may come in
     cookie: str  # the name of the cookie: browsers keep one jar for all ports of a host
+    sessions: Sessions = field(default_factory=Sessions)  # their values are in the cookies, the token is not
 
 
 class Gate:
@@ -77,9 +82,15 @@ class Gate:
         headers = Headers(scope=scope)
         if not self._access.knows(headers.get("host", "")):
             return PlainTextResponse(_MISDIRECTED, 421, {"connection": "close"})
-        if self._access.token is None or scope["path"] in OPEN_TO_ALL or self._has_token(headers):
+        if self._access.token is None:
+            return None
+        if self._has_token(headers):
+            trust_client(scope)
+            return None
+        if scope["path"] in OPEN_TO_ALL:
             return None
         if scope["method"] in ("GET", "HEAD") and (welcome := self._welcome(scope)) is not None:
+            trust_client(scope)
             return welcome
         client = scope.get("client")
         self._refused(client[0] if client else "")
@@ -89,26 +100,38 @@ class Gate:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if given and scheme.lower() == "bearer":
             return self._is_token(given.strip())
-        try:
-            cookies: SimpleCookie = SimpleCookie("; ".join(headers.getlist("cookie")))
-        except CookieError:
-            return False
-        return self._access.cookie in cookies and self._is_token(cookies[self._access.cookie].value)
+        return any(map(self._access.sessions.has, _cookies(headers, self._access.cookie)))
 
     def _welcome(self, scope: Scope) -> Response | None:
         """Return the way to the page without the token in its address, for who has the right one there."""
-        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        try:
+            text = scope["query_string"].decode("latin-1")
+            asked = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            return None
         if not any(name == "token" and self._is_token(value) for name, value in asked):
             return None
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         # One slash: with two, a browser would take what follows for the name of a host.
         path = "/" + quote(scope["path"].lstrip("/\\"))
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-        assert self._access.token is not None
-        answer.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="strict", path="/")
+        value = self._access.sessions.begin()
+        answer.set_cookie(self._access.cookie, value, httponly=True, samesite="strict", path="/")
         return answer
 
     def _is_token(self, given: str) -> bool:
         """Whether it is the token; how long that takes does not tell how much of it is right."""
         assert self._access.token is not None
         return secrets.compare_digest(given.encode(), self._access.token.encode())
+
+
+def _cookies(headers: Headers, name: str) -> Iterator[str]:
+    """Yield the values of the cookies of a name, as they were set: another service may have set one, too.
+
+    http.cookies takes seconds for a header of backslashes, and this is done for clients without a token.
+    """
+    for header in headers.getlist("cookie"):
+        for each in header.split(";") if len(header) <= _LONGEST_COOKIE else ():
+            key, _, value = each.partition("=")
+            if key.strip() == name:
+                yield value.strip()

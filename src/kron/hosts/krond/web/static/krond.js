@@ -24,6 +24,7 @@
     try {
       const answer = await fetch(location.href, { credentials: "same-origin", redirect: "error" });
       if (answer.ok || answer.status === 404) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      if (answer.status === 401) { told.textContent = "session ended: open krond's address with its token"; told.className = "off"; }
     } catch { /* it is tried again */ }
     isFetching = false;
     last = Date.now();

@@ -1,0 +1,107 @@
+"""One tenant writes large documents, and the operator stays within the memory that it is shipped with."""
+
+import gc
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kron.hosts.operator.deployment import RESOURCES
+from kron.hosts.operator.seen import see_job
+from kron.hosts.operator.world import World
+from kron.rules.kronjob.limits import LARGEST_SPEC, LARGEST_STATUS, LONGEST_ERRORS
+from tests.adapters.cluster.reflecting import after
+from tests.adapters.cluster.world import page, thing
+from tests.attacks.api_server import kronjob, operating
+from tests.hosts.operator.replica import NOON
+
+WORST = b'{"":{}},'  # as objects it takes more than thirty times as much memory
+LIMIT = int(RESOURCES["limits"]["memory"].removesuffix("Mi"))  # MiB
+
+
+def worst(size: int) -> bytes:
+    """Return a template of about so many bytes."""
+    return b'{"template":[' + (size // len(WORST)) * WORST + b"{}]}"
+
+
+def kept_bytes(document: bytes) -> tuple[World, int]:
+    """Return a world that has seen a KronJob, and how much memory that takes."""
+    world = World(lambda: NOON)
+    world.put_kronjob(world.see_kronjob(json.loads(kronjob("before", b"{}"))))  # what is made once
+    gc.collect()
+    tracemalloc.start()
+    try:
+        world.put_kronjob(world.see_kronjob(json.loads(document)))
+        gc.collect()
+        return world, tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "many", "state"), [(1_500_000, 12, "invalid"), (250_000, 60, "scheduled")])
+def test_large_kronjobs_do_not_exceed_the_shipped_memory(tmp_path: Path, size: int, many: int, state: str) -> None:
+    with operating(tmp_path, [kronjob(f"a{number}", worst(size)) for number in range(many)]) as found:
+        assert found.highest_memory() < LIMIT
+        assert found.number(f'kron_kronjobs{{state="{state}"}}') == many
+
+
+def test_a_template_is_kept_as_its_json() -> None:
+    template = worst(40_000)
+
+    world, size = kept_bytes(kronjob("a", template))
+
+    assert world.kronjobs["greedy", "a"].kronjob is not None
+    assert size < 1.5 * len(template)
+
+
+def test_nothing_is_kept_of_a_spec_that_is_too_large() -> None:
+    world, size = kept_bytes(kronjob("a", b'"' + LARGEST_SPEC * b"x" + b'"'))
+
+    seen = world.kronjobs["greedy", "a"]
+    assert seen.errors.startswith("spec: must have at most 256,000 bytes as JSON, found ")
+    assert seen.work is None
+    assert size < 10_000
+
+
+def test_a_status_that_only_a_forger_can_have_written_is_not_kept() -> None:
+    document = json.loads(kronjob("a", b"{}"))
+    document["status"] = {"handledPeriods": [{"periodID": LARGEST_STATUS * "x"}]}
+
+    _, size = kept_bytes(json.dumps(document).encode())
+
+    assert size < 10_000
+
+
+def test_the_errors_of_a_spec_are_cut() -> None:
+    clauses = [f"date=never-{number}" for number in range(200)]
+
+    world, size = kept_bytes(kronjob("a", b"{}", constraints={"only": clauses, "avoid": clauses}))
+
+    errors = world.kronjobs["greedy", "a"].errors
+    assert len(errors) < LONGEST_ERRORS + 100
+    assert errors.splitlines()[-1].endswith(" more errors")
+    assert size < 4 * LONGEST_ERRORS
+
+
+def test_annotations_and_owners_of_a_forged_job_are_not_kept() -> None:
+    notes = {"kron.io/identity": f"ns/{'a' * 200_000}"}
+    owner = {"kind": "KronJob", "controller": True, "uid": "u" * 200_000}
+    metadata: dict[str, Any] = {"namespace": "ns", "name": "a", "uid": "1", "annotations": notes}
+
+    job = see_job({"metadata": {**metadata, "ownerReferences": [owner]}})
+
+    assert (job.identity, len(job.owner)) == ("", 64)
+
+
+def test_a_list_is_read_in_pages_of_few_bytes() -> None:
+    large = thing("a", note="x" * 5_000_000)
+
+    both = page(large, thing("b"))
+    world = after(both, both, both, page(large, more="x"), page(thing("b")))
+
+    limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
+    assert limits == ["500", "62", "7", "1", "2"]  # a single object is read, whatever its length
+    assert world.view.known == {"a": "1", "b": "1"}
