@@ -204,6 +204,6 @@ def _print_changes(found: dict[str, Any]) -> None:
 @click.option("--now", is_flag=True, help="End what runs at once.")
 @STATE
 def stop(*, now: bool, state: Path | None) -> None:
-    """Stop krond, and return when its process is gone: when nothing runs any more."""
+    """Stop krond when no job runs, and return when its process is gone."""
     with asking(state) as krond:
         krond.stop(now=now)

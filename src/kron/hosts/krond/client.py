@@ -97,7 +97,9 @@ class Client:
         except PermissionError as error:
             raise ControlError(reason=f"only its owner and root may ask the krond on {path.parent}") from error
         except BlockingIOError as error:
-            raise _SilentError(reason=f"krond has not accepted a connection on {path}{_ADVICE}") from error
+            raise _SilentError(
+                reason=f"krond has not accepted a connection on {path} within {CONNECT_LIMIT:g} s{_ADVICE}"
+            ) from error
         except OSError as error:
             raise _NotRunningError(reason=f"no krond runs on {path.parent}") from error
         trusted = {0, os.geteuid()} | ({owner} if os.geteuid() == 0 else set())
