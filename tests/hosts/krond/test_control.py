@@ -283,3 +283,24 @@ def test_the_loop_turns_while_a_long_answer_is_computed_and_one_that_takes_too_l
 
     assert [each["number"] for each in found] == [0, 1, 2, 3, 4]
     assert refusal == "the answer takes krond more than 0.05 s; ask for less"
+
+
+def test_a_client_that_has_asked_to_stop_is_not_disconnected_while_it_waits_for_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "control.sock"
+
+    def wait() -> object:
+        with connected(path) as stopping:
+            stopping.sendall(b'{"command": "stop"}\n')
+            stopping.recv(100)
+            with connected(path) as idle:
+                idle.recv(100)  # it is disconnected, and has connected later
+            return select.select([stopping], [], [], 0)[0]
+
+    async def live() -> object:
+        control = Control(path, {"stop": echo}, lambda _: None, ask_limit=0.05)
+        await control.open()
+        waited = await asyncio.to_thread(wait)
+        await control.close()
+        return waited
+
+    assert asyncio.run(live()) == []

@@ -105,7 +105,8 @@ class Control:
                 await self._answer(connection, line)
         except (_GoneError, ConnectionError, TimeoutError, asyncio.CancelledError):
             if self._is_closing and connection.asked_to_stop:
-                os.dup(writer.get_extra_info("socket").fileno())  # closed by the end of this process, and not before
+                with suppress(OSError):  # the client may be gone
+                    os.dup(writer.get_extra_info("socket").fileno())  # closed by the end of this process
             writer.transport.abort()  # the client is gone or stuck, or krond ends: nothing waits for what it may read
         finally:
             self._connections.pop(task, None)
@@ -140,10 +141,13 @@ class Control:
 
     async def _request(self, connection: _Connection) -> bytes:
         """Return the next request, nothing at the end; TimeoutError if it is not complete in time."""
-        connection.phase, connection.since = "asks", asyncio.get_running_loop().time()
+        connection.phase = (
+            "waits" if connection.asked_to_stop else "asks"
+        )  # a client that stops krond waits for its end
+        connection.since = asyncio.get_running_loop().time()
         ahead, connection.ahead = connection.ahead, None
         try:
-            async with asyncio.timeout(self._ask_limit):
+            async with asyncio.timeout(None if connection.asked_to_stop else self._ask_limit):
                 return await (ahead or connection.reader.readline())
         except ValueError:
             await self._send(connection, _encode(_no(f"a request has at most {_LONGEST:,} bytes", 2)))
