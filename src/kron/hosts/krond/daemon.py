@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
@@ -27,6 +27,7 @@ from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
 from kron.errors import ControlError
+from kron.hosts.krond.failed_file import FailedFile, errors_of, places_of
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.job_files import is_in_any
 from kron.hosts.krond.memory import give_back, keep, kept
@@ -37,6 +38,7 @@ from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
 from kron.hosts.krond.telling import Telling
 from kron.hosts.krond.tidying import Tidying
+from kron.hosts.krond.trust import whole_path
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
@@ -57,13 +59,6 @@ def _placed(work: Work, told: Work | Known) -> tuple[str, HostJob]:
     """Return the identity of a job, and the job where it stands now."""
     assert isinstance(work.payload, HostJob)
     return work.identity, told.of(work.payload) if isinstance(told, Known) else work.payload
-
-
-class FailedFile(NamedTuple):
-    """A job file with errors, and the errors."""
-
-    file: str
-    findings: Sequence[Mapping[str, object]]
 
 
 class FailedListen(NamedTuple):
@@ -87,6 +82,10 @@ class Surface:
     listen: str = "off"
     failed_listen: FailedListen | None = None
     jobs: dict[str, HostJob] = field(default_factory=dict)
+
+    def errors(self) -> tuple[str, ...]:
+        """Return the first errors of the failed files: a job that is not known may be in one of them."""
+        return errors_of(each._asdict() for each in self.failed_files)
 
 
 class Watching(NamedTuple):
@@ -164,10 +163,17 @@ class Daemon:
 
     def mark_failed(self, failed: FailedFiles) -> None:
         """Show these files, and no others, as failed."""
-        found = [FailedFile(file, [each.to_dict() for each in findings]) for file, findings in failed.items()]
-        self.surface.failed_files = found
-        for each in found:
-            self.emitter.tell("FileFailed", **each._asdict())
+        earlier = {each.file: each.since for each in self.surface.failed_files}
+        since: Literal["start", "reload"] = "reload" if self.surface.ready else "start"
+        having = places_of(job.file for job in self.surface.jobs.values()) if failed else set()
+        self.surface.failed_files = [
+            FailedFile(
+                file, [each.to_dict() for each in findings], earlier.get(file, since), whole_path(file) in having
+            )
+            for file, findings in failed.items()
+        ]
+        for each in self.surface.failed_files:
+            self.emitter.tell("FileFailed", file=each.file, findings=each.findings)
 
     async def declare(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
         """Replace the declared jobs; runs continue. A known job keeps its definition, wherever it is written now.

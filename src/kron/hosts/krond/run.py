@@ -36,6 +36,7 @@ from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
 from kron.hosts.krond.watch import FileWatch, Snapshot, take_snapshot
 from kron.hosts.monitor import Monitor
+from kron.rules.event import event
 from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
 from kron.rules.telling import error_text
@@ -98,6 +99,7 @@ def run(
             living = _live(options, found, before, Output(sink, telling))
             del found
             asyncio.run(living)
+            sink(event("KrondStopped"))
         finally:
             sink.tell_dropped()
             outlet.finish(_PARTING)
