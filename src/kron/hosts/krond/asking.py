@@ -58,7 +58,7 @@ def _print_status(found: dict[str, Any]) -> None:
     _print(f"{counted(found['jobs'], 'job')} of {', '.join(found['config'])}; state in {found['state']}")
     if found["listen"] != "off":
         _print(f"page at {found['listen']}")
-    if (failed_listen := found["failed_listen"]) is not None:
+    if (failed_listen := found.get("failed_listen")) is not None:
         _print(f"no page: {failed_listen['error']}; krond tries again", fg="yellow")
     failed_files: list[dict[str, Any]] = found["failed_files"]
     names = {failed["file"] for failed in failed_files}
