@@ -28,7 +28,8 @@ def clamp(record: TaskRecord, now: Instant) -> Clamped | None:
     """
     first, attempt, failure, retry = record.first_seen, record.last_attempt, record.last_failure, _retry(record, now)
     baseline = first if attempt is None or attempt < first else attempt
-    is_ahead, is_retry_ahead = baseline - now > AHEAD, retry != record.retry_until
+    is_ahead = baseline - now > AHEAD
+    is_retry_ahead = retry != record.retry_until
     if not is_ahead and not is_retry_ahead:
         return None
     # The wrong clock has recorded both ends, too; a retry that keeps its instant keeps the failure it counts from.
