@@ -108,9 +108,9 @@ class Engine(Generic[Batch, Stored]):
         return self._hushed
 
     def look(self) -> None:
-        """Tell what has become of the time: whoever is about to ask for something may have stood still, too.
+        """Report freezes and leaps before a call is handled: its caller may have stood still, too.
 
-        A clock that was set back is left to the next step or change: where it is told, baselines are clamped by it.
+        The next step reports a clock that was set back, because it clamps baselines by the same reading.
         """
         now = self._clock.now()
         if not self._watch.is_set_back(now):

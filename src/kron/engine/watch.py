@@ -26,7 +26,7 @@ class Watch:
             self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
 
     def is_set_back(self, now: Instant) -> bool:
-        """Whether the wall clock was set back since the last look, by as much as is told."""
+        """Whether the wall clock was set back since the last look, by a noteworthy amount."""
         return self._jumped(now, self._clock.monotonic()) <= -_NOTEWORTHY
 
     def read(self, now: Instant, *, is_awake: bool = True) -> list[Event]:
