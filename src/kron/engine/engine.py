@@ -108,8 +108,13 @@ class Engine(Generic[Batch, Stored]):
         return self._hushed
 
     def look(self) -> None:
-        """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
-        self._emitter.emit(self._watch.read(self._clock.now(), is_awake=False))
+        """Report freezes and leaps before a call is handled: its caller may have stood still, too.
+
+        The next step reports a clock that was set back, because it clamps baselines by the same reading.
+        """
+        now = self._clock.now()
+        if not self._watch.is_set_back(now):
+            self._emitter.emit(self._watch.read(now, is_awake=False))
 
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
