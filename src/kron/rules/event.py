@@ -121,6 +121,7 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "FileFailed": EventKind(WARNING, ("file", "findings")),  # the jobs of the other files run
         "KrondReady": EventKind(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventKind(INFO, ("active",)),
+        "StateTaken": EventKind(WARNING, ("error",)),  # by another krond: this one ends
         "Reloaded": EventKind(INFO, ("added", "changed", "removed", "unchanged")),
         "ReloadFailed": EventKind(WARNING, ("errors",)),
         "PeerRefused": EventKind(WARNING, ("uid",)),

@@ -26,7 +26,7 @@ from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
-from kron.errors import ControlError
+from kron.errors import ControlError, KronError, StateDirectoryError
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.job_files import is_in_any
 from kron.hosts.krond.memory import give_back, keep, kept
@@ -97,7 +97,7 @@ class Daemon:
         self.recorder, self.monitor, self.telling, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
         self.ledger: JobLedger = self._file
         if self.metrics is not None:
             self.ledger = TimedLedger(self._file, self.metrics.on_append)
@@ -119,11 +119,13 @@ class Daemon:
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
         self._is_signalled = False
-        self._death: ControlError | None = None  # why nothing is started any more although nobody asked for that
+        self._death: KronError | None = None  # why nothing is started any more although nobody asked for that
 
     async def begin(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them. `failed` are files with errors."""
         self.mark_failed(failed)
+        loop = asyncio.get_running_loop()
+        self.state.on_taken = lambda error: loop.call_soon_threadsafe(self._on_taken, error)
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
@@ -291,6 +293,15 @@ class Daemon:
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
         self.notifier.hurry()
         self._asked.set()
+
+    def _on_taken(self, error: StateDirectoryError) -> None:
+        """End without waiting for runs: another krond has the directory and the runs that are recorded there."""
+        if self._death is None:
+            self.emitter.tell("StateTaken", error=error.message)
+            self._death = error
+            self.engine.hush()
+            self.notifier.hurry()
+            self._asked.set()
 
     def on_signal(self) -> None:
         """Stop; a second signal ends what runs."""

@@ -167,9 +167,7 @@ def _find(
                 yield file, found
 
 
-def _in_directory(
-    directory: str, findings: list[Finding], *, permissions: bool
-) -> Iterator[tuple[str, Format | None]]:
+def _in_directory(directory: str, findings: list[Finding], *, permissions: bool) -> Iterator[tuple[str, Format | None]]:
     """Yield the job files of a directory and of all directories below it; other names are left alone.
 
     Files come before directories, both in the order of their names. Hidden directories, backups and links to

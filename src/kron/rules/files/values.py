@@ -25,10 +25,8 @@ _LARGEST = 2**63 - 1  # what the kernel takes for a limit
 _MOST_RETRIES = 1_000_000
 _UMASK = re.compile(r"[0-7]{1,4}", re.ASCII)
 _PLAIN = re.compile(r"[!#-&(-\[\]-~ \t]*", re.ASCII)  # neither quotes nor backslashes: splitting at blanks is enough
-# A part of a command without a shell: blanks, plain characters, a text in single or double quotes, an escaped character.
-_PART = re.compile(
-    r"""(?P<blanks>[ \t\r\n]++)|([^ \t\r\n'"\\]++)|'([^']*+)'|"((?:[^"\\]++|\\.)*+)"|\\(.)""", re.DOTALL
-)
+# A part of a command without a shell: blanks, plain characters, a quoted text, an escaped character.
+_PART = re.compile(r"""(?P<blanks>[ \t\r\n]++)|([^ \t\r\n'"\\]++)|'([^']*+)'|"((?:[^"\\]++|\\.)*+)"|\\(.)""", re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')  # between double quotes; before others a backslash is itself
 _URL = re.compile(r"https?://[^\s/?#]+\S*", re.ASCII | re.IGNORECASE)
 _STREAMS = ("capture", "inherit", "discard", "syslog", "file:/path")
