@@ -114,6 +114,7 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "PeriodUnschedulable": EventKind(WARNING, _ROW, _RANGE),
         "RunStarted": EventKind(INFO, _ROW),  # a trigger, a boot, or a further attempt
         "RunEnded": EventKind(INFO, _ROW),
+        "JobSetAside": EventKind(WARNING, ("identity", "name", "error", "trace")),  # its data cannot be judged
         "OutputLost": EventKind(WARNING, ("run_id", "lines")),  # the host's log did not take them
         # the daemon
         "WarningFound": EventKind(WARNING, _FINDING),  # in a job file that is valid

@@ -68,6 +68,8 @@ def _print_status(found: dict[str, Any]) -> None:
     for finding in (each for failed in found["failed_files"] for each in failed["findings"]):
         if finding not in reload:
             click.secho(f"failed file: {_finding(finding)}", fg="yellow")
+    for job in found["set_aside"]:
+        click.secho(f"set aside: {job['identity']}: {job['error']}; please report this", fg="yellow")
     if (ahead := found["clock_ahead"]) is not None:
         periods = f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}"
         click.secho(f"{periods}; these jobs wait, and krond trigger JOB starts one now", fg="yellow")

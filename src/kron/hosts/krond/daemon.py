@@ -26,7 +26,7 @@ from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
-from kron.errors import ControlError, KronError, StateDirectoryError
+from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.job_files import is_in_any
 from kron.hosts.krond.memory import give_back, keep, kept
@@ -115,6 +115,7 @@ class Daemon:
             settings.max_active,
         )
         self.book = JobBook(host)
+        self.book.on_aside = self._on_aside
         self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
@@ -152,8 +153,13 @@ class Daemon:
 
     async def _recover_job(self, job: Job) -> None:
         now = self.clock.now()
-        found = await asyncio.to_thread(judge_downtime, job, now)
-        await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+        try:
+            found = await asyncio.to_thread(judge_downtime, job, now)
+            await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+        except LedgerError:
+            raise
+        except Exception as error:  # of this job alone
+            self.book.set_aside(job.record.identity, error)
 
     def mark_failed(self, failed: FailedFiles) -> None:
         """Show these files, and no others, as failed."""
@@ -302,6 +308,13 @@ class Daemon:
             self.engine.hush()
             self.notifier.hurry()
             self._asked.set()
+
+    def _on_aside(self, identity: str, error: Exception) -> None:
+        """Report a job that cannot be judged; the others go on."""
+        job = self.book.jobs.get(identity)
+        name = identity.rpartition(":")[2] if job is None else job.work.name
+        trace = "".join(traceback.format_exception(error))
+        self.emitter.tell("JobSetAside", identity=identity, name=name, error=error_text(error), trace=trace)
 
     def on_signal(self) -> None:
         """Stop; a second signal ends what runs."""

@@ -37,7 +37,8 @@ async def reload_files(
         await daemon.processes.refresh()
         declared = await daemon.declare(list(found.jobs), failed)
     except KronError as error:  # they cannot be read now, or not be remembered
-        return _refuse(daemon, [Finding("error", "krond", error.message, "")])
+        message = "krond was asked to stop" if daemon.surface.draining else error.message
+        return _refuse(daemon, [Finding("error", "krond", message, "")])
     daemon.adopt(found.settings)
     daemon.mark_failed(failed)
     for finding in findings:
