@@ -96,6 +96,7 @@ LIBRARY: Mapping[str, EventKind] = MappingProxyType(
         "LoopFrozen": EventKind(WARNING, ("seconds",)),
         "ClockJumped": EventKind(WARNING, ("seconds",)),
         "BaselineClamped": EventKind(WARNING, ("taskName", "baseline", "clampedTo")),
+        "TaskSetAside": EventKind(WARNING, ("taskName", "error")),
         "LedgerAppendFailed": EventKind(WARNING, ("error", "retryInSeconds")),
         "EndsLost": EventKind(
             WARNING, ("tasks",)

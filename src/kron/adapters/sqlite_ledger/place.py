@@ -9,6 +9,7 @@ from kron.adapters.sqlite_ledger.schema import Schema, make_empty, move, prepare
 from kron.errors import LedgerUnusableError, LedgerWriteError
 
 _TAILS = ("", "-wal")  # the ledger is what both say together
+_HEADER = 100  # bytes of a database that say what it is
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
@@ -71,8 +72,9 @@ class Place:
 
         Others may shorten both rightly: VACUUM the database, and a checkpoint the log, to nothing.
         """
-        sizes = self._found_sizes()
-        shorter = [tail for tail, size in self._sizes.items() if tail in sizes and sizes[tail] < size]
+        sizes, found = self._found_sizes(), self._found()
+        same = [tail for tail in sizes if found.get(tail) == self._known.get(tail, found.get(tail))]
+        shorter = [tail for tail in same if sizes[tail] < self._sizes.get(tail, 0)]
         if "" in shorter and sizes[""] < _needed(self._path):
             return True
         return "-wal" in shorter and (sizes["-wal"] > 0 or _has_frames(connection))
@@ -96,11 +98,11 @@ class Place:
 def _needed(path: Path) -> int:
     """Return how long a database says that it is: its pages, as the header of SQLite's file format counts them."""
     with suppress(OSError), path.open("rb") as file:
-        header = file.read(100)
-        if len(header) == 100:
+        header = file.read(_HEADER)
+        if len(header) == _HEADER:
             size = int.from_bytes(header[16:18], "big")
             return (65536 if size == 1 else size) * int.from_bytes(header[28:32], "big")
-    return 1
+    return _HEADER
 
 
 def _has_frames(connection: sqlite3.Connection) -> bool:
