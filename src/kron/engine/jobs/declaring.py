@@ -250,6 +250,8 @@ class Declaration:
 
     def _close(self, before: Work, record: JobRecord, after: Work | None) -> None:
         """Close what had begun under the old definition, and is not run by the new one."""
+        if record.identity in self._book.aside:  # what it left cannot be judged
+            return
         now, prepared = self._declared.at, None if after is None else self._prepared.get(record.identity)
         if prepared is None:
             handled = self._handled.get(record.identity, NONE)
