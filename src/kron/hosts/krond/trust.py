@@ -46,7 +46,7 @@ def read_trusted(file: str) -> tuple[bytes, Warnings]:
 
 
 def read_regular(file: str) -> bytes:
-    """Return what a file holds, whoever may have written it. A pipe, a device or a socket is refused."""
+    """Return what a file holds, regardless of who may have written it. A pipe, a device or a socket is refused."""
     _check_kind(Path(file).stat())  # to open a device may already do something
     opened = os.open(file, _FILE)
     try:
