@@ -85,6 +85,14 @@ class JobStep:
         for replaced in judge_job(job, moment):
             self._replace(job, replaced)
 
+    def leave_out(self, job: Job) -> None:
+        """Forget what was judged of a job, all or part of it; what was settled of its runs stays."""
+        state = self._states[job]
+        lifted = job.record.identity in self._lifted
+        job.record, job.queue, job.handled = state.record, state.queue, state.handled
+        if lifted:
+            self._lifted.remove(job.record.identity)
+
     def _replace(self, job: Job, replaced: Replaced) -> None:
         self._replaced += replaced.runs
         self._given_up += replaced.given_up

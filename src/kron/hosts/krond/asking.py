@@ -69,6 +69,8 @@ def _print_status(found: dict[str, Any]) -> None:
         label = label_of(failed.get("since"), failed.get("keeps_jobs"))
         for finding in failed["findings"]:
             _print(f"{label}: {finding_text(finding)}", fg="yellow")
+    for job in found.get("set_aside", ()):
+        _print(f"set aside: {job['identity']}: {job['error']}; please report this", fg="yellow")
     if (ahead := found["clock_ahead"]) is not None:
         periods = f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}"
         _print(f"{periods}; these jobs wait, and krond trigger JOB starts one now", fg="yellow")

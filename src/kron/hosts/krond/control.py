@@ -63,6 +63,7 @@ class Control:
         self._path, self._handlers, self._refused = path, handlers, refused
         self._ask_limit, self._take_limit = ask_limit, take_limit
         self._server: asyncio.Server | None = None
+        self._made: tuple[int, int] | None = None  # the socket's device and inode
         self._connections: dict[asyncio.Task[None], _Connection] = {}
         self._turn = asyncio.Semaphore(AT_ONCE)
         self._is_closing = False
@@ -77,6 +78,7 @@ class Control:
                 listening.bind(address)
             finally:
                 os.umask(before)
+        self._made = self._found()
         self._server = await asyncio.start_unix_server(self._serve, sock=listening, limit=_LONGEST)
 
     async def close(self) -> None:
@@ -85,10 +87,17 @@ class Control:
         if self._server is not None:
             self._server.close()
             self._server = None
-            self._path.unlink(missing_ok=True)
+            if self._found() == self._made:  # else it is that of another krond
+                self._path.unlink(missing_ok=True)
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def _found(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            found = self._path.lstat()
+            return found.st_dev, found.st_ino
+        return None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

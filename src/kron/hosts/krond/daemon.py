@@ -26,7 +26,7 @@ from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
-from kron.errors import ControlError
+from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.hosts.krond.failed_file import FailedFile, errors_of, places_of
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.job_files import is_in_any
@@ -105,7 +105,7 @@ class Daemon:
         self.recorder, self.monitor, self.telling, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
         self.ledger: JobLedger = self._file
         if self.metrics is not None:
             self.ledger = TimedLedger(self._file, self.metrics.on_append)
@@ -123,15 +123,18 @@ class Daemon:
             settings.max_active,
         )
         self.book = JobBook(host)
+        self.book.on_aside = self._on_aside
         self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
         self._is_signalled = False
-        self._death: ControlError | None = None  # why nothing is started any more although nobody asked for that
+        self._death: KronError | None = None  # why nothing is started any more although nobody asked for that
 
     async def begin(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them. `failed` are files with errors."""
         self.mark_failed(failed)
+        loop = asyncio.get_running_loop()
+        self.state.on_taken = lambda error: loop.call_soon_threadsafe(self._on_taken, error)
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
@@ -158,8 +161,13 @@ class Daemon:
 
     async def _recover_job(self, job: Job) -> None:
         now = self.clock.now()
-        found = await asyncio.to_thread(judge_downtime, job, now)
-        await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+        try:
+            found = await asyncio.to_thread(judge_downtime, job, now)
+            await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+        except LedgerError:
+            raise
+        except Exception as error:  # of this job alone
+            self.book.set_aside(job.record.identity, error)
 
     def mark_failed(self, failed: FailedFiles) -> None:
         """Show these files, and no others, as failed."""
@@ -306,6 +314,22 @@ class Daemon:
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
         self.notifier.hurry()
         self._asked.set()
+
+    def _on_taken(self, error: StateDirectoryError) -> None:
+        """End without waiting for runs: another krond has the directory and the runs that are recorded there."""
+        if self._death is None:
+            self.emitter.tell("StateTaken", error=error.message)
+            self._death = error
+            self.engine.hush()
+            self.notifier.hurry()
+            self._asked.set()
+
+    def _on_aside(self, identity: str, error: Exception) -> None:
+        """Report a job that cannot be judged; the others go on."""
+        job = self.book.jobs.get(identity)
+        name = identity.rpartition(":")[2] if job is None else job.work.name
+        trace = "".join(traceback.format_exception(error))
+        self.emitter.tell("JobSetAside", identity=identity, name=name, error=error_text(error), trace=trace)
 
     def on_signal(self) -> None:
         """Stop; a second signal ends what runs."""

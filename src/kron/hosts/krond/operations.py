@@ -95,6 +95,7 @@ class Operations:
             "active": active,
             "failed_reload": surface.failed_reload,
             "failed_files": [failed._asdict() for failed in surface.failed_files],
+            "set_aside": [{"identity": identity, "error": why} for identity, why in daemon.book.aside.items()],
             "monitor": {"on": True, "violations": daemon.monitor.violations},
         }
 

@@ -1,6 +1,7 @@
 """Reign: one time of leading: the engine on what the cluster remembers, from taking over until the lease is lost."""
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
@@ -107,6 +108,7 @@ class Reign:
         self._writer = Writer(desk)
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write)
         self._engine: Engine[JobBatch, JobStored] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
+        self.book.on_aside = partial(_report_aside, Emitter(realm.log))
         self._changed: Turns[_Before] = Turns()  # by identity
         self._changing: asyncio.Task[None] | None = None
 
@@ -313,3 +315,9 @@ def _stored_errors(seen: SeenKronJob) -> str | None:
     found = seen.status.get("conditions")
     conditions = found if isinstance(found, list) else []
     return next((each.get("message") for each in conditions if each.get("type") == "InvalidSpec"), None)
+
+
+def _report_aside(emitter: Emitter, identity: str, error: Exception) -> None:
+    """Report a KronJob that cannot be judged; the others go on."""
+    trace = "".join(traceback.format_exception(error))
+    emitter.tell("JobSetAside", identity=identity, name=identity, error=error_text(error), trace=trace)
