@@ -62,9 +62,9 @@ class ShiftedClock:
                 self._reached.set()
         await self._real.wait_until(None if deadline is None else deadline - self._ahead, wake)
 
-    def working(self) -> AbstractContextManager[object]:
+    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:
         """Surround a wait for something other than time."""
-        surrounding: AbstractContextManager[object] = self._real.working()
+        surrounding: AbstractContextManager[object] = self._real.working(watched=watched)
         return surrounding
 
 

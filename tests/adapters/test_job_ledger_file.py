@@ -72,7 +72,7 @@ def test_all_files_are_for_their_owner_alone(path: Path) -> None:
 
 def test_a_ledger_that_is_its_owners_anyway_leaves_no_lock_beside_it(path: Path) -> None:
     async def live() -> list[str]:
-        ledger = SqliteJobLedger(path, is_ours=True)
+        ledger = SqliteJobLedger(path, guard=lambda: True)
         await ledger.open()
         await ledger.append(DECLARED)
         await ledger.close()

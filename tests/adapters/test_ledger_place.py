@@ -1,7 +1,10 @@
 """A ledger whose file is removed while it is open loses nothing, and never writes where nobody will find it."""
 
 import asyncio
+import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -79,15 +82,52 @@ def test_to_a_file_that_was_cut_off_nothing_is_written(tmp_path: Path) -> None:
     assert said == ["its file was cut off; it has to be restored"] * 3
 
 
+@pytest.mark.parametrize("left", [1, 99, 100, 4096, 5000])
+def test_a_file_that_was_cut_to_any_size_is_noticed(tmp_path: Path, left: int) -> None:
+    path = tmp_path / "ledger.db"
+
+    said = lived(path, lambda path: os.truncate(path, left))
+
+    assert said == ["its file was cut off; it has to be restored"] * 3
+
+
+@pytest.mark.parametrize("left", [0, 32, 5000])
+def test_a_log_that_was_cut_is_noticed(tmp_path: Path, left: int) -> None:
+    said = lived(tmp_path / "ledger.db", lambda path: os.truncate(f"{path}-wal", left))
+
+    assert said == ["its file was cut off; it has to be restored"] * 3
+
+
+@pytest.mark.parametrize("statement", ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM"])
+def test_what_another_process_may_do_to_the_file_is_no_damage(tmp_path: Path, statement: str) -> None:
+    def tidy(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    assert lived(tmp_path / "ledger.db", tidy) == ["", "", ""]
+
+
+def test_a_lock_that_another_process_has_made_keeps_the_ledger_from_being_written(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+
+    def replace(path: Path) -> None:
+        Path(f"{path}.lock").unlink()
+        Path(f"{path}.lock").write_text("1\n")
+
+    said = lived(path, replace)
+
+    assert said == ["its lock was removed, and process 1 has made another; stop it and restart"] * 3
+    assert run_ids(path) == [RUN.run_id]
+
+
 def test_without_its_folder_nothing_is_written_until_there_is_one(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
 
     said = lived(folder / "ledger.db", lambda _: folder.rename(tmp_path / "away"), lambda _: folder.mkdir())
 
-    assert [reason.partition(": ")[0] for reason in said[:2]] == [
-        "its file was removed, and cannot be written again"
-    ] * 2
+    assert said[:2] == [f"its lock {folder / 'ledger.db.lock'} cannot be opened: No such file or directory"] * 2
     assert said[2] == "its file was removed; it was written again"
 
 

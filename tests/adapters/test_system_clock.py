@@ -77,7 +77,7 @@ def test_a_wait_without_a_deadline_ends_with_a_wake() -> None:
 def test_a_process_that_does_not_run_while_the_disk_is_waited_for_stood_still() -> None:
     async def body() -> None:
         clock = SystemClock()
-        with clock.working():
+        with clock.working(watched=True):
             asyncio.get_running_loop().call_later(0.2, time.sleep, 2.5)  # as if it was stopped
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.3)
 
@@ -90,7 +90,7 @@ def test_a_process_that_does_not_run_while_the_disk_is_waited_for_stood_still() 
 def test_a_disk_that_is_slow_does_not_stand_still() -> None:
     async def body() -> None:
         clock = SystemClock()
-        with clock.working():
+        with clock.working(watched=True):
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=2.5)
 
         assert not clock.stood_still()

@@ -114,7 +114,7 @@ def operator_listening(metrics: bytes) -> Iterator[int]:
 
     async def listen() -> None:
         listening, over = Listening("127.0.0.1:0"), asyncio.Event()
-        await listening.open(lambda: True, lambda: True, lambda: metrics)
+        await listening.open(lambda: True, lambda: True, lambda: metrics, time.monotonic)
         ready.set_result((asyncio.get_running_loop(), over, int(listening.address.rpartition(":")[2])))
         await over.wait()
         await listening.close()

@@ -41,7 +41,7 @@ class FastClock:
         """Wait until so much time has passed."""
         await self.wait_until(self.now() + duration, Wake())
 
-    def working(self) -> AbstractContextManager[object]:
+    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002
         """Return a context that means nothing here: real time passes anyway."""
         return nullcontext()
 

@@ -286,3 +286,14 @@ def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tup
 
     assert withdrawn == begun
     assert all(world.records[before.name] is before for before in begun)
+
+
+def test_a_task_whose_record_cannot_be_judged_is_set_aside_alone() -> None:
+    world = World(task("bad"), task("good"), now=NOON)
+    world.entries["bad"].record = task("bad", NOON.replace(tzinfo=None))
+
+    step = world.act()
+
+    assert [record.name for record in step.begun] == ["good"]
+    assert [(name, type(error)) for name, error in step.aside] == [("bad", TypeError)]
+    assert world.places["bad"] is None

@@ -31,7 +31,7 @@ class Hands:
     async def wait_until(self, _deadline: Instant | None, _wake: Wake, /) -> None:
         raise AssertionError("a watch never waits")
 
-    def working(self) -> AbstractContextManager[object]:
+    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002
         return nullcontext()
 
     def stood_still(self) -> timedelta:

@@ -134,7 +134,7 @@ def test_without_its_state_directory_krond_starts_nothing_until_there_is_one(
 
     failed = krond.wait_for("LedgerAppendFailed")
 
-    assert "its file was removed, and cannot be written again" in failed["error"]
+    assert "its directory cannot be opened: No such file or directory" in failed["error"]
     assert not diary.exists()
     krond.state.mkdir(mode=0o700)
     krond.wait_for("LedgerRecovered")

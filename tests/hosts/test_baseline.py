@@ -12,10 +12,14 @@ import pytest
 from kron import Scheduler
 from kron.adapters.sqlite_ledger.ledger import SqliteLedger
 from kron.engine.ports import Batch, Ledger
+from kron.hosts.recorder import Recorder
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.event import Event
 from kron.rules.record import TaskRecord
 from kron.testing import FaultyLedger, MemoryLedger, VirtualClock, crash
+from kron.theory.checker import Checker
+from kron.theory.trace import Header
+from tests.theory.traces import violated
 
 NOON = parse_instant("2026-03-02T12:00:30Z")
 HOUR, DAY, MINUTE, SECOND = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)
@@ -296,3 +300,64 @@ async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_
     assert retry is not None
     assert timedelta(0) < retry - world.clock.now() <= 5 * MINUTE
     await world.scheduler.stop()
+
+
+@on_a_loop
+async def test_a_start_that_is_not_far_ahead_is_not_repeated_because_its_failure_is(world: World) -> None:
+    async def fails() -> None:
+        world.starts.append(world.clock.now())
+        await world.clock.sleep(50 * MINUTE)
+        raise ValueError("no report")
+
+    await world.scheduler.initialize([("report", "0 * * * *", fails, 5 * HOUR)])
+    await world.clock.advance(HOUR - 30 * SECOND)  # it starts at 12:00:30 and, owed again, at 13:00
+    await world.clock.advance(51 * MINUTE)
+    world.starts.clear()
+
+    world.clock.jump(-53 * MINUTE - 20 * MINUTE)  # 12:38, with a start at 13:00 and a failure at 13:50
+    await world.clock.advance(HOUR)
+
+    assert world.starts == []
+    await world.scheduler.stop()
+
+
+class SlowLedger(MemoryLedger):
+    """A ledger that lets something happen in the middle of its next append."""
+
+    meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None
+
+    async def append(self, batch: Batch) -> None:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            await meanwhile()
+        await super().append(batch)
+
+
+@on_a_loop
+async def test_a_trace_says_that_the_clock_was_set_back_where_its_baselines_are_clamped() -> None:
+    clock, ledger, checker = VirtualClock(NOON + AHEAD), SlowLedger(), Checker(Header("polling"))
+    scheduler = Scheduler(
+        ledger=ledger, clock=clock, sink=Recorder(clock.now, checker.read), timezone="UTC", contract="polling"
+    )
+
+    async def report() -> None: ...
+
+    registrations = [("report", "0 * * * *", report, MINUTE), ("daily", "30 12 * * *", report, MINUTE)]
+    await scheduler.initialize(registrations)
+    await clock.advance(15 * MINUTE)
+    calls: list[asyncio.Task[None]] = []
+
+    async def correct() -> None:
+        """Set the clock back and ask for the list again, while a start is being recorded, until it is 14:00."""
+        clock.jump(hours(14)[0] - SECOND - clock.now())
+        calls.append(asyncio.ensure_future(scheduler.initialize(registrations)))
+        await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        clock.delay(2 * SECOND)
+
+    ledger.meanwhile = correct
+    await clock.advance(30 * MINUTE)
+    await asyncio.gather(*calls)
+    await clock.advance(2 * HOUR)
+
+    assert violated(checker.report()) == set()
+    await scheduler.stop()

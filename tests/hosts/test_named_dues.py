@@ -280,3 +280,19 @@ def test_the_instants_of_a_schedule_end_with_the_calendar() -> None:
     instants = DueInstants(Timing.parse("* * * * * @win(after,0s)", identity="a"))
 
     assert [due for _, due in instants.since(last)] == [last + MINUTE]
+
+
+@pytest.mark.parametrize("knows_clamp", [False, True])
+def test_after_a_crash_the_ledger_says_whether_a_baseline_was_clamped(*, knows_clamp: bool) -> None:
+    trace, ahead = Trace(), NOON + 72 * HOUR
+    trace.lists(ahead - HOUR, a=SPREAD)
+    trace.put(ahead, "RunStart", task="a")
+    trace.put(ahead, "ClockSet", clock=NOON)
+    trace.put(ahead, "UnexpectedShutdown", clock=NOON)
+    memory = {"task": "a", "cron": SPREAD, "retryDelayMs": 0, "first": NOON - HOUR}
+    items = [{"name": "a", "cron": SPREAD, "retryDelayMs": 0}]
+    trace.put(ahead, "InitStart", call=9, registrations=items, clock=ahead - MINUTE)
+    start = {"lastStart": NOON if knows_clamp else ahead}
+    trace.put(ahead, "InitSuccess", call=9, remembered=[{**memory, **start}], clock=ahead - MINUTE)
+
+    assert ("lastDue" in trace.positions[-1].fields) == knows_clamp

@@ -236,3 +236,34 @@ def test_runs_of_one_instant_are_taken_together_as_one_by_one(lost: dict[str, ob
         life.begins_again(3 * HOUR, **lost)
 
     assert together.positions == apart.positions
+
+
+AHEAD = 50 * HOUR  # by how much the clock was wrong
+
+
+def corrected() -> Life:
+    """Return a life whose task ran at a time that the clock, since it was set back by days, has yet to show again."""
+    life = Life()
+    life.put(AHEAD + DUE, "RunStart", task="a")
+    life.put(AHEAD + DUE, "RunSuccess", task="a")
+    life.put(AHEAD + DUE, "ClockSet", clock=AHEAD - 9 * HOUR)
+    return life
+
+
+def test_a_lost_start_at_the_very_instant_of_one_before_the_correction_stands_at_its_instant() -> None:
+    life = corrected()
+    life.put(AHEAD + DUE, "UnexpectedShutdown", clock=AHEAD + DUE)
+    life.begins_again(AHEAD + DUE + MINUTE, lastStart=AHEAD + DUE, interrupted=True)
+
+    assert life.events == ["RunStart", "RunSuccess", "ClockSet", "RunStart", *AGAIN]
+    assert life.positions[5] == Position(AHEAD + DUE, "RunStart", {"task": "a"})
+
+
+@pytest.mark.parametrize("known", [AHEAD + DUE, AHEAD - 9 * HOUR])
+def test_a_start_before_two_corrections_is_not_lost_whichever_of_them_the_ledger_knows(known: int) -> None:
+    life = corrected()
+    life.put(AHEAD + DUE, "ClockSet", clock=AHEAD - 20 * HOUR)
+    life.put(AHEAD + DUE, "UnexpectedShutdown", clock=AHEAD - 20 * HOUR)
+    life.begins_again(AHEAD + DUE, lastStart=known)
+
+    assert life.events == ["RunStart", "RunSuccess", "ClockSet", "ClockSet", *AGAIN]

@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from kron import running
+from tests.engine.asked_clock import AskedClock
 from tests.hosts.world import MINUTE, NOON, SECOND, World, run
 
 
@@ -45,3 +47,18 @@ def test_a_run_that_ended_in_a_standstill_does_not_keep_the_next_one_from_runnin
         await stopping
 
     run(body())
+
+
+def test_no_wait_of_a_scheduler_for_its_ledger_is_watched_because_lateness_changes_nothing() -> None:
+    clock = AskedClock(NOON)
+
+    async def live() -> None:
+        async def report() -> None: ...
+
+        async with running([("report", "* * * * *", report, MINUTE)], clock=clock, timezone="UTC"):
+            await clock.advance(5 * MINUTE)
+
+    asyncio.run(live())
+
+    assert clock.watched
+    assert not any(clock.watched)

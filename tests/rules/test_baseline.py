@@ -77,3 +77,17 @@ def test_what_was_clamped_is_not_clamped_again() -> None:
     found = clamped(record(failed, last_attempt=failed, last_failure=failed, retry_until=failed + HOUR))
 
     assert clamp(found.after, NOW) is None
+
+
+def test_a_start_half_an_hour_ahead_stays_though_its_failure_is_far_ahead() -> None:
+    started, failed = NOW + HOUR / 2, NOW + HOUR + MINUTE
+    before = record(NOW + MINUTE, last_attempt=started, last_failure=failed, retry_until=failed + 5 * MINUTE)
+
+    assert clamped(before).after == before._replace(last_failure=NOW, retry_until=NOW + 5 * MINUTE)
+
+
+def test_a_retry_that_is_not_far_ahead_keeps_its_instant_and_its_delay_beside_a_clamped_start() -> None:
+    started, failed = NOW + HOUR + MINUTE, NOW + MINUTE  # the clock was set back while it ran
+    before = record(last_attempt=started, last_failure=failed, retry_until=failed + 5 * MINUTE)
+
+    assert clamped(before).after == before._replace(last_attempt=NOW)

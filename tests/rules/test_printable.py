@@ -1,12 +1,13 @@
 """Text of others, safe to print: no character is left that a terminal obeys, and all others stay."""
 
+import json
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kron.rules.printable import safe_line, safe_text
+from kron.rules.printable import safe_json, safe_line, safe_text
 
 _BIDI = {"ALM", "LRM", "RLM"} | {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
 _MARKS = ["\u061c", "\u200e", "\u200f"]
@@ -58,3 +59,12 @@ def test_no_line_holds_a_character_that_a_terminal_obeys(text: str) -> None:
 @given(_TEXT)
 def test_each_line_of_a_text_is_safe(text: str) -> None:
     assert safe_text(text).split("\n") == ["\t".join(map(safe_line, line.split("\t"))) for line in text.split("\n")]
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(_TEXT, st.lists(_TEXT, max_size=3), max_size=3))
+def test_safe_json_means_the_same_and_each_of_its_lines_is_safe(value: dict[str, list[str]]) -> None:
+    text = safe_json(json.dumps(value, ensure_ascii=False, indent=1))
+
+    assert json.loads(text) == json.loads(json.dumps(value))
+    assert not any(map(_is_obeyed, text.replace("\n", "")))

@@ -51,7 +51,7 @@ _LONGEST = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 20, 90))
 
 def draw(seed: int, contract: str) -> Scenario:
     """Return the scenario of a seed: one to five jobs, some hours to two days, and few or many accidents."""
-    chance, lines = Random(f"scenario {seed}"), Random(f"lines {seed}")
+    chance, lines, clocks = (Random(f"{what} {seed}") for what in ("scenario", "lines", "clocks"))
     timezone, day = chance.choice(_PLACES)
     span = chance.choice((6, 12, 24, 24, 48)) * _HOUR
     jobs = tuple(_draw_job(chance, name, span) for name in _NAMES[: chance.randint(1, len(_NAMES))])
@@ -64,7 +64,7 @@ def draw(seed: int, contract: str) -> Scenario:
         seed,
         PRESETS[contract],
         timezone,
-        _draw_accidents(chance, span),
+        replace(_draw_accidents(chance, span), corrections=_draw_corrections(clocks, span)),
         dialect="extended" if has_lines else "posix",
     )
 
@@ -86,3 +86,8 @@ def _draw_accidents(chance: Random, span: timedelta) -> Accidents:
     kinds = [kind for kind in _KINDS if chance.random() < 0.6]
     rates = {kind: about / len(kinds) for kind in kinds}
     return replace(NO_ACCIDENTS, **rates)
+
+
+def _draw_corrections(clocks: Random, span: timedelta) -> float:
+    """Return how often a day the clock is corrected by days: in half of the lives about once or twice in the span."""
+    return clocks.choice((0, 0, 1, 2)) * (24 * _HOUR / span)

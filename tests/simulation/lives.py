@@ -62,10 +62,14 @@ class World:
 
         return (name, cron, callback, delay)
 
-    def failing_task(self, name: str, cron: str, *, delay: timedelta = _DELAY) -> Registration:
-        """Return a task that fails at once."""
+    def failing_task(
+        self, name: str, cron: str, *, lasts: timedelta = timedelta(0), delay: timedelta = _DELAY
+    ) -> Registration:
+        """Return a task that fails after a while."""
 
         async def callback() -> None:
+            if lasts:
+                await self.clock.sleep(lasts)
             raise ValueError(name)
 
         return (name, cron, callback, delay)
@@ -181,6 +185,26 @@ async def clock_set_forwards(world: World) -> None:
     await world.stop()
 
 
+async def clock_set_back(world: World) -> None:
+    """The clock is set back by less than an hour while a task runs: it fails, and is retried before its time again."""
+    await world.clock.advance(timedelta(minutes=1))
+    await world.initialize(world.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=40)))
+    await world.clock.advance(_HOUR + _QUARTER)  # it has been running since 13:00
+    world.clock.jump(-timedelta(minutes=50))
+    await world.clock.advance(2 * _HOUR)
+    await world.stop()
+
+
+async def failure_far_ahead(world: World) -> None:
+    """The clock is set back by an hour and a quarter: the last failure is far ahead of it, the start before it not."""
+    await world.clock.advance(timedelta(minutes=1))
+    await world.initialize(world.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=50), delay=5 * _HOUR))
+    await world.clock.advance(2 * _HOUR - timedelta(minutes=8))  # it began at 13:00, and it is 13:53
+    world.clock.jump(-_HOUR - _QUARTER)
+    await world.clock.advance(_HOUR)
+    await world.stop()
+
+
 LIVES: Mapping[str, Life] = MappingProxyType(
     {
         life.__name__.replace("_", " "): life
@@ -192,6 +216,8 @@ LIVES: Mapping[str, Life] = MappingProxyType(
             initialised_twice,
             stopped_at_the_last_moment,
             clock_set_forwards,
+            clock_set_back,
+            failure_far_ahead,
         )
     }
 )

@@ -111,3 +111,48 @@ def test_a_retry_of_the_wrong_clock_waits_its_delay_from_the_correction() -> Non
     assert after(NOW + 5 * MINUTE) == set()
     assert "S1" in after(NOW + 5 * MINUTE - 1)
     assert "L1" in after(NOW + 7 * MINUTE)
+
+
+def test_a_start_that_is_not_far_ahead_stays_served_though_its_failure_is_far_ahead() -> None:
+    started, failed = LATER + HOUR, LATER + HOUR + 35 * MINUTE
+    back = started - 30 * MINUTE
+    retry = back + 5 * MINUTE
+
+    def after(*starts: int) -> set[str]:
+        lines: list[tuple[Any, ...]] = [(started, started, "RunStart"), (failed, failed, "RunFailure")]
+        lines += [(failed, back, "ClockSet")]
+        for clock in starts:
+            lines += [(max(failed, clock), clock, "RunStart"), (max(failed, clock), clock, "RunSuccess")]
+        return violated(judge(*lines))
+
+    assert after(retry, started + HOUR) == set()
+    assert "S1" in after(retry, started)
+
+
+@pytest.mark.parametrize(("remembered", "name"), [(LATER, "S1"), (NOW, "L1")])
+def test_after_a_crash_the_ledger_says_whether_a_baseline_was_clamped(remembered: int, name: str) -> None:
+    near = LATER - 30 * MINUTE  # the start of the wrong clock is not far ahead any longer
+    memory = {**HOURLY[0], "task": "a", "first": 0, "lastStart": remembered}
+    lines: list[tuple[Any, ...]] = [
+        (LATER, NOW, "ClockSet"),
+        (LATER, NOW, "UnexpectedShutdown"),
+        (LATER, near, "InitStart", {"call": 2, "registrations": HOURLY}),
+        (LATER, near, "InitSuccess", {"call": 2, "remembered": [memory]}),
+    ]
+    start = (LATER, near, "RunStart")
+
+    assert (name in violated(judge(*lines, start))) == (remembered == LATER)
+    assert (name in violated(judge(*lines, (LATER, near + 2 * MINUTE, "Thaw")))) == (remembered == NOW)
+
+
+def test_a_task_that_a_list_makes_another_one_forgets_what_the_ledger_remembers_of_a_wrong_clock() -> None:
+    other = [{**HOURLY[0], "retryDelayMs": MINUTE}]
+    memory = {**HOURLY[0], "task": "a", "first": 0, "lastStart": NOW - 2 * HOUR, "lastFailure": LATER}
+    lines: list[tuple[Any, ...]] = [
+        (LATER, LATER, "UnexpectedShutdown"),
+        (LATER, NOW, "InitStart", {"call": 2, "registrations": other}),
+        (LATER, NOW, "InitSuccess", {"call": 2, "remembered": [{**memory, "retryAt": LATER + MINUTE}]}),
+        (LATER, NOW + 10 * MINUTE, "Thaw"),
+    ]
+
+    assert violated(judge(*lines, contract="polling")) == set()

@@ -51,6 +51,7 @@ class Present(NamedTuple):
     chosen: Mapping[str, float]  # by identity: when a job is expected to run next, in seconds since 1970
     now: float  # in seconds since 1970
     failed_files: int = 0
+    aside: int = 0  # jobs
 
 
 class JobMetrics:
@@ -139,13 +140,15 @@ class Snapshot(NamedTuple):
 
     def _lines(self) -> Iterator[str]:
         """Yield what there is for each job, and of all jobs; one that is not declared any more has nothing."""
-        active, jobs, chosen, now, failed_files = self.present
+        active, jobs, chosen, now, failed_files, aside = self.present
         yield from _head("kron_active_runs", "gauge", "Attempts that are under way.")
         yield f"kron_active_runs {active}.0\n"
         yield from _head("kron_jobs", "gauge", "Jobs that are declared.")
         yield f"kron_jobs {len(jobs)}.0\n"
         yield from _head("kron_failed_files", "gauge", "Job files with errors: their jobs are not as they say.")
         yield f"kron_failed_files {failed_files}.0\n"
+        yield from _head("kron_jobs_set_aside", "gauge", "Jobs whose data cannot be judged: they start nothing.")
+        yield f"kron_jobs_set_aside {aside}.0\n"
         yield from _head("kron_runs_total", "counter", "Periods and extra runs, by outcome.")
         for (identity, outcome), count in _from_zero(self.runs, jobs, Outcome.MISSED.value):
             if identity in jobs:

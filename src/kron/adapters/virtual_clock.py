@@ -54,7 +54,7 @@ class VirtualClock:
             heappush(self._deadlines, (deadline, next(self._order), waiting))
         await waiting
 
-    def working(self) -> AbstractContextManager[object]:
+    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002  # all are
         """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
         return self._work
 

@@ -17,10 +17,13 @@ from kron.engine.delay import Delay
 from kron.engine.emitter import Emitter, report_death
 from kron.engine.ports import Clock, Store
 from kron.engine.watch import Watch
+from kron.errors import LedgerWriteError
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.telling import failure_text
 
 _LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
+_SOON = 1.0  # seconds, where the ledger's place is not as it was: it may be put back any moment, and looking is cheap
+_SELDOM = 60  # tries for each time that the same failure is reported again, where they are made soon
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 
 _Result = TypeVar("_Result")
@@ -39,6 +42,8 @@ class Engine(Generic[Batch, Stored]):
         self._loop: Task[None] | None = None
         self._hushed = False
         self._failures = 0
+        self._pause = 0.0  # seconds until the ledger is tried again
+        self._told = ""  # of its last failure
         self._failure: Exception | None = None
         self._last_tries = _LAST_TRIES
 
@@ -108,8 +113,13 @@ class Engine(Generic[Batch, Stored]):
         return self._hushed
 
     def look(self) -> None:
-        """Tell what has become of the time: whoever is about to ask for something may have stood still, too."""
-        self._emitter.emit(self._watch.read(self._clock.now(), is_awake=False))
+        """Report freezes and leaps before a call is handled: its caller may have stood still, too.
+
+        The next step reports a clock that was set back, because it clamps baselines by the same reading.
+        """
+        now = self._clock.now()
+        if not self._watch.is_set_back(now):
+            self._emitter.emit(self._watch.read(now, is_awake=False))
 
     def hush(self) -> None:
         """Start nothing any more, from this very moment on."""
@@ -202,7 +212,7 @@ class Engine(Generic[Batch, Stored]):
 
     async def _back_off(self) -> None:
         """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
-        until = self._clock.monotonic() + _back_off(self._failures)
+        until = self._clock.monotonic() + self._pause
         while not (self._hushed and not self._book.is_busy()):
             left = SECOND * (until - self._clock.monotonic())
             if left <= ZERO:  # to the microsecond: of less no clock would see the end
@@ -237,11 +247,15 @@ class Engine(Generic[Batch, Stored]):
         except Exception as error:
             step.undo()
             self._failures, self._failure = self._failures + 1, error
-            seconds = _back_off(self._failures)
-            self._emitter.tell("LedgerAppendFailed", error=failure_text(error), retryInSeconds=seconds)
+            is_soon = isinstance(error, LedgerWriteError) and error.retry_soon
+            self._pause = _SOON if is_soon else _back_off(self._failures)
+            said = failure_text(error)
+            if not is_soon or said != self._told or self._failures % _SELDOM == 0:
+                self._emitter.tell("LedgerAppendFailed", error=said, retryInSeconds=self._pause)
+            self._told = said
             return None
         if self._failures:
-            self._failures, self._failure = 0, None
+            self._failures, self._failure, self._told = 0, None, ""
             self._emitter.tell("LedgerRecovered", records=step.records)
         return True
 

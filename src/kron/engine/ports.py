@@ -31,11 +31,14 @@ class Clock(Protocol):
         Coming back a little early is allowed, coming back late is reported by the engine.
         """
 
-    def working(self) -> AbstractContextManager[object]:
-        """Surround a wait for something other than time (a disk), so that a virtual clock does not move meanwhile."""
+    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:
+        """Surround a wait for something other than time (a disk), so that a virtual clock does not move meanwhile.
+
+        `watched`: also count for how long the process does not run in it. That costs some microseconds.
+        """
 
     def stood_still(self) -> timedelta:
-        """Return for how long in all the process did not run although it was `working`: stopped, or without a turn."""
+        """Return for how long in all the process did not run in watched waits: stopped, or without a turn."""
 
 
 class Batch(NamedTuple):

@@ -24,7 +24,7 @@ class Planned:
 
     __slots__ = (
         "_agenda", "_befores", "_contract", "_entries", "_me",
-        "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled",
+        "aside", "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled",
     )  # fmt: skip
 
     def __init__(self, now: Instant, agenda: Agenda[Entry], contract: Contract, me: str) -> None:
@@ -39,6 +39,7 @@ class Planned:
         self.owed: list[Obligation] = []  # for each that begins
         self.runs: list[RunRecord] = []
         self.evaluated = 0
+        self.aside: list[tuple[str, Exception]] = []  # tasks that could not be judged
 
     def settle(self, ended: Iterable[Run], entries: Mapping[str, Entry]) -> None:
         """Record ends; the tasks then owe what came meanwhile. One that was removed while it ran has no entry."""
@@ -64,7 +65,11 @@ class Planned:
         for entry in entries:
             self.evaluated += 1
             record = entry.record
-            planned = plan(record, entry.due, self.now, self._me)
+            try:
+                planned = plan(record, entry.due, self.now, self._me)
+            except Exception as error:  # of this task alone; it is looked at again when tasks are declared
+                self.aside.append((record.name, error))
+                continue
             if isinstance(planned, Begin):
                 self.owed.append(planned.owed)
                 self.begun.append(planned.after)

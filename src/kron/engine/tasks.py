@@ -22,7 +22,7 @@ from kron.rules.contract import Contract
 from kron.rules.freeze import Freeze
 from kron.rules.obligation import Obligation
 from kron.rules.record import TaskRecord
-from kron.rules.telling import tell_clamp, tell_start
+from kron.rules.telling import error_text, tell_clamp, tell_start
 
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
@@ -192,6 +192,8 @@ class TaskBook:
             self._emitter.emit(map(tell_clamp, clamped))
         if planned.ended:
             tell_ends(self._emitter, planned)
+        for name, error in planned.aside:
+            self._emitter.tell("TaskSetAside", taskName=name, error=error_text(error))
         if not planned.begun:
             return
         if not hushed:

@@ -25,11 +25,15 @@ class Watch:
         if deadline is not None:
             self._asked = self._clock.monotonic() + max(0.0, (deadline - self._clock.now()) / SECOND)
 
+    def is_set_back(self, now: Instant) -> bool:
+        """Whether the wall clock was set back since the last look, by a noteworthy amount."""
+        return self._jumped(now, self._clock.monotonic()) <= -_NOTEWORTHY
+
     def read(self, now: Instant, *, is_awake: bool = True) -> list[Event]:
         """Return what is noteworthy about the time since the last look; who is not awake goes on sleeping."""
         found: list[Event] = []
         monotonic = self._clock.monotonic()
-        jumped = (now - self._wall) / SECOND - (monotonic - self._monotonic)
+        jumped = self._jumped(now, monotonic)
         leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
         late = 0.0 if self._asked is None else monotonic - self._asked
         if leap:
@@ -42,3 +46,7 @@ class Watch:
         if is_awake or late >= _NOTEWORTHY:
             self._asked = None
         return found
+
+    def _jumped(self, now: Instant, monotonic: float) -> float:
+        """Return by how many seconds the wall clock has gone on farther than the other one."""
+        return (now - self._wall) / SECOND - (monotonic - self._monotonic)

@@ -21,12 +21,12 @@ class StateDirectoryError(KronError):
 class UnknownJobError(KronError):
     """Nobody knows a job of that name, or several are meant."""
 
-    def __init__(self, *, job: str, identities: tuple[str, ...] = (), failed_files: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, job: str, identities: tuple[str, ...] = (), errors: tuple[str, ...] = ()) -> None:
         tail = f"; it may be {', '.join(map(shown, identities))}" if identities else ""
-        if failed_files:
-            tail = f"; these files have errors, see krond status: {', '.join(map(shown, failed_files))}"
+        if errors:
+            tail = f" that krond runs, and may be in a file that failed: {'; '.join(errors)}"
         reason = "is the name of several jobs" if identities else "is not a job"
-        super().__init__(f"{shown(job)} {reason}{tail}", job=job, identities=list(identities))
+        super().__init__(f"{shown(job)} {reason}{tail}", job=job, identities=list(identities), errors=list(errors))
 
 
 class UnknownRunError(KronError):

@@ -182,10 +182,11 @@ class LedgerInUseError(LedgerError):
 class LedgerWriteError(LedgerError):
     """An append failed as a whole; none of its records was kept."""
 
-    def __init__(self, *, path: str, reason: str, cause: Exception | None = None) -> None:
-        """`cause` is the original error, which the message does not repeat."""
+    def __init__(self, *, path: str, reason: str, cause: Exception | None = None, retry_soon: bool = False) -> None:
+        """`cause` is the original error, which the message does not repeat; `retry_soon`: a retry costs little."""
         message = f"Ledger {shown(path)} cannot be written: {reason}"
         super().__init__(message, path=path, reason=reason, **_with_cause(cause))
+        self.retry_soon = retry_soon
 
 
 class LedgerConflictError(LedgerError):

@@ -24,6 +24,7 @@ from kron.errors import (
 )
 from kron.errors import shown as shown_text
 from kron.rules.finding import Finding
+from kron.rules.printable import safe_json, safe_line, safe_text
 
 _INTERRUPTED = 128 + signal.SIGINT
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
@@ -74,7 +75,7 @@ def _exit_code(error: KronError) -> int:
 
 def _print_error(program: str, error: KronError, text: str) -> None:
     """Print the message, and where the place is known the text with a caret under it and what would be right."""
-    click.secho(f"{program}: error: {error.message}", fg="red", err=True)
+    click.secho(f"{program}: error: {safe_text(error.message)}", fg="red", err=True)
     if isinstance(error, InvalidCronExpressionError):
         text, position, fix = error.expression, error.position, error.fix
     elif isinstance(error, InvalidDefinitionError) and error.position is not None:
@@ -96,7 +97,8 @@ def heed_terminal(context: click.Context) -> None:
 def print_findings(findings: Sequence[Finding]) -> None:
     """Print one line for each finding on standard error, all at once: there may be thousands."""
     if findings:
-        click.echo("\n".join(click.style(str(finding), fg=_COLOURS[finding.level]) for finding in findings), err=True)
+        lines = (click.style(safe_line(str(finding)), fg=_COLOURS[finding.level]) for finding in findings)
+        click.echo("\n".join(lines), err=True)
 
 
 def end_with_findings(findings: Sequence[Finding], *, strict: bool, as_json: bool, unreadable: bool = False) -> None:
@@ -104,11 +106,16 @@ def end_with_findings(findings: Sequence[Finding], *, strict: bool, as_json: boo
     if strict:
         findings = [replace(found, level="error") if found.level == "warning" else found for found in findings]
     if as_json:
-        click.echo(json.dumps([finding.to_dict() for finding in findings], ensure_ascii=False, indent=1))
+        print_json([finding.to_dict() for finding in findings])
     else:
         print_findings(findings)
     failed = any(finding.level == "error" for finding in findings)
     click.get_current_context().exit(2 if unreadable else int(failed))
+
+
+def print_json(value: object) -> None:
+    """Print a value as people and scripts can read it."""
+    click.echo(safe_json(json.dumps(value, ensure_ascii=False, indent=1)))
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str) -> None:

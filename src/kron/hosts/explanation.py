@@ -17,6 +17,7 @@ from kron.hosts.draw import window_bar
 from kron.instant import MICROSECOND, format_duration, format_instant
 from kron.rules.job import Job
 from kron.rules.policy import Policy
+from kron.rules.printable import safe_json, safe_line
 
 
 def explained(decision: Decision) -> dict[str, object]:
@@ -38,7 +39,7 @@ def print_expression(job: Job) -> None:
     """Print what the text of a job says."""
     expression = job.timing.schedule.expression
     title("1 Text")
-    click.echo(f"  {job.to_line()}")
+    click.echo(f"  {safe_line(job.to_line())}")
     fields = (expression.minute, expression.hour, expression.day, expression.month, expression.weekday)
     for field in fields:
         values = "every value" if field.full else _shortened([str(value) for value in field])
@@ -66,7 +67,7 @@ def print_decision(decision: Decision) -> None:
     click.echo(f"  period id   {decision.period_id}")
     click.echo(f"  period key  {decision.period_key}  ({decision.seed_strategy.value})")
     seed_text = "\n".join((decision.identity, decision.period_key, decision.salt))
-    click.echo(f"  SHA-256 of  {json.dumps(seed_text, ensure_ascii=False)}")
+    click.echo(f"  SHA-256 of  {safe_json(json.dumps(seed_text, ensure_ascii=False))}")
     click.echo(f"  seed hash   {decision.seed_hash}")
     title("4 Window")
     click.echo(f"  {decision.window_mode.value}, {both_texts(zone, decision.window_start)}")

@@ -24,18 +24,23 @@ _LONG_AGO: Milliseconds = -(1 << 62)
 class _Task:
     """A task of a list: when it is due, and since when what falls due is owed."""
 
-    __slots__ = ("_instants", "came", "coming", "cron", "delay", "last_start", "name")
+    __slots__ = ("_instants", "came", "coming", "cron", "delay", "is_doubtful", "last_start", "name")
 
     def __init__(self, name: str, cron: str, delay: object, instants: DueInstants) -> None:
         self.name, self.cron, self.delay = name, cron, delay
         self._instants = instants
         self.came: Milliseconds = 0
         self.last_start: Milliseconds | None = None
+        self.is_doubtful = False  # since its last start a clock far behind may have changed what a ledger remembers
         self.coming: Iterator[tuple[Milliseconds, Milliseconds | None]] = iter(())
 
     def is_as(self, other: "_Task") -> bool:
         """Whether nothing has changed."""
         return (self.cron, self.delay) == (other.cron, other.delay)
+
+    def is_in(self, memory: Mapping[str, Any]) -> bool:
+        """Whether a ledger remembers it as it is."""
+        return (memory["cron"], memory["retryDelayMs"]) == (self.cron, self.delay)
 
     def expect(self, after: Milliseconds) -> None:
         """Begin to be due after an instant."""
@@ -46,17 +51,21 @@ class _Task:
         """The beginning of the minute in which it came."""
         return self.came - self.came % _MINUTE
 
-    def is_ahead(self, clock: Milliseconds) -> bool:
-        """Whether a clock that was far ahead has recorded its last start, or when it came."""
-        return is_far_ahead(self.came if self.last_start is None else max(self.came, self.last_start), clock)
+    def clamp(self, t: Milliseconds, clock: Milliseconds, memory: Mapping[str, Any] | None) -> bool:
+        """Count from the clock, or from what was remembered, what a clock far ahead has recorded.
 
-    def clamp(self, clock: Milliseconds, memory: Mapping[str, Any]) -> None:
-        """Count from the clock, or from what was remembered, what a clock far ahead has recorded."""
-        times = (self.came, self.last_start, memory.get("first"), memory.get("lastStart"))
-        if any(at is not None and is_far_ahead(at, clock) for at in times):
-            self.came = min(clock, memory.get("first", self.came))
-            if self.last_start is not None:
-                self.last_start = min(clock, memory.get("lastStart", self.last_start))
+        Return whether what is owed has to be counted again; `t` is the latest instant that any clock has shown.
+        """
+        is_behind = is_far_ahead(t, clock)
+        if memory is not None and (is_behind or self.is_doubtful):
+            self.came, self.last_start = memory["first"], memory.get("lastStart")
+            is_recounted, self.is_doubtful = True, is_behind
+        else:
+            is_recounted, self.is_doubtful = clock < t, self.is_doubtful or is_behind
+        if is_far_ahead(self.came if self.last_start is None else max(self.came, self.last_start), clock):
+            self.came = min(clock, self.came)
+            self.last_start = None if self.last_start is None else min(clock, self.last_start)
+        return is_recounted
 
     def owes(self, due: Milliseconds) -> bool:
         """Whether a due instant is one that no start has served; after a clock was set back most are."""
@@ -136,10 +145,11 @@ class NamedDues:
             case "UnexpectedShutdown":
                 self._calls.clear()
             case "ClockSet":
-                last_dues = self._recount(self._tasks.values(), {})
+                last_dues = self._recount(self._tasks.values())
                 return position._replace(fields={**position.fields, "lastDue": last_dues}) if last_dues else position
             case "RunStart" if (task := self._tasks.get(position.task)) is not None:
                 task.last_start = max(self._clock, _LONG_AGO if task.last_start is None else task.last_start)
+                task.is_doubtful = False
         return position
 
     def _begin(self, position: Position) -> Position:
@@ -174,15 +184,17 @@ class NamedDues:
         known, self._tasks = self._tasks, {}
         last_dues: dict[str, Milliseconds] = {}
         for task in self._calls.pop(position.fields["call"], ()):
-            old = known.get(task.name)
+            old, memory = known.get(task.name), remembered.get(task.name)
+            if memory is not None and not (self._keeps_history or task.is_in(memory)):
+                memory = None  # it is of a task that this list has made another one
             if old is not None and old.is_as(task):
                 self._tasks[task.name] = old
-                if old.is_ahead(self._clock) or self._clock < position.t:
-                    last_dues.update(self._recount((old,), remembered))
+                if old.clamp(self._t, self._clock, memory):
+                    last_dues.update(self._owed(old))
                 continue
             self._tasks[task.name] = task
-            self._place(task, old, None if has_begun else remembered.get(task.name))
-            task.clamp(self._clock, remembered.get(task.name, {}))
+            self._place(task, old, None if has_begun else memory)
+            task.clamp(self._t, self._clock, memory)
             if (due := task.latest(self._clock)) is not None:
                 last_dues[task.name] = due
             self._expect(task)
@@ -192,21 +204,22 @@ class NamedDues:
         """Say since when a task is owed what falls due."""
         task.came, task.last_start = self._clock, None
         if old is not None and self._keeps_history:
-            task.came, task.last_start = old.came, old.last_start
-        elif memory is not None and (
-            self._keeps_history or (memory["cron"], memory["retryDelayMs"]) == (task.cron, task.delay)
-        ):
+            task.came, task.last_start, task.is_doubtful = old.came, old.last_start, old.is_doubtful
+        elif memory is not None:
             task.came, task.last_start = memory["first"], memory.get("lastStart")
 
-    def _recount(self, tasks: Iterable[_Task], remembered: Mapping[str, Any]) -> dict[str, Milliseconds]:
+    def _recount(self, tasks: Iterable[_Task]) -> dict[str, Milliseconds]:
         """Return when tasks were due last, those that owe a run by a clock that was set back."""
         found: dict[str, Milliseconds] = {}
         for task in tasks:
-            task.clamp(self._clock, remembered.get(task.name, {}))
-            due = task.latest(self._clock)
-            if due is not None and task.owes(due):
-                found[task.name] = due
+            task.clamp(self._t, self._clock, None)
+            found.update(self._owed(task))
         return found
+
+    def _owed(self, task: _Task) -> dict[str, Milliseconds]:
+        """Return when a task was due last, if no start has served that."""
+        due = task.latest(self._clock)
+        return {task.name: due} if due is not None and task.owes(due) else {}
 
     # --- what falls due -----------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ class Reconciliation:
         self._calls: dict[object, _List] = {}  # of initialisations that have not returned
         self._listed: _List | None = None  # the current list
         self._started: dict[str, int] = {}  # when each task was started last
-        self._ahead: dict[str, int] = {}  # what that was before a clock that was far ahead was set back
+        self._ahead: dict[str, set[int]] = {}  # what that was before a clock that was far ahead was set back
         self._running: set[str] = set()
         self._cut_off: set[str] = set()  # by a crash, and not started since
         self._is_frozen = False
@@ -106,7 +106,7 @@ class Reconciliation:
         for name, known in self._started.items():
             started = max(known, remembered.get(name, {}).get("lastStart", known))
             if is_far_ahead(started, clock):
-                self._ahead[name] = started
+                self._ahead.setdefault(name, set()).add(started)
                 self._started[name] = min(clock, remembered.get(name, {}).get("lastStart", clock))
 
     def flush(self) -> None:
@@ -151,9 +151,10 @@ class Reconciliation:
         """Yield the end of a run that was in flight, and the next start: no more fits between two records."""
         start, is_running = memory.get("lastStart", _LONG_AGO), memory.get("interrupted", False)
         was_running, known = name in self._running, self._started.get(name, _LONG_AGO)
-        if start == self._ahead.get(name):  # the trace has it; the ledger does not know yet that it was clamped
-            start = known
-        is_lost = start > known or (is_running and not was_running and name not in self._cut_off)
+        is_new = is_running and not was_running and name not in self._cut_off
+        if start in self._ahead.get(name, ()) and not is_new:
+            start = known  # the trace has it; the ledger does not know yet that it was clamped
+        is_lost = is_new or start > known
         if was_running and (is_lost or not is_running):
             yield from _end(known, memory)
         if is_lost:

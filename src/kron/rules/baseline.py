@@ -21,20 +21,24 @@ class Clamped(NamedTuple):
 
 
 def clamp(record: TaskRecord, now: Instant) -> Clamped | None:
-    """Return the record with its baseline and its retry counted from now; None if neither is far ahead.
+    """Return the record with what is far ahead counted from now; None if neither its baseline nor its retry is.
 
-    The baseline is the last start, or the first registration of a task that has not run yet.
+    The baseline is the last start, or the first registration of a task that has not run yet. Each of the two is judged
+    on its own: a start that is not far ahead has served its time, however far ahead its failure is.
     """
-    first, attempt, retry = record.first_seen, record.last_attempt, _retry(record, now)
+    first, attempt, failure, retry = record.first_seen, record.last_attempt, record.last_failure, _retry(record, now)
     baseline = first if attempt is None or attempt < first else attempt
     is_ahead = baseline - now > AHEAD
-    if not is_ahead and retry == record.retry_until:
+    is_retry_ahead = retry != record.retry_until
+    if not is_ahead and not is_retry_ahead:
         return None
+    # The wrong clock has recorded both ends, too; a retry that keeps its instant keeps the failure it counts from.
+    keeps_failure = retry is not None and not is_retry_ahead
     after = record._replace(
-        first_seen=min(first, now),
-        last_attempt=_not_after(attempt, now),
-        last_success=_not_after(record.last_success, now),  # the same clock has recorded both ends
-        last_failure=_not_after(record.last_failure, now),
+        first_seen=min(first, now) if is_ahead else first,
+        last_attempt=_not_after(attempt, now) if is_ahead else attempt,
+        last_success=_not_after(record.last_success, now),
+        last_failure=failure if keeps_failure else _not_after(failure, now),
         retry_until=retry,
     )
     if is_ahead or retry is None or record.retry_until is None:

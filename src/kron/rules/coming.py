@@ -41,6 +41,13 @@ class Coming:
             self._decide(self._nominal)
         return self._ahead[0][2] if self._ahead else None
 
+    def peek(self) -> Decision | None:
+        """Return the first of them if it is known already. Nothing is decided or changed: another thread may ask."""
+        nominal, ahead = self._nominal, next(iter(self._ahead), None)
+        if ahead is None or (nominal is not None and ahead[0] > nominal + self._timing.terms.start):
+            return None
+        return ahead[2]
+
     def next_instant(self) -> Instant | None:
         """Return the effective time of the first."""
         return None if self.first() is None else self._ahead[0][0]

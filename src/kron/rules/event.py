@@ -96,6 +96,7 @@ LIBRARY: Mapping[str, EventKind] = MappingProxyType(
         "LoopFrozen": EventKind(WARNING, ("seconds",)),
         "ClockJumped": EventKind(WARNING, ("seconds",)),
         "BaselineClamped": EventKind(WARNING, ("taskName", "baseline", "clampedTo")),
+        "TaskSetAside": EventKind(WARNING, ("taskName", "error")),
         "LedgerAppendFailed": EventKind(WARNING, ("error", "retryInSeconds")),
         "EndsLost": EventKind(
             WARNING, ("tasks",)
@@ -114,6 +115,7 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "PeriodUnschedulable": EventKind(WARNING, _ROW, _RANGE),
         "RunStarted": EventKind(INFO, _ROW),  # a trigger, a boot, or a further attempt
         "RunEnded": EventKind(INFO, _ROW),
+        "JobSetAside": EventKind(WARNING, ("identity", "name", "error", "trace")),  # its data cannot be judged
         "OutputLost": EventKind(WARNING, ("run_id", "lines")),  # the host's log did not take them
         # the daemon
         "WarningFound": EventKind(WARNING, _FINDING),  # in a job file that is valid
@@ -121,6 +123,8 @@ HOSTS: Mapping[str, EventKind] = MappingProxyType(
         "FileFailed": EventKind(WARNING, ("file", "findings")),  # the jobs of the other files run
         "KrondReady": EventKind(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventKind(INFO, ("active",)),
+        "KrondStopped": EventKind(INFO),  # the last event of a krond that ends as it was asked to
+        "StateTaken": EventKind(WARNING, ("error",)),  # by another krond: this one ends
         "Reloaded": EventKind(INFO, ("added", "changed", "removed", "unchanged")),
         "ReloadFailed": EventKind(WARNING, ("errors",)),
         "PeerRefused": EventKind(WARNING, ("uid",)),

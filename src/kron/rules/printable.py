@@ -1,4 +1,4 @@
-"""safe_line, safe_text: text of another program or user, safe to print on a terminal or to write into a log."""
+"""safe_line, safe_text, safe_json: text of other programs and users, safe on a terminal and in a log."""
 
 import re
 
@@ -18,6 +18,11 @@ def safe_line(text: str) -> str:
 def safe_text(text: str) -> str:
     """Return `text` with newlines and tabs as they are, and all else escaped that `safe_line` escapes."""
     return text if text.isprintable() else _OBEYED_IN_LINES.sub(_escape, text)
+
+
+def safe_json(text: str) -> str:
+    """Return JSON text that means the same, with all escaped that `safe_text` escapes."""
+    return text if text.isprintable() else _OBEYED_IN_LINES.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -42,8 +42,8 @@ class Task(Subject):
     """A task: also when it is due, how long it waits after a failure, and since when it is known."""
 
     __slots__ = (
-        "came", "cron", "delay", "failed", "first", "is_listed", "last_due", "last_start", "retry_at",
-        "retry_delay", "start_line", "success_line", "times",
+        "came", "cron", "delay", "failed", "first", "is_clamped", "is_listed", "last_due", "last_start",
+        "retry_at", "retry_delay", "start_line", "success_line", "times",
     )  # fmt: skip
 
     def __init__(self, name: str, stand: Stand, touched: int, debts: Debts) -> None:
@@ -60,6 +60,7 @@ class Task(Subject):
         self.retry_at: int | None = None
         self.failed: int | None = None  # when its last run did, unless it was started since
         self.retry_delay = 0  # of that time
+        self.is_clamped = False  # since its last start, or since it came: whether the ledger knows it has to say
         self.times: Times | None = None
 
     def past(self) -> dict[str, int]:
@@ -83,6 +84,7 @@ class Task(Subject):
             since = self.first - 1 if self.last_start is None else self.last_start
             return {"Changed", "Redue"} if latest is not None and latest > since else {"Changed"}
         self.came, self.first, self.last_start, self.retry_at, self.failed = t, minute_of(t), None, None, None
+        self.is_clamped = False
         dues = (latest, self.last_due if is_new else None)  # one that was listed was due by another schedule
         boot = {"Boot"} if any(due is not None and self.first <= due <= t for due in dues) else set[str]()
         return boot if is_new else {"Renewed", *boot}
@@ -104,23 +106,26 @@ class Task(Subject):
     def clamp(self, clock: int, memory: Memory | None) -> bool:
         """Count from the clock what a clock far ahead has recorded; return whether there was anything.
 
-        The scheduler counts from what its ledger remembers: a crash may have kept a clamp out of the trace, or out of
-        the ledger.
+        Baseline and retry are judged each on its own. The scheduler counts from what its ledger remembers: a crash may
+        have kept a clamp out of the trace, or out of the ledger.
         """
-        times = [self.came, self.last_start, self.failed]
+        is_remembered = False
         if memory is not None:
-            times += [memory.first, memory.last_start, memory.last_failure if memory.retry_at is not None else None]
-        if not any(at is not None and is_far_ahead(at, clock) for at in times):
-            return False
-        if memory is not None:
-            self._remember(memory)
-        self.came = min(self.came, clock)
-        self.first = minute_of(self.came)
-        if self.last_start is not None:
-            self.last_start = min(self.last_start, clock)
-        if self.failed is not None:
-            self.failed = min(self.failed, clock)
-        return True
+            times = [self.came, self.last_start, self.failed, memory.first, memory.last_start]
+            times += [memory.last_failure if memory.retry_at is not None else None]
+            is_remembered = self.is_clamped or any(at is not None and is_far_ahead(at, clock) for at in times)
+            if is_remembered:
+                self._remember(memory)
+        is_ahead = is_far_ahead(self.came if self.last_start is None else max(self.came, self.last_start), clock)
+        if is_ahead:
+            self.came = min(self.came, clock)
+            self.first = minute_of(self.came)
+            self.last_start = None if self.last_start is None else min(self.last_start, clock)
+        is_retry_ahead = self.failed is not None and is_far_ahead(self.failed, clock)
+        if is_retry_ahead:
+            self.failed = clock
+        self.is_clamped |= is_ahead or is_retry_ahead
+        return is_remembered or is_ahead or is_retry_ahead
 
     def recount(self, clock: int) -> set[str]:
         """Return what the task sees of a clock that was set back: whether one of its times has come by it."""
@@ -130,7 +135,7 @@ class Task(Subject):
 
     def _remember(self, memory: Memory) -> None:
         self.came, self.first, self.last_start = memory.first, minute_of(memory.first), memory.last_start
-        self.failed = None
+        self.failed, self.is_clamped = None, False
         if memory.retry_at is not None:
             failed, delay = memory.last_failure, round(memory.registration.retry_delay_ms)
             self.failed = memory.retry_at - delay if failed is None else failed

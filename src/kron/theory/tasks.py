@@ -58,6 +58,7 @@ class Tasks:
             if task.last_start is None or task.last_start < court.clock:
                 task.last_start = court.clock
             task.retry_at = task.failed = None
+            task.is_clamped = False  # what a start is recorded with is durable
             self.running.add(task.name)
             return
         self.running.discard(task.name)
@@ -94,6 +95,7 @@ class Tasks:
             task.stand, task.debts = after, nothing_owed
             if is_start:
                 task.start_line, task.last_start, task.retry_at, task.failed = lines, t, None, None
+                task.is_clamped = False
             else:
                 task.success_line = lines
         court.line, court.position = line + len(names) - 1, position + len(names) - 1
@@ -166,8 +168,10 @@ class Tasks:
 
     def _recount(self, task: Task, registration: Registration) -> set[str]:
         """Count what is owed again, if the clock was set back; a baseline that is far ahead of it is clamped first."""
-        court = self._court
-        if not task.clamp(court.clock, self._remembered.get(task.name)) and not court.is_behind:
+        court, memory = self._court, self._remembered.get(task.name)
+        if memory is not None and not self._keeps_history and memory.registration != registration:
+            memory = None  # it is of a task that this list has made another one
+        if not task.clamp(court.clock, memory) and not court.is_behind:
             return set()
         task.times = self._calendar.times_of(registration)
         if task.failed is not None:

@@ -152,6 +152,38 @@ def test_a_clock_that_is_set_back_after_the_recovery_repeats_nothing() -> None:
     assert [each[9:] for each in lived(story).told] == [each[9:] for each in AFTER_FIVE_HOURS]
 
 
+def test_a_downtime_that_was_recovered_is_not_judged_again_by_the_first_step() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.crash(down=5 * HOUR)
+
+        await recover(world, HOURLY)
+
+        assert [job.reached for job in world.book.jobs.values()] == [world.clock.now()]
+
+    lived(story)
+
+
+def test_a_recovery_by_a_clock_that_was_set_back_does_not_go_back_behind_what_was_judged() -> None:
+    async def story(world: World) -> None:
+        await world.begin(HOURLY)
+        await world.clock.advance(3 * HOUR)
+        await world.crash()
+        world.clock.jump(-2 * HOUR)
+        await world.engine.open()
+        await world.declare(HOURLY)
+        await world.engine.change(partial(Return, world.book, ()))
+        (job,) = world.book.jobs.values()
+        reached, now = job.reached, world.clock.now()
+        assert reached > now
+
+        await world.engine.change(partial(_this, Recovery(world.book, job, judge_downtime(job, now), now)))
+
+        assert job.reached == reached
+
+    lived(story)
+
+
 def test_only_a_job_with_a_long_backlog_is_recovered_before_anything_starts() -> None:
     jobs = [work("* * * * *", "plain", deadline="9000h"), work("* * * * * @avoid(dow=MON)", "hard", deadline="9000h")]
 

@@ -43,7 +43,7 @@ def krond(tmp_path: Path) -> Iterator[Krond]:
 
     async def remember() -> None:
         daemon.state.mkdir(mode=0o700)
-        ledger = SqliteJobLedger(daemon.state / "ledger.db", is_ours=True)
+        ledger = SqliteJobLedger(daemon.state / "ledger.db", guard=lambda: True)
         await ledger.open()
         await ledger.append(JobBatch({work.key: work.definition for work in works}, records))
         await ledger.close()

@@ -44,7 +44,7 @@ def lived_ahead(path: Path, start: Instant, *works: Work) -> None:
     """Run jobs for an hour from a start on, and for five hours more by a clock that is five days ahead."""
 
     async def live() -> None:
-        ledger = SqliteJobLedger(path, is_ours=True)
+        ledger = SqliteJobLedger(path, guard=lambda: True)
         world = World(start, ledger)
         world.runner.is_hasty = True
         await world.begin(*works)
@@ -186,7 +186,7 @@ def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path: Path
     until = NOON + 5 * DAY + 6 * HOUR
 
     async def changed() -> Instant | None:
-        world = World(now, SqliteJobLedger(path, is_ours=True))
+        world = World(now, SqliteJobLedger(path, guard=lambda: True))
         await world.begin(work("0 * * * * @win(after,10m)"))
         job = world.book.jobs["a"]
         assert job.record.served == now

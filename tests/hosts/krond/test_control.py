@@ -2,19 +2,23 @@
 
 import asyncio
 import os
+import select
 import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from kron.errors import ControlError, JobActiveError
 from kron.hosts.krond.client import Client
-from kron.hosts.krond.control import Control
+from kron.hosts.krond.control import MOST, Control
+from kron.hosts.krond.rows import Row, Rows
 from kron.hosts.listener.address import address_of
 
 
@@ -175,3 +179,128 @@ def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path
     assert said == ("krond failed, which is a bug of it: KeyError: 'a'", 1)
     assert word == 1
     assert told == ["krond could not answer fail"]
+
+
+async def large(_: Mapping[str, Any]) -> object:
+    return "x" * (1 << 20)
+
+
+@asynccontextmanager
+async def opened(path: Path, *, limit: float = 60.0) -> AsyncIterator[Control]:
+    """A server of commands, one of which has a large answer."""
+    control = Control(path, {**HANDLERS, "large": large}, lambda _: None, ask_limit=limit, take_limit=limit)
+    await control.open()
+    try:
+        yield control
+    finally:
+        await control.close()
+
+
+def connected(path: Path) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX)
+    with address_of(path) as address:
+        client.connect(address)
+    return client
+
+
+def test_clients_that_read_no_answer_keep_no_other_client_from_asking(tmp_path: Path) -> None:
+    path = tmp_path / "control.sock"
+
+    def ask() -> object:
+        with ExitStack() as stack:
+            stuck = [stack.enter_context(connected(path)) for _ in range(MOST)]
+            for client in stuck:
+                client.sendall(b'{"command": "large"}\n')
+            for client in stuck:
+                client.recv(1)  # it is being answered, and takes nothing more
+            with closing(Client(path)) as other:
+                return other.ask("echo", word="there")
+
+    async def live() -> object:
+        async with opened(path):
+            return await asyncio.to_thread(ask)
+
+    assert asyncio.run(live()) == "there"
+
+
+@pytest.mark.parametrize("sent", [b"", b'{"command": "ec', b'{"command": "large"}\n'], ids=["idle", "half", "unread"])
+def test_a_client_that_neither_asks_nor_reads_is_disconnected_after_a_time(tmp_path: Path, sent: bytes) -> None:
+    path = tmp_path / "control.sock"
+
+    def wait_for_the_end() -> bool:
+        with connected(path) as client:
+            client.sendall(sent)
+            hung_up = select.poll()
+            hung_up.register(client, select.POLLHUP)
+            return bool(hung_up.poll(60_000))
+
+    async def live() -> bool:
+        async with opened(path, limit=0.05):
+            return await asyncio.to_thread(wait_for_the_end)
+
+    assert asyncio.run(live())
+
+
+def test_the_loop_turns_while_a_long_answer_is_computed_and_one_that_takes_too_long_is_refused(tmp_path: Path) -> None:
+    path, turns = tmp_path / "control.sock", list[int]()
+
+    def compute() -> Iterator[Row]:
+        for number in range(5):
+            before = len(turns)
+            while len(turns) < before + 10:  # it ends only if the loop turns meanwhile
+                pass
+            yield {"number": number}
+
+    def idle() -> Iterator[Row]:
+        began = monotonic()
+        while monotonic() < began + 60:
+            yield None
+
+    async def rows(_: Mapping[str, Any]) -> object:
+        return Rows(compute)
+
+    async def too_long(_: Mapping[str, Any]) -> object:
+        return Rows(idle, longest=0.05)
+
+    def ask() -> tuple[Any, str]:
+        with closing(Client(path)) as client:
+            found = client.ask("rows")
+            with pytest.raises(ControlError) as raised:
+                client.ask("too long")
+            return found, raised.value.message
+
+    async def live() -> tuple[Any, str]:
+        control = Control(path, {"rows": rows, "too long": too_long}, lambda _: None)
+        await control.open()
+        asking = asyncio.ensure_future(asyncio.to_thread(ask))
+        while not asking.done():
+            turns.append(1)
+            await asyncio.sleep(0.001)  # noqa: TID251  # a turn
+        await control.close()
+        return asking.result()
+
+    found, refusal = asyncio.run(live())
+
+    assert [each["number"] for each in found] == [0, 1, 2, 3, 4]
+    assert refusal == "the answer takes krond more than 0.05 s; ask for less"
+
+
+def test_a_client_that_has_asked_to_stop_is_not_disconnected_while_it_waits_for_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "control.sock"
+
+    def wait() -> object:
+        with connected(path) as stopping:
+            stopping.sendall(b'{"command": "stop"}\n')
+            stopping.recv(100)
+            with connected(path) as idle:
+                idle.recv(100)  # it is disconnected, and has connected later
+            return select.select([stopping], [], [], 0)[0]
+
+    async def live() -> object:
+        control = Control(path, {"stop": echo}, lambda _: None, ask_limit=0.05)
+        await control.open()
+        waited = await asyncio.to_thread(wait)
+        await control.close()
+        return waited
+
+    assert asyncio.run(live()) == []

@@ -22,7 +22,7 @@ class Looking(Ledger):
 
 def late(world: World) -> dict[str, float]:
     """Return by how many seconds a job is late, of those that are."""
-    _, _, chosen, now, _ = present(world.book)
+    _, _, chosen, now, *_ = present(world.book)
     return {identity: now - at for identity, at in chosen.items() if at < now}
 
 

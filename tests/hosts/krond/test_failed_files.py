@@ -76,14 +76,19 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
     assert finding["field"] == "jobs.twin.identity"
     assert f"{folder / 'a.toml'}:1" in finding["message"]
     status = krond.ask("status")
-    assert (status.returncode, f"failed file: {folder / 'c.toml'}:2: error: " in status.stdout) == (0, True)
+    assert (status.returncode, f"failed at the start: {folder / 'c.toml'}:2: error: " in status.stdout) == (0, True)
     visitor = Visitor(krond)
     assert "kron_failed_files 3.0" in visitor.get("/metrics").body.split("\n")
     page = visitor.get("/").words
-    assert f"Failed file: {folder / 'c.toml'}:2: error: minute: value 61 is outside 0-59; write a number" in page
-    answer = krond.ask("trigger", "b").stderr
-    assert "b is not a job; these files have errors, see krond status: " in answer
-    assert str(folder / "b.toml") in answer
+    assert (
+        f"Failed at the start: {folder / 'c.toml'}:2: error: minute: value 61 is outside 0-59; write a number" in page
+    )
+    for command in (("trigger", "b"), ("why", "b", "--at", "12:00"), ("logs", "b")):
+        answer = krond.ask(*command).stderr
+        assert "b is not a job that krond runs, and may be in a file that failed: " in answer
+        assert f"{folder / 'b.toml'}:7: error: jobs.twin.identity: is also that of a" in answer
+    refused = visitor.get("/why?job=b&at=12:00")
+    assert (refused.status, f"{folder / 'b.toml'}:7: error: " in refused.words) == (404, True)
 
 
 @pytest.mark.slow
@@ -115,6 +120,7 @@ def test_a_reload_takes_up_the_good_files_and_keeps_the_jobs_of_the_bad_one(kron
     assert f"changed {folder / 'a.toml'}:a\n" in found.stdout
     assert names(krond) == ["a", "c", "d", "new", "own"]
     assert failed(krond) == {"c.toml": [2]}
+    assert f"old jobs kept: {folder / 'c.toml'}:2: error: " in krond.ask("status").stdout
     assert krond.json("reload")["failed_files"][0]["file"] == str(folder / "c.toml")
     assert [each["line"] for each in ask(krond, "status")["failed_reload"]] == [2]
     krond.wait_for("ReloadFailed")
@@ -179,3 +185,25 @@ def test_a_directory_that_has_gone_takes_no_jobs_with_it(krond: Krond, folder: P
 
     assert not ask(krond, "reload")["ok"]
     assert names(krond) == ["a", "own"]
+
+
+@pytest.mark.slow
+def test_a_file_that_failed_at_the_start_is_said_to_have_failed_then_until_it_is_repaired(
+    krond: Krond, folder: Path
+) -> None:
+    write(folder / "c.toml", BAD)
+    krond.start()
+    write(folder / "new.toml", BAD)
+
+    assert not ask(krond, "reload")["ok"]
+    at_reload = krond.ask("status").stdout
+    write(folder / "c.toml", job("c"))
+    ask(krond, "reload")
+    write(folder / "c.toml", BAD)
+    ask(krond, "reload")
+    repaired = krond.ask("status").stdout
+
+    assert f"failed at the start: {folder / 'c.toml'}:2: error: " in at_reload
+    assert f"failed at a reload: {folder / 'new.toml'}:2: error: " in at_reload
+    assert f"old jobs kept: {folder / 'c.toml'}:2: error: " in repaired
+    assert "not reloaded" not in at_reload + repaired

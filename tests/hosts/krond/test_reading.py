@@ -196,3 +196,14 @@ def test_a_reader_of_another_version_is_not_understood(tmp_path: Path) -> None:
 
     with pytest.raises(ControlError, match="krond was upgraded while it ran, and has to be restarted first"):
         read_apart(write(tmp_path), command=[sys.executable, "-c", other])
+
+
+@pytest.mark.parametrize(
+    "reads", ["import sys; sys.stdin.buffer.read(1)", "pass"], ids=["after it was asked", "at once"]
+)
+def test_a_reader_that_does_not_answer_is_given_up(tmp_path: Path, reads: str) -> None:
+    command = [sys.executable, "-I", "-S", "-c", f"{reads}\nimport signal; signal.pause()"]
+    asked = write(tmp_path)._replace(known=bytes(1_000_000))  # more than is sent before it is read
+
+    with pytest.raises(ControlError, match=r"could not be read within 0\.2 s"):
+        read_apart(asked, command=command, limit=0.2)

@@ -1,11 +1,13 @@
 """Files that are read anew by a krond that runs: what moved, and what is gone and comes back."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kron.hosts.krond.reload import Hangups
 from tests.hosts.krond.daemon import NEVER, Krond
 
 LONG = f"""
@@ -73,3 +75,32 @@ def test_a_file_that_cannot_be_read_is_not_said_to_change_settings(tmp_path: Pat
     krond.end()
 
     assert [finding["line"] for finding in json.loads(found.stdout)] == [1]
+
+
+def test_signals_that_come_during_a_reload_are_one_more() -> None:
+    begun: list[int] = []
+
+    async def live() -> None:
+        go_on = asyncio.Event()
+
+        async def reload() -> None:
+            begun.append(len(begun))
+            await go_on.wait()
+
+        async def signal_often() -> None:
+            for _ in range(5):
+                hangups()
+                await asyncio.sleep(0)  # noqa: TID251  # one turn
+
+        hangups = Hangups(reload)
+        await signal_often()
+        assert begun == [0]
+        go_on.set()
+        await asyncio.sleep(0)  # noqa: TID251  # one turn
+        await asyncio.sleep(0)  # noqa: TID251  # one turn
+        await hangups.close()
+        await signal_often()
+
+    asyncio.run(live())
+
+    assert begun == [0, 1]

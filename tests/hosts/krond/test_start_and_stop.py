@@ -42,7 +42,9 @@ def test_a_reload_that_is_asked_for_while_krond_starts_comes_when_it_is_ready(tm
 
     assert krond.process is not None
     assert krond.process.stderr is not None
-    assert krond.process.stderr.read().count('"Reloaded"') == 2
+    said = krond.process.stderr.read()
+    assert said.count('"Reloaded"') == 2
+    assert json.loads(said.splitlines()[-1])["event"] == "KrondStopped"
     assert krond.end() == 0
 
 

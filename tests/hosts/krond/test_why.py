@@ -35,7 +35,7 @@ def state(tmp_path: Path) -> Path:
     removed = old._replace(identity="/etc/jobs.toml:gone", name="gone", declared=False)
 
     async def remember() -> None:
-        ledger = SqliteJobLedger(tmp_path / "ledger.db", is_ours=True)
+        ledger = SqliteJobLedger(tmp_path / "ledger.db", guard=lambda: True)
         await ledger.open()
         await ledger.append(JobBatch({OLD_KEY: OLD}, [old, removed]))
         await ledger.append(

@@ -42,8 +42,8 @@ CLOCKED = (
     Mutant(
         "a baseline of a clock that was days ahead is waited for, in the older model",
         "rules/baseline.py",
-        "    if not is_ahead and retry == record.retry_until:",
-        "    if retry == record.retry_until:",
+        "    if not is_ahead and not is_retry_ahead:",
+        "    if not is_retry_ahead:",
         ("P13",),
         "polling",
     ),
@@ -57,8 +57,23 @@ CLOCKED = (
     Mutant(
         "a baseline is clamped to an hour before the present",
         "rules/baseline.py",
-        "last_attempt=_not_after(attempt, now),",
-        "last_attempt=_not_after(attempt, now - AHEAD),",
+        "last_attempt=_not_after(attempt, now) if is_ahead else attempt,",
+        "last_attempt=_not_after(attempt, now - AHEAD) if is_ahead else attempt,",
         ("S1",),
+    ),
+    Mutant(
+        "a retry that is far ahead takes the start before it along",
+        "rules/baseline.py",
+        "last_attempt=_not_after(attempt, now) if is_ahead else attempt,",
+        "last_attempt=_not_after(attempt, now),",
+        ("S1",),
+    ),
+    Mutant(
+        "a retry that is far ahead takes the start before it along, in the older model",
+        "rules/baseline.py",
+        "_not_after(attempt, now) if is_ahead else attempt",
+        "_not_after(attempt, now)",
+        ("P3",),
+        "polling",
     ),
 )

@@ -12,7 +12,10 @@ from kron.adapters.sqlite_ledger.possession import Possession
 from kron.adapters.sqlite_ledger.reason import reason_of
 from kron.adapters.sqlite_ledger.schema import Schema, look, prepare
 from kron.adapters.sqlite_ledger.worker import Item, Result, Worker
-from kron.errors import LedgerError, LedgerWriteError
+from kron.errors import LedgerError, LedgerInUseError, LedgerUnusableError, LedgerWriteError
+
+# Whether a lock is held as before; False: it was lost and taken again. LedgerWriteError: nothing may be written.
+Guard = Callable[[], bool]
 
 
 def _no_items(items: list[Any]) -> None:
@@ -29,13 +32,13 @@ class LedgerFile(Generic[Item]):
         schema: Schema,
         write: Callable[[list[Item]], object] = _no_items,
         *,
-        is_ours: bool = False,
+        guard: Guard | None = None,
     ) -> None:
-        """`write` gets all items that have arrived; `is_ours`: nobody else can have the file, and none is locked."""
+        """`write` gets all items that have arrived; `guard`: another lock keeps others away, and no file is locked."""
         self.path = path
         self._schema = schema
         self._write = write
-        self._is_ours = is_ours
+        self._guard = guard
         self._worker: Worker[Item] | None = None
         self._possession: Possession | None = None
         self._place: Place | None = None
@@ -88,14 +91,18 @@ class LedgerFile(Generic[Item]):
         """Do the whole block durably or nothing of it; what is no error of a ledger becomes one."""
         connection, place = self.connection, self._place
         assert place is not None
-        if place.is_left():
+        is_held = self._hold()
+        if place.is_left(connection):
             self._connection = place.bring_back(connection)
-            raise LedgerWriteError(path=str(self.path), reason="its file was removed; it was written again")
+            raise self._repaired("its file was removed; it was written again")
+        if not is_held:
+            raise self._repaired("its lock was removed; it was made again")
         try:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")
             place.note()
+            place.measure()
         except BaseException as error:  # whatever it is, nothing of the block may stay
             with suppress(sqlite3.Error):  # SQLite has already rolled back where it had to
                 if connection.in_transaction:
@@ -104,13 +111,35 @@ class LedgerFile(Generic[Item]):
                 raise
             raise LedgerWriteError(path=str(self.path), reason=reason_of(error), cause=error) from error
 
+    def _hold(self) -> bool:
+        """Return whether the lock is still held; one that was removed is made again, if no other process has one."""
+        if self._guard is not None:
+            return self._guard()
+        assert self._possession is not None
+        if self._possession.is_in_place():
+            return True
+        try:
+            self._possession.renew()
+        except LedgerInUseError as error:
+            reason = f"its lock was removed, and {error.details['owner']} has made another; stop it and restart"
+            raise LedgerWriteError(path=str(self.path), reason=reason) from error
+        except LedgerUnusableError as error:
+            reason = str(error.details["reason"])
+            raise LedgerWriteError(path=str(self.path), reason=reason, retry_soon=True) from error
+        return False
+
+    def _repaired(self, reason: str) -> LedgerWriteError:
+        """Return the error of a transaction that failed so that the repair is reported; the next one may succeed."""
+        return LedgerWriteError(path=str(self.path), reason=reason, retry_soon=True)
+
     def _open(self) -> None:
         path = self.path.absolute() if self._schema.private else self.path.resolve()
         look(path, self._schema)
-        if not self._is_ours:
+        if self._guard is None:
             self._possession = Possession(path, mode=self._schema.mode)
         self._connection = prepare(path, self._schema)
         self._place = Place(path, self._schema)
+        self._place.measure()
 
     def _close(self) -> None:
         try:

@@ -8,7 +8,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
-from kron.adapters.sqlite_ledger.file import LedgerFile
+from kron.adapters.sqlite_ledger.file import Guard, LedgerFile
 from kron.adapters.sqlite_ledger.job_cells import reading
 from kron.adapters.sqlite_ledger.job_load import load_handled, load_jobs
 from kron.adapters.sqlite_ledger.job_numbers import Numbers
@@ -29,11 +29,13 @@ class SqliteJobLedger:
     removed a few at a time, by the time that the batches themselves tell. The file is for its owner alone (0600).
     """
 
-    def __init__(self, path: str | PathLike[str], *, retention: timedelta | None = None, is_ours: bool = False) -> None:
-        """`is_ours`: nobody else can have the file, so that no `<path>.lock` is made to make sure."""
+    def __init__(
+        self, path: str | PathLike[str], *, retention: timedelta | None = None, guard: Guard | None = None
+    ) -> None:
+        """`guard` is asked before each transaction whether the host's own lock is held; no `<path>.lock` is made."""
         self.path = Path(path)
         self._pruning = Pruning(retention)
-        self._file: LedgerFile[None] = LedgerFile(self.path, JOBS, is_ours=is_ours)
+        self._file: LedgerFile[None] = LedgerFile(self.path, JOBS, guard=guard)
         self._numbers: Numbers | None = None
 
     def keep(self, retention: timedelta | None) -> None:

@@ -1,6 +1,6 @@
 """JobBook: the jobs of a host: what is declared, what comes, what runs, and what became of it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -17,6 +17,7 @@ from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, Process, Result
+from kron.rules.telling import error_text
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
@@ -43,6 +44,23 @@ class JobBook:
         self.given_up: list[str] = []  # names of runs that are not tried again after all
         self._timeouts: list[tuple[float, str]] = []  # by the monotonic clock
         self._most = _FEW
+        self.aside: dict[str, str] = {}  # identities of jobs that could not be judged, and the errors
+        self.on_aside: Callable[[str, Exception], object] = lambda _identity, _error: None
+
+    def set_aside(self, identity: str, error: Exception) -> None:
+        """Start nothing of a job until its definition changes or the host is restarted: its data cannot be judged.
+
+        Its runs go on, and so do all other jobs.
+        """
+        is_new = identity not in self.aside
+        self.aside[identity] = error_text(error)
+        job = self.jobs.get(identity)
+        if job is not None:
+            job.coming, job.recovered, job.queue, job.retries = None, None, (), ()
+            self.agenda.put(job, None)
+        self.queued.pop(identity, None)
+        if is_new:
+            self.on_aside(identity, error)
 
     def name(self) -> str:
         """Return the name of a new run."""
@@ -76,6 +94,7 @@ class JobBook:
         gone = {identity: each for identity, each in {**self.stored.jobs, **left}.items() if identity not in jobs}
         texts = {each.definition: self._text(each) for each in gone.values()}  # they may come back
         self.stored = self.stored._replace(jobs=gone, definitions=texts)  # of the others, the jobs know
+        self.aside = {each: why for each, why in self.aside.items() if jobs.get(each) is self.jobs.get(each, self)}
         self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
         for job in jobs.values():
             at, job.at = job.at, None
@@ -89,6 +108,8 @@ class JobBook:
             if before is not None and before is not jobs.get(identity):
                 self.agenda.put(before, None)
                 self.queued.pop(identity, None)
+            if before is not jobs.get(identity):
+                self.aside.pop(identity, None)
         if forgotten := self.stored.jobs.keys() & set(gone):
             left = {identity: record for identity, record in self.stored.jobs.items() if identity not in forgotten}
             self.stored = self.stored._replace(jobs=left)
@@ -120,19 +141,18 @@ class JobBook:
 
     def place(self, job: Job, now: Instant, at: Instant | None = None) -> None:
         """Look at a job when time brings something to do, which is at `at` if that is known, and while it waits."""
-        self.agenda.put(job, now if job.owes_boot(self.host.boot) else at or job.next_look(now))
+        if job.record.identity in self.aside:
+            return
+        try:
+            at = now if job.owes_boot(self.host.boot) else at or job.next_look(now)
+        except Exception as error:
+            self.set_aside(job.record.identity, error)
+            return
+        self.agenda.put(job, at)
         if job.waits(now):
             self.queued[job.record.identity] = job
         else:
             self.queued.pop(job.record.identity, None)
-
-    def set_aside(self, job: Job, step: JobStep, error: Exception) -> None:
-        """Let a job that raises an error leave, so that the others stay; raise it if the host does not want that."""
-        if self.host.on_error is None:
-            raise error
-        step.forget(job)
-        self.amend({}, [job.record.identity], self.host.clock.now())
-        self.host.on_error(job.record.identity, error)
 
     def look_at(self, job: Job, now: Instant) -> None:
         """Look at a job in the next step."""
@@ -235,7 +255,8 @@ class JobBook:
                 try:
                     step.look_at(job, moment)
                 except Exception as error:
-                    self.set_aside(job, step, error)
+                    step.leave_out(job)
+                    self.set_aside(job.record.identity, error)
             step.begin(self.room())
         return step
 
@@ -256,8 +277,9 @@ class JobBook:
     def put_back(self, states: Mapping[Job, State], now: Instant, news: News) -> None:
         """Undo a step that could not be remembered; what was due is still due."""
         for job, state in states.items():
-            job.restore(state)
-            self.place(job, now)
+            if job.record.identity not in self.aside:
+                job.restore(state)
+                self.place(job, now)
         ended, processes, given_up = news
         self._ended, self._processes = ended + self._ended, processes + self._processes
         self.given_up = given_up + self.given_up

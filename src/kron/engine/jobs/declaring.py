@@ -1,7 +1,9 @@
 """Declaration: other jobs than before: who is new, changed or gone, and what that closes."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
@@ -17,6 +19,7 @@ from kron.rules.job_record import JobRecord, PeriodRecord
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
+_FIRST = datetime.min.replace(tzinfo=UTC)
 _NOTHING: Mapping[str, Prepared] = {}
 
 
@@ -49,8 +52,15 @@ def in_question(
             continue
         timings = [None if work is None else work.timing, None if is_same else book.work(record).timing]
         longest = max((timing.terms.last for timing in timings if timing is not None), default=0)
-        asked[record.identity] = min(now, record.served) - SECOND * (max(0, longest) + 1)
+        asked[record.identity] = _before(min(now, record.served), SECOND * (max(0, longest) + 1))
     return asked
+
+
+def _before(at: Instant, span: timedelta) -> Instant:
+    try:
+        return at - span
+    except OverflowError:  # the calendar begins
+        return _FIRST
 
 
 class Declaration:
@@ -88,12 +98,13 @@ class Declaration:
         self._held: list[str] = []  # identities of those that somebody holds, before and after
         self._active = self._runs_of_others() if self._is_whole else {}
         self._declared = Declared(now, [], [], [], [])
+        self._aside: dict[str, Exception] = {}  # jobs that cannot be declared stay as they are, and start nothing
         for work in works:
-            self._jobs[work.identity] = self._declare(work)
+            self._declare_or_leave(work)
         for record in book.records() if leaving is None else map(book.record, leaving):
             if record is None or not record.declared or record.identity in self._jobs:
                 continue
-            if not spares_absent or record.identity in book.jobs:
+            if record.identity not in self._aside and (not spares_absent or record.identity in book.jobs):
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
@@ -110,7 +121,8 @@ class Declaration:
         """Find what comes first of each job, which takes long where windows overlap, before it is adopted."""
         for job in self._jobs.values():
             if job.coming is not None:
-                job.coming.first()
+                with suppress(Exception):  # the book meets it again, and sets the job aside
+                    job.coming.first()
 
     def adopt(self) -> Declared:
         """Let it be so, and return what became of the jobs."""
@@ -135,12 +147,33 @@ class Declaration:
                 keep_waiting_retries(book)
         else:
             book.amend(self._jobs, self._declared.removed, self._declared.at)
+        for identity, error in self._aside.items():
+            book.set_aside(identity, error)
         for each in self._closed:
             chronicle.on_closed(*each)
         for identity in self._held:
             if identity in self._jobs:
                 chronicle.on_suspended(identity, suspended=True)
         return self._declared
+
+    def _declare_or_leave(self, work: Work) -> None:
+        lists: tuple[list[Any], ...] = (
+            self._closed,
+            self._records,
+            self._before,
+            self._given_up,
+            self._held,
+            *self._declared[1:],
+        )
+        lengths = [len(each) for each in lists]
+        try:
+            self._jobs[work.identity] = self._declare(work)
+        except Exception as error:
+            for each, length in zip(lists, lengths, strict=True):
+                del each[length:]
+            self._aside[work.identity] = error
+            if (before := self._book.jobs.get(work.identity)) is not None:
+                self._jobs[work.identity] = before
 
     def _declare(self, work: Work) -> Job:
         book, identity, now = self._book, work.identity, self._declared.at
@@ -217,6 +250,8 @@ class Declaration:
 
     def _close(self, before: Work, record: JobRecord, after: Work | None) -> None:
         """Close what had begun under the old definition, and is not run by the new one."""
+        if record.identity in self._book.aside:  # what it left cannot be judged
+            return
         now, prepared = self._declared.at, None if after is None else self._prepared.get(record.identity)
         if prepared is None:
             handled = self._handled.get(record.identity, NONE)

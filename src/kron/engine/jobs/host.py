@@ -1,6 +1,5 @@
 """Host: what a book of jobs has to know of the host it belongs to."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -18,4 +17,3 @@ class Host(NamedTuple):
     boot: str  # tells this boot of the machine from any other
     slack: timedelta = timedelta(seconds=30)
     most_active: int = 0  # 0: no limit
-    on_error: Callable[[str, Exception], object] | None = None  # gets the identity of a job that is set aside, and why

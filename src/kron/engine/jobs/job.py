@@ -155,7 +155,10 @@ class Job:
         """Return about how many decisions it takes to judge what has come, none if they are few."""
         if self.work.timing is None or self.is_suspended:
             return 0
-        return cost_of(self.work.timing, self.reached, now)
+        try:
+            return cost_of(self.work.timing, self.reached, now)
+        except OverflowError:  # the calendar ends; what judges it meets that, too
+            return 0
 
     def state(self) -> State:
         """Return what a step may change."""

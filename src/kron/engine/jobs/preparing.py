@@ -5,6 +5,7 @@ it is computed while everything else goes on, in a thread, and used if it still 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from kron.decision.timing import Timing
@@ -47,9 +48,11 @@ def prepare(
         is_new = record is None or not record.declared
         if record is not None and record.declared and record.identity not in book.jobs:
             if record.definition == work.key:  # its file could not be read until now
-                found[work.identity] = _prepare_return(book, work, record, now, handled)
+                with suppress(Exception):  # the declaration meets it again, and sets the job aside
+                    found[work.identity] = _prepare_return(book, work, record, now, handled)
         elif is_new or (record is not None and _can_be_said(book, record, work)):
-            found[work.identity] = _prepare(book, work, None if is_new else record, now, handled)
+            with suppress(Exception):
+                found[work.identity] = _prepare(book, work, None if is_new else record, now, handled)
     return found
 
 

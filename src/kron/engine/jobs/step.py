@@ -85,6 +85,14 @@ class JobStep:
         for replaced in judge_job(job, moment):
             self._replace(job, replaced)
 
+    def leave_out(self, job: Job) -> None:
+        """Forget what was judged of a job, all or part of it; what was settled of its runs stays."""
+        state = self._states[job]
+        lifted = job.record.identity in self._lifted
+        job.record, job.queue, job.handled = state.record, state.queue, state.handled
+        if lifted:
+            self._lifted.remove(job.record.identity)
+
     def _replace(self, job: Job, replaced: Replaced) -> None:
         self._replaced += replaced.runs
         self._given_up += replaced.given_up
@@ -163,10 +171,6 @@ class JobStep:
             job.record = job.record._replace(served=until)
             job.keep_apart(over)
 
-    def forget(self, job: Job) -> None:
-        """Record no more of a job that is set aside."""
-        self._states.pop(job, None)
-
     def _touch(self, job: Job) -> None:
         if job not in self._states:
             self._states[job] = job.state()
@@ -213,11 +217,8 @@ class JobStep:
         book = self._book
         book.terminate(self._replaced, Result.REPLACED)
         book.start([execution for execution, _ in self._begun])
-        for job in list(self._states):
-            try:
-                book.place(job, self._now)
-            except Exception as error:
-                book.set_aside(job, self, error)
+        for job in self._states:
+            book.place(job, self._now)
         chronicle = book.host.chronicle
         for identity in self._lifted:
             chronicle.on_suspended(identity, suspended=False)

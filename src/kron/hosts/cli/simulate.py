@@ -42,8 +42,9 @@ _A_DAY = click.FloatRange(0, 10_000)
 @click.option("--freezes", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Frozen processes a day.")
 @click.option("--jumps", type=_A_DAY, default=0.1, show_default=True, metavar="N", help="Clocks set a day.")
 @click.option(
-    "--corrections", type=_A_DAY, default=0.0, show_default=True, metavar="N", help="Clocks set by days, a day."
-)
+    "--corrections", type=_A_DAY, default=0.02, show_default=True, metavar="N",
+    help="Clocks corrected a day, by up to 5 days.",
+)  # fmt: skip
 @click.option("--faults", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Failing disks a day.")
 @click.option("--failing", type=_PERCENT, default=10.0, show_default=True, metavar="PERCENT", help="Runs that fail.")
 @click.option("--slow", type=_PERCENT, default=20.0, show_default=True, metavar="PERCENT", help="Runs that take time.")

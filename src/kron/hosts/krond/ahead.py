@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from heapq import merge, nlargest
+from heapq import heapify, heappop, heappush, merge, nlargest
 from itertools import islice
 from operator import itemgetter
+from typing import TypeAlias
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
@@ -19,32 +20,66 @@ _NAMED = 100  # jobs that a status names
 # much as the present window: that of an earlier definition is not known.
 _EARLY = timedelta(days=1)
 
+_Dated: TypeAlias = tuple[Instant, Decision, Job]
 
-def coming_of(job: Job, now: Instant, *, to_take: bool = False) -> Coming | None:
-    """Return what comes of a job; of one that is suspended only what lies in the future."""
-    if job.work.timing is None or not (job.is_suspended or to_take):
-        return job.coming
+
+def first_of(job: Job, now: Instant) -> Decision | None:
+    """Return the first period of a job to come; of one that is suspended, the first in the future."""
+    own = None if job.is_suspended else job.coming  # the loop alone takes from it
+    if own is not None and (first := own.peek()) is not None:
+        return first
+    coming = _coming_of(job, now)
+    return None if coming is None else coming.first()
+
+
+def _coming_of(job: Job, now: Instant) -> Coming | None:
+    if job.work.timing is None:
+        return None
     return Coming(job.work.timing, max(job.reached, now) if job.is_suspended else job.reached, job.handled)
 
 
-def decisions_of(job: Job, now: Instant) -> Iterator[tuple[Instant, Decision, Job]]:
+def decisions_of(job: Job, now: Instant) -> Iterator[_Dated]:
     """Yield what comes of a job, in the order of time."""
-    coming = coming_of(job, now, to_take=True)
+    coming = _coming_of(job, now)
     while coming is not None and (at := coming.next_instant()) is not None:
         decision = coming.take(at)
         assert decision is not None
         yield effective(decision), decision, job
 
 
-def next_run(jobs: Iterable[Job], now: Instant) -> Decision | None:
-    """Return the decision of the next run of all jobs that are not suspended, None if there is none.
+def next_decisions(jobs: Iterable[Job], now: Instant, count: int) -> Iterator[tuple[Decision, Job] | None]:
+    """Yield the first decisions of all jobs together, in the order of time; None after each part of the work.
 
-    Only the loop may ask: it takes what comes from the jobs themselves.
+    A job is looked into when its first period is among those, and not before.
     """
+    due: list[tuple[Instant, int, _Dated | None]] = []  # None: the job is not looked into yet
+    streams: dict[int, Iterator[_Dated]] = {}
+    for number, job in enumerate(jobs):
+        if (first := first_of(job, now)) is not None:
+            due.append((effective(first), number, None))
+            streams[number] = decisions_of(job, now)
+        yield None
+    heapify(due)
+    while due and count:
+        at, number, found = heappop(due)
+        found = next(streams[number], None) if found is None else found
+        if found is None or found[0] > at:  # the loop has handled what was the first
+            if found is not None:
+                heappush(due, (found[0], number, found))
+            yield None
+            continue
+        if (following := next(streams[number], None)) is not None:
+            heappush(due, (following[0], number, following))
+        count -= 1
+        yield found[1:]
+
+
+def next_run(jobs: Iterable[Job], now: Instant) -> Decision | None:
+    """Return the decision of the next run of all jobs that are not suspended, None if there is none."""
     best: Decision | None = None
     without: list[Job] = []  # jobs whose first period has no second
     for job in jobs:
-        if job.coming is None or job.is_suspended or (first := job.coming.first()) is None:
+        if job.is_suspended or (first := first_of(job, now)) is None:
             continue
         if first.chosen_time is None:
             without.append(job)

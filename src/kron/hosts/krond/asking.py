@@ -1,6 +1,5 @@
 """krond status | jobs | next | suspend | resume | trigger | reload | stop: what is asked of a running krond."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +9,14 @@ import click
 
 from kron.cron.wall_text import local_text
 from kron.cron.zone import load_zone
-from kron.hosts.console import counted, print_table
+from kron.hosts.console import counted, print_json, print_table
 from kron.hosts.given_path import GivenPath
 from kron.hosts.krond.client import Client
+from kron.hosts.krond.failed_file import finding_text, label_of
+from kron.hosts.krond.request import MOST_NEXT
 from kron.hosts.krond.state import State, default_state
 from kron.instant import parse_instant
-from kron.rules.finding import Finding
+from kron.rules.printable import safe_line
 
 Decorator = Callable[[Callable[..., Any]], Any]
 
@@ -29,17 +30,12 @@ JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JS
 
 @contextmanager
 def asking(state: Path | None) -> Iterator[Client]:
-    """Yield a connection to the krond of a state directory."""
+    """Yield a connection to the krond of a state directory; what it answers is escaped when it is printed."""
     client = Client(State((state or default_state()).absolute()).control)
     try:
         yield client
     finally:
         client.close()
-
-
-def print_json(value: object) -> None:
-    """Print a value as people and scripts can read it."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 @click.command()
@@ -58,28 +54,33 @@ def status(state: Path | None, *, as_json: bool) -> None:
 
 def _print_status(found: dict[str, Any]) -> None:
     how = "drains" if found["draining"] else "is ready" if found["ready"] else "is starting"
-    click.echo(f"krond {found['version']} {how}, process {found['pid']}, since {found['started_at']}")
-    click.echo(f"{counted(found['jobs'], 'job')} of {', '.join(found['config'])}; state in {found['state']}")
+    _print(f"krond {found['version']} {how}, process {found['pid']}, since {found['started_at']}")
+    _print(f"{counted(found['jobs'], 'job')} of {', '.join(found['config'])}; state in {found['state']}")
     if found["listen"] != "off":
-        click.echo(f"page at {found['listen']}")
-    if (failed := found["failed_listen"]) is not None:
-        click.secho(f"no page: {failed['error']}; krond tries again", fg="yellow")
-    reload: list[dict[str, Any]] = found["failed_reload"] or []
-    for finding in reload:
-        click.secho(f"not reloaded: {_finding(finding)}", fg="yellow")
-    for finding in (each for failed in found["failed_files"] for each in failed["findings"]):
-        if finding not in reload:
-            click.secho(f"failed file: {_finding(finding)}", fg="yellow")
+        _print(f"page at {found['listen']}")
+    if (failed_listen := found.get("failed_listen")) is not None:
+        _print(f"no page: {failed_listen['error']}; krond tries again", fg="yellow")
+    failed_files: list[dict[str, Any]] = found["failed_files"]
+    names = {failed["file"] for failed in failed_files}
+    for finding in found["failed_reload"] or ():
+        if finding["file"] not in names:
+            _print(f"not reloaded: {finding_text(finding)}", fg="yellow")
+    for failed in failed_files:
+        label = label_of(failed.get("since"), failed.get("keeps_jobs"))
+        for finding in failed["findings"]:
+            _print(f"{label}: {finding_text(finding)}", fg="yellow")
+    for job in found.get("set_aside", ()):
+        _print(f"set aside: {job['identity']}: {job['error']}; please report this", fg="yellow")
     if (ahead := found["clock_ahead"]) is not None:
         periods = f"periods of {counted(ahead['count'], 'job')} were {ahead['detail']}"
-        click.secho(f"{periods}; these jobs wait, and krond trigger JOB starts one now", fg="yellow")
+        _print(f"{periods}; these jobs wait, and krond trigger JOB starts one now", fg="yellow")
     rows = [(run["run_id"], run["identity"], str(run["pid"] or ""), run["started_at"]) for run in found["active"]]
     print_table(("run", "job", "pid", "since"), rows, empty="nothing runs")
 
 
-def _finding(found: dict[str, Any]) -> str:
-    """Return a finding as `check` prints it."""
-    return str(Finding(**found))
+def _print(text: str, *, fg: str | None = None, err: bool = False) -> None:
+    """Print one line of what krond has answered."""
+    click.secho(safe_line(text), fg=fg, err=err)
 
 
 @click.command()
@@ -108,7 +109,7 @@ def jobs(state: Path | None, *, as_json: bool) -> None:
 
 @click.command("next")
 @click.argument("job", required=False)
-@click.option("--count", "-n", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many.")
+@click.option("--count", "-n", type=click.IntRange(1, MOST_NEXT), default=10, show_default=True, help="How many.")
 @STATE
 @JSON
 def next_(job: str | None, *, count: int, state: Path | None, as_json: bool) -> None:
@@ -148,7 +149,7 @@ def suspend(names: Sequence[str], *, until: str | None, state: Path | None) -> N
         found = krond.ask("suspend", jobs=list(names), until=until)
     tail = f" until {found['until']}" if found["until"] else ""
     for identity in found["identities"]:
-        click.echo(f"suspended {identity}{tail}")
+        _print(f"suspended {identity}{tail}")
 
 
 @click.command()
@@ -159,7 +160,7 @@ def resume(names: Sequence[str], *, state: Path | None) -> None:
     with asking(state) as krond:
         found = krond.ask("resume", jobs=list(names))
     for identity in found["identities"]:
-        click.echo(f"resumed {identity}")
+        _print(f"resumed {identity}")
 
 
 @click.command()
@@ -170,7 +171,7 @@ def trigger(job: str, *, wait: bool, state: Path | None) -> None:
     """Run a JOB now, outside its periods, and print the name of the run."""
     with asking(state) as krond:
         run_id = krond.ask("trigger", job=job)
-        click.echo(run_id)
+        _print(run_id)
         if wait:
             result = krond.ask("wait", run_id=run_id)
             click.get_current_context().exit(0 if result == "succeeded" else 1)
@@ -189,17 +190,17 @@ def reload(state: Path | None, *, as_json: bool) -> None:
         print_json(found if is_declared else findings)
     else:
         for finding in findings:
-            click.echo(_finding(finding), err=True)
+            _print(finding_text(finding), err=True)
         if is_declared:
             _print_changes(found)
     click.get_current_context().exit(0 if ok else 1)
 
 
 def _print_changes(found: dict[str, Any]) -> None:
-    click.echo(f"declared at {found['declared_at']}")
+    _print(f"declared at {found['declared_at']}")
     for word in ("added", "changed", "removed"):
         for identity in found[word]:
-            click.echo(f"{word} {identity}")
+            _print(f"{word} {identity}")
     click.echo(f"unchanged: {len(found['unchanged'])}")
 
 
@@ -207,6 +208,6 @@ def _print_changes(found: dict[str, Any]) -> None:
 @click.option("--now", is_flag=True, help="End what runs at once.")
 @STATE
 def stop(*, now: bool, state: Path | None) -> None:
-    """Stop krond, and return when it has gone: when nothing runs any more."""
+    """Stop krond when no job runs, and return when its process is gone."""
     with asking(state) as krond:
         krond.stop(now=now)

@@ -28,7 +28,7 @@ class Chronicler:
         self._results: dict[str, str] = {}  # of executions, by the name of their first run
         self.on_held: list[Callable[[str], object]] = []  # who is told that a job is suspended, or resumed
         self.on_dropped: list[Callable[[str], object]] = []  # who is told that a run is not tried again after all
-        self._waiting: dict[str, asyncio.Future[str]] = {}
+        self._waiting: dict[str, set[asyncio.Future[str]]] = {}
         self._first: dict[str, str] = {}  # by the name of a further run: that of the first
 
     def add(self, other: Witness) -> None:
@@ -39,8 +39,15 @@ class Chronicler:
         """Return how a run ended, when it has and is not tried again."""
         if run_id in self._results:
             return self._results[run_id]
-        waiting = self._waiting.setdefault(run_id, asyncio.get_running_loop().create_future())
-        return await asyncio.shield(waiting)
+        waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(run_id, set()).add(waiting)
+        try:
+            return await waiting
+        finally:  # a client that leaves leaves nothing behind
+            others = self._waiting.get(run_id, set())
+            others.discard(waiting)
+            if not others:
+                self._waiting.pop(run_id, None)
 
     def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
         """Tell that a period, or neighbours, are over."""
@@ -91,8 +98,9 @@ class Chronicler:
 
     def _settle(self, run_id: str, result: Result) -> None:
         first = self._first.pop(run_id, run_id)
-        if (waiting := self._waiting.pop(first, None)) is not None and not waiting.done():
-            waiting.set_result(result.value)
+        for waiting in self._waiting.pop(first, ()):
+            if not waiting.done():
+                waiting.set_result(result.value)
         self._results[first] = result.value
         if len(self._results) > _REMEMBERED:
             del self._results[next(iter(self._results))]

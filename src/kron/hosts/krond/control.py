@@ -5,16 +5,23 @@ import json
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError, KronError, UnknownJobError
 from kron.hosts.krond.client import peer_of
+from kron.hosts.krond.rows import AT_ONCE, Rows
 from kron.hosts.listener.address import address_of
 from kron.rules.telling import error_text
 
 _LONGEST = 1024 * 1024  # bytes of a request
+MOST = 64  # connections at a time: a client that hangs costs two requests of memory at most
+MOST_WAITING = 48  # connections that wait for the end of a run: the others are for commands that are answered at once
+ASK_LIMIT = 30.0  # seconds that a client has to send a request, and that a connection may be idle
+TAKE_LIMIT = 30.0  # seconds in which a client has to take what is in the way of more
+_WAIT, _STOP = "wait", "stop"  # commands whose connections last
 EXIT_CODES: Mapping[type[KronError], int] = {
     UnknownJobError: 2,
     InvalidInstantError: 2,
@@ -24,14 +31,42 @@ EXIT_CODES: Mapping[type[KronError], int] = {
 Handler = Callable[[Mapping[str, Any]], Awaitable[object]]
 
 
-class Control:
-    """Serves commands by name, each to whoever may ask: the owner of this process, and root."""
+@dataclass(slots=True, eq=False)
+class _Connection:
+    """A client, what krond does for it, and since when."""
 
-    def __init__(self, path: Path, handlers: Mapping[str, Handler], refused: Callable[[int], object]) -> None:
-        """`refused` is told the user id of everybody who was turned away."""
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    since: float
+    phase: Literal["asks", "is answered", "takes", "waits"] = "asks"
+    ahead: asyncio.Task[bytes] | None = None  # reads the next request while a run is waited for
+    asked_to_stop: bool = False
+
+
+class _GoneError(Exception):
+    """The client has closed its connection."""
+
+
+class Control:
+    """Serves commands by name to the owner of this process and to root. No client can hold up another."""
+
+    def __init__(
+        self,
+        path: Path,
+        handlers: Mapping[str, Handler],
+        refused: Callable[[int], object],
+        *,
+        ask_limit: float = ASK_LIMIT,
+        take_limit: float = TAKE_LIMIT,
+    ) -> None:
+        """`refused` is called with the user id of each process that was turned away."""
         self._path, self._handlers, self._refused = path, handlers, refused
+        self._ask_limit, self._take_limit = ask_limit, take_limit
         self._server: asyncio.Server | None = None
-        self._answering: set[asyncio.Task[None]] = set()
+        self._made: tuple[int, int] | None = None  # the socket's device and inode
+        self._connections: dict[asyncio.Task[None], _Connection] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._is_closing = False
 
     async def open(self) -> None:
         """Begin to answer. The directory is ours alone and locked, so that what lies there is left from a crash."""
@@ -43,34 +78,54 @@ class Control:
                 listening.bind(address)
             finally:
                 os.umask(before)
+        self._made = self._found()
         self._server = await asyncio.start_unix_server(self._serve, sock=listening, limit=_LONGEST)
 
     async def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
+        self._is_closing = True
         if self._server is not None:
             self._server.close()
             self._server = None
-            self._path.unlink(missing_ok=True)
-        for task in self._answering:
+            if self._found() == self._made:  # else it is that of another krond
+                self._path.unlink(missing_ok=True)
+        for task in self._connections:
             task.cancel()
-        await asyncio.gather(*self._answering, return_exceptions=True)
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def _found(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            found = self._path.lstat()
+            return found.st_dev, found.st_ino
+        return None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._answering.add(task)
+        connection = _Connection(reader, writer, asyncio.get_running_loop().time())
         try:
-            if self._may_ask(writer):
-                while line := await reader.readline():
-                    writer.write(json.dumps(await self._answer(line)).encode() + b"\n")  # a path may not be UTF-8
-                    await writer.drain()
-        except (ConnectionError, ValueError, asyncio.CancelledError):
-            pass  # whoever asked is gone, asked for too much, or we go
+            if not self._may_ask(writer):
+                return
+            if not self._has_room():
+                await self._send(connection, _encode(_no(f"krond answers {MOST} commands already; try again later")))
+                return
+            self._connections[task] = connection
+            while line := await self._request(connection):
+                await self._answer(connection, line)
+        except (_GoneError, ConnectionError, TimeoutError, asyncio.CancelledError):
+            if self._is_closing and connection.asked_to_stop:
+                with suppress(OSError):  # the client may be gone
+                    os.dup(writer.get_extra_info("socket").fileno())  # closed by the end of this process
+            writer.transport.abort()  # the client is gone or stuck, or krond ends: nothing waits for what it may read
         finally:
-            self._answering.discard(task)
+            self._connections.pop(task, None)
+            if connection.ahead is not None:
+                connection.ahead.cancel()
             writer.close()
-            with suppress(ConnectionError, asyncio.CancelledError):
-                await writer.wait_closed()
+            with suppress(ConnectionError, TimeoutError, asyncio.CancelledError):
+                async with asyncio.timeout(self._take_limit):
+                    await writer.wait_closed()
+            writer.transport.abort()
 
     def _may_ask(self, writer: asyncio.StreamWriter) -> bool:
         uid = peer_of(writer.get_extra_info("socket"))
@@ -79,19 +134,115 @@ class Control:
         self._refused(uid)
         return False
 
-    async def _answer(self, line: bytes) -> dict[str, object]:
+    def _has_room(self) -> bool:
+        """Whether there is room for one more. If all is taken, the client goes that has been silent for longest."""
+        if len(self._connections) < MOST:
+            return True
+        silent = [task for task, each in self._connections.items() if each.phase in ("asks", "takes")]
+        if not silent:
+            return False
+        oldest = min(silent, key=lambda task: self._connections[task].since)
+        del self._connections[oldest]
+        oldest.cancel()
+        return True
+
+    # --- one request --------------------------------------------------------------------------------------------------
+
+    async def _request(self, connection: _Connection) -> bytes:
+        """Return the next request, nothing at the end; TimeoutError if it is not complete in time."""
+        connection.phase = (
+            "waits" if connection.asked_to_stop else "asks"
+        )  # a client that stops krond waits for its end
+        connection.since = asyncio.get_running_loop().time()
+        ahead, connection.ahead = connection.ahead, None
+        try:
+            async with asyncio.timeout(None if connection.asked_to_stop else self._ask_limit):
+                return await (ahead or connection.reader.readline())
+        except ValueError:
+            await self._send(connection, _encode(_no(f"a request has at most {_LONGEST:,} bytes", 2)))
+            return b""
+
+    async def _answer(self, connection: _Connection, line: bytes) -> None:
+        connection.phase = "is answered"
         try:
             asked = json.loads(line)
-            handler = self._handlers[asked["command"]]
+            command = asked["command"]
+            handler = self._handlers[command]
         except (ValueError, KeyError, TypeError, RecursionError):
-            return {"ok": False, "error": "that is no request of this krond", "exit": 2}
+            await self._send(connection, _encode(_no("that is no request of this krond", 2)))
+            return
+        connection.asked_to_stop |= command == _STOP
+        if command == _WAIT:
+            handler = self._while_connected(connection, handler)
         try:
-            return {"ok": True, "result": await handler(asked)}
-        except ControlError as error:
-            return {"ok": False, "error": error.message, "exit": error.exit_code}
-        except KronError as error:
-            return {"ok": False, "error": error.message, "exit": EXIT_CODES.get(type(error), 1)}
+            result = await handler(asked)
+            answer: dict[str, object] = {"ok": True, "result": result}
+        except _GoneError:
+            raise
         except Exception as error:
-            failed = {"message": f"krond could not answer {asked['command']}", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(failed)
-            return {"ok": False, "error": f"krond failed, which is a bug of it: {error_text(error)}", "exit": 1}
+            result, answer = None, self._refusal(command, error)
+        if isinstance(result, Rows):
+            await self._send_rows(connection, command, result)
+        else:
+            await self._send(connection, _encode(answer))
+
+    async def _send_rows(self, connection: _Connection, command: str, rows: Rows) -> None:
+        """Send the rows as they are computed: whether all went well is said after them."""
+        head, end = b'{"result": [', dict[str, object](ok=True)
+        async with aclosing(rows.parts(self._turn)) as parts:
+            while True:
+                await self._send(connection, head)
+                try:
+                    head = await anext(parts)
+                except StopAsyncIteration:
+                    break
+                except Exception as error:
+                    end = self._refusal(command, error)
+                    break
+        await self._send(connection, b"], " + _encode(end)[1:])
+
+    async def _send(self, connection: _Connection, data: bytes) -> None:
+        """Send data; TimeoutError if the client does not read what was sent before."""
+        before, connection.since = connection.phase, asyncio.get_running_loop().time()
+        connection.phase = "takes"
+        connection.writer.write(data)
+        async with asyncio.timeout(self._take_limit):
+            await connection.writer.drain()
+        connection.phase = before
+
+    def _while_connected(self, connection: _Connection, handler: Handler) -> Handler:
+        """Return a handler that is given up when its client is gone: it may wait for days."""
+
+        async def answer(asked: Mapping[str, Any]) -> object:
+            if sum(each.phase == "waits" for each in self._connections.values()) >= MOST_WAITING:
+                raise ControlError(reason=f"{MOST_WAITING} commands wait for runs already; try again later")
+            connection.phase = "waits"
+            connection.ahead = asyncio.ensure_future(connection.reader.readline())
+            waiting = asyncio.ensure_future(handler(asked))
+            try:
+                await asyncio.wait((waiting, connection.ahead), return_when=asyncio.FIRST_COMPLETED)
+                if not waiting.done() and connection.ahead.exception() is None and not connection.ahead.result():
+                    raise _GoneError
+                return await waiting
+            finally:
+                waiting.cancel()
+
+        return answer
+
+    def _refusal(self, command: str, error: Exception) -> dict[str, object]:
+        match error:
+            case ControlError():
+                return _no(error.message, error.exit_code)
+            case KronError():
+                return _no(error.message, EXIT_CODES.get(type(error), 1))
+        failed = {"message": f"krond could not answer {command}", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(failed)
+        return _no(f"krond failed, which is a bug of it: {error_text(error)}")
+
+
+def _no(reason: str, exit_code: int = 1) -> dict[str, object]:
+    return {"ok": False, "error": reason, "exit": exit_code}
+
+
+def _encode(answer: Mapping[str, object]) -> bytes:
+    return json.dumps(answer).encode() + b"\n"  # a path may not be UTF-8

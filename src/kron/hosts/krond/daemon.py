@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
@@ -26,7 +26,8 @@ from kron.engine.jobs.preparing import Prepared, holding, prepare
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
-from kron.errors import ControlError
+from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
+from kron.hosts.krond.failed_file import FailedFile, errors_of, places_of
 from kron.hosts.krond.hooks.notifier import Notifier
 from kron.hosts.krond.job_files import is_in_any
 from kron.hosts.krond.memory import give_back, keep, kept
@@ -37,6 +38,7 @@ from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
 from kron.hosts.krond.telling import Telling
 from kron.hosts.krond.tidying import Tidying
+from kron.hosts.krond.trust import whole_path
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
@@ -57,13 +59,6 @@ def _placed(work: Work, told: Work | Known) -> tuple[str, HostJob]:
     """Return the identity of a job, and the job where it stands now."""
     assert isinstance(work.payload, HostJob)
     return work.identity, told.of(work.payload) if isinstance(told, Known) else work.payload
-
-
-class FailedFile(NamedTuple):
-    """A job file with errors, and the errors."""
-
-    file: str
-    findings: Sequence[Mapping[str, object]]
 
 
 class FailedListen(NamedTuple):
@@ -88,6 +83,10 @@ class Surface:
     failed_listen: FailedListen | None = None
     jobs: dict[str, HostJob] = field(default_factory=dict)
 
+    def errors(self) -> tuple[str, ...]:
+        """Return the first errors of the failed files: a job that is not known may be in one of them."""
+        return errors_of(each._asdict() for each in self.failed_files)
+
 
 class Watching(NamedTuple):
     """Who records what happens, who judges it, by whom they are told, and who counts it."""
@@ -106,7 +105,7 @@ class Daemon:
         self.recorder, self.monitor, self.telling, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
+        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
         self.ledger: JobLedger = self._file
         if self.metrics is not None:
             self.ledger = TimedLedger(self._file, self.metrics.on_append)
@@ -124,15 +123,18 @@ class Daemon:
             settings.max_active,
         )
         self.book = JobBook(host)
+        self.book.on_aside = self._on_aside
         self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
         self.surface = Surface(self.clock.now())
         self._asked = asyncio.Event()  # to stop
         self._is_signalled = False
-        self._death: ControlError | None = None  # why nothing is started any more although nobody asked for that
+        self._death: KronError | None = None  # why nothing is started any more although nobody asked for that
 
     async def begin(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
         """Recover what a crash left, declare the jobs, and begin to run them. `failed` are files with errors."""
         self.mark_failed(failed)
+        loop = asyncio.get_running_loop()
+        self.state.on_taken = lambda error: loop.call_soon_threadsafe(self._on_taken, error)
         with self.state.in_use():
             await self.processes.open()
         await self.engine.open()
@@ -159,15 +161,27 @@ class Daemon:
 
     async def _recover_job(self, job: Job) -> None:
         now = self.clock.now()
-        found = await asyncio.to_thread(judge_downtime, job, now)
-        await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+        try:
+            found = await asyncio.to_thread(judge_downtime, job, now)
+            await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+        except LedgerError:
+            raise
+        except Exception as error:  # of this job alone
+            self.book.set_aside(job.record.identity, error)
 
     def mark_failed(self, failed: FailedFiles) -> None:
         """Show these files, and no others, as failed."""
-        found = [FailedFile(file, [each.to_dict() for each in findings]) for file, findings in failed.items()]
-        self.surface.failed_files = found
-        for each in found:
-            self.emitter.tell("FileFailed", **each._asdict())
+        earlier = {each.file: each.since for each in self.surface.failed_files}
+        since: Literal["start", "reload"] = "reload" if self.surface.ready else "start"
+        having = places_of(job.file for job in self.surface.jobs.values()) if failed else set()
+        self.surface.failed_files = [
+            FailedFile(
+                file, [each.to_dict() for each in findings], earlier.get(file, since), whole_path(file) in having
+            )
+            for file, findings in failed.items()
+        ]
+        for each in self.surface.failed_files:
+            self.emitter.tell("FileFailed", file=each.file, findings=each.findings)
 
     async def declare(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
         """Replace the declared jobs; runs continue. A known job keeps its definition, wherever it is written now.
@@ -300,6 +314,22 @@ class Daemon:
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
         self.notifier.hurry()
         self._asked.set()
+
+    def _on_taken(self, error: StateDirectoryError) -> None:
+        """End without waiting for runs: another krond has the directory and the runs that are recorded there."""
+        if self._death is None:
+            self.emitter.tell("StateTaken", error=error.message)
+            self._death = error
+            self.engine.hush()
+            self.notifier.hurry()
+            self._asked.set()
+
+    def _on_aside(self, identity: str, error: Exception) -> None:
+        """Report a job that cannot be judged; the others go on."""
+        job = self.book.jobs.get(identity)
+        name = identity.rpartition(":")[2] if job is None else job.work.name
+        trace = "".join(traceback.format_exception(error))
+        self.emitter.tell("JobSetAside", identity=identity, name=name, error=error_text(error), trace=trace)
 
     def on_signal(self) -> None:
         """Stop; a second signal ends what runs."""

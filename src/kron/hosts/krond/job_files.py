@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeAlias
 from kron.adapters.system_timezone import system_timezone
 from kron.engine.collector import collector_paused
 from kron.errors import InvalidDefinitionError, shown
-from kron.hosts.krond.trust import FileRefusedError, read_trusted, whole_path
-from kron.rules.files.reading import LARGEST, JobSet, read_sources
+from kron.hosts.krond.trust import FileRefusedError, check_folder, read_regular, read_trusted, whole_path
+from kron.rules.files.reading import JobSet, read_sources
 from kron.rules.files.source import Format, Source, Surroundings
 from kron.rules.finding import Finding
 
@@ -79,12 +79,13 @@ def open_sources(
     findings: list[Finding] = []
     sources: list[Source] = []
     unreadable = False
-    for file, found in _find(configs, form, findings):
+    warned: set[str] = set()  # a directory is doubtful once, not for each of its files
+    for file, found in _find(configs, form, findings, permissions=permissions):
         if found is None:
             unreadable = True
             continue
         try:
-            content, warnings = read_trusted(file) if permissions else (_read(file), [])
+            content, warnings = read_trusted(file) if permissions else (read_regular(file), [])
             text = content.decode()
         except OSError as error:
             unreadable = True
@@ -98,7 +99,9 @@ def open_sources(
             unreadable = True
             findings.append(_error(shown(file), "is no name of a file", "a name has no zero byte"))
         else:
-            findings += [Finding("warning", "file", message, fix, file, 1) for message, fix in warnings]
+            new = [(message, fix) for message, fix in warnings if fix not in warned]
+            warned.update(fix for _, fix in new)
+            findings += [Finding("warning", "file", message, fix, file, 1) for message, fix in new]
             sources.append(Source(file, place(file), found, text))
     return Opened(sources, findings, unreadable)
 
@@ -142,12 +145,14 @@ def job_paths(configs: Iterable[str], form: Format | None = None) -> list[str]:
     return [file for file, _ in _find(configs, form, [])]
 
 
-def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
+def _find(
+    configs: Iterable[str], form: Format | None, findings: list[Finding], *, permissions: bool = False
+) -> Iterator[tuple[str, Format | None]]:
     seen: set[str] = set()
     for config in configs:
         files: list[tuple[str, Format | None]]
         if is_directory(config):
-            files = [*_in_directory(config, findings)]
+            files = [*_in_directory(config, findings, permissions=permissions)]
         else:
             found = form or form_of(config)
             if found is None and not os.path.lexists(config):  # perhaps a directory was meant
@@ -162,21 +167,27 @@ def _find(configs: Iterable[str], form: Format | None, findings: list[Finding]) 
                 yield file, found
 
 
-def _in_directory(directory: str, findings: list[Finding]) -> Iterator[tuple[str, Format | None]]:
+def _in_directory(directory: str, findings: list[Finding], *, permissions: bool) -> Iterator[tuple[str, Format | None]]:
     """Yield the job files of a directory and of all directories below it; other names are left alone.
 
     Files come before directories, both in the order of their names. Hidden directories, backups and links to
-    directories are not read. A directory that cannot be read is reported, and yielded without a form.
+    directories are not read. A directory that cannot be read is reported, and yielded without a form. `permissions`:
+    one whose entries others may change is refused, else they could remove jobs by removing files.
     """
     waiting = [directory]  # and no recursion: directories may be nested deeper than Python's stack
     while waiting:
         folder = waiting.pop()
         try:
+            if permissions:
+                check_folder(folder)
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             findings.append(_unreadable(folder, error.errno))
             yield folder, None
+            continue
+        except FileRefusedError as error:
+            findings.append(_error(folder, error.reason, error.fix))
             continue
         if Path(whole_path(folder)).name == _SYSTEM_FOLDER:
             yield from _in_system_folder(entries, findings)
@@ -226,11 +237,6 @@ def _in_system_folder(entries: Iterable[_Entry], findings: list[Finding]) -> Ite
 
 def _is_system_name(name: str) -> bool:
     return _NAME_IN_SYSTEM_FOLDER.fullmatch(name) is not None
-
-
-def _read(file: str) -> bytes:
-    with Path(file).open("rb") as opened:
-        return opened.read(LARGEST + 1)  # one more than allowed, so that the reader of the text refuses it
 
 
 def _machine_id() -> str:

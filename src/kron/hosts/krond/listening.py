@@ -143,7 +143,9 @@ class Listening:
 
     async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            found = present(daemon.book)._replace(failed_files=len(daemon.surface.failed_files))
+            found = present(daemon.book)._replace(
+                failed_files=len(daemon.surface.failed_files), aside=len(daemon.book.aside)
+            )
             return await asyncio.to_thread(self.metrics.snapshot(found).render)
 
     def _on_refused(self, client: str) -> None:

@@ -2,6 +2,8 @@
 
 import sys
 import time
+from codecs import getincrementaldecoder
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -25,9 +27,10 @@ from kron.errors import (
     UnknownJobError,
     UnknownRunError,
 )
-from kron.hosts.console import end_with_findings, print_table
-from kron.hosts.krond.asking import JSON, STATE, print_json
+from kron.hosts.console import end_with_findings, print_json, print_table
+from kron.hosts.krond.asking import JSON, STATE
 from kron.hosts.krond.client import Client
+from kron.hosts.krond.failed_file import errors_of
 from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.survivors import recorded
@@ -36,6 +39,7 @@ from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.files.values import read_days
 from kron.rules.history_row import HistoryRow
 from kron.rules.inside import timing_of
+from kron.rules.printable import safe_text
 from kron.rules.verdict import Outcome
 
 _LOST = "krond: neither it nor this run is there any more; what became of the run is told after the next start"
@@ -54,8 +58,11 @@ def opened(state: Path | None) -> State:
     return place
 
 
-def identity_of(history: JobHistory, job: str) -> str:
-    """Return the identity of a job by its name or its identity; those that are defined go before those that were."""
+def identity_of(place: State, history: JobHistory, job: str) -> str:
+    """Return the identity of a job by its name or its identity; those that are defined go before those that were.
+
+    For a job that is not known, a krond that runs is asked for the errors of files that it could not read.
+    """
     records = history.jobs()
     declared = [(record.name, record.identity) for record in records if record.declared]
     try:
@@ -63,7 +70,17 @@ def identity_of(history: JobHistory, job: str) -> str:
     except UnknownJobError as error:
         if error.details["identities"]:
             raise
-        return find_identity(job, [(record.name, record.identity) for record in records])
+        known = [(record.name, record.identity) for record in records]
+        is_known = any(job in names for names in known)
+        return find_identity(job, known, () if is_known else _errors_of_files(place))
+
+
+def _errors_of_files(place: State) -> tuple[str, ...]:
+    try:
+        with closing(Client(place.control)) as krond:
+            return errors_of(krond.ask("status")["failed_files"])
+    except ControlError:  # without a krond, no file is known
+        return ()
 
 
 def zone_of(history: JobHistory, identity: str | None) -> Zone:
@@ -106,8 +123,9 @@ def history(
     """Show what became of the periods and runs of a JOB, or of all jobs, the oldest first."""
     if at is not None and (since is not None or until is not None):
         raise click.UsageError("give either --at or --since and --until")
-    ledger = JobHistory(opened(state).ledger)
-    identity = None if job is None else identity_of(ledger, job)
+    place = opened(state)
+    ledger = JobHistory(place.ledger)
+    identity = None if job is None else identity_of(place, ledger, job)
     zone = zone_of(ledger, identity)
     if at is not None:
         found = ledger.rows_at(read_moment(at, zone, system_now()), identity, executions=executions)
@@ -146,26 +164,31 @@ def _line(row: HistoryRow, zone: Zone) -> tuple[str, ...]:
 @click.option("--stream", type=click.Choice(["stdout", "stderr"]), help="One of the two alone.")
 @click.option("--timestamps", is_flag=True, help="Time and stream before each line.")
 @click.option("--follow", is_flag=True, help="Go on until the run has ended.")
+@click.option("--raw", is_flag=True, help="Print control characters as they are, also on a terminal.")
 @STATE
 @JSON
 def logs(
-    run: str, *, stream: Literal["stdout", "stderr"] | None, timestamps: bool, follow: bool, state: Path | None,
-    as_json: bool,
+    run: str, *, stream: Literal["stdout", "stderr"] | None, timestamps: bool, follow: bool, raw: bool,
+    state: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print the captured output of a RUN, or of the newest run of a JOB, unchanged."""
+    """Print the captured output of a RUN, or of the newest run of a JOB.
+
+    The output is unchanged in a pipe or a file. On a terminal, control characters are escaped.
+    """
     if follow and as_json:
         raise click.UsageError("give either --follow or --json: one object tells of a run as it is now")
     place = opened(state)
-    run_id = _run_id(JobHistory(place.ledger), run)
+    run_id = _run_id(place, run)
     log = OutputLog(place.output, run_id)
     if as_json:
         found = log.read()
         print_json((found if stream is None else found.of(stream)).as_json())
         return
+    printer = _Printer(timestamps=timestamps, is_safe=sys.stdout.isatty() and not raw)
     while True:
         is_lost = follow and _is_lost(place, run_id)
         output = log.follow(to_the_end=is_lost) if follow else log.read()
-        _print_output(output if stream is None else output.of(stream), timestamps=timestamps)
+        printer.print(output if stream is None else output.of(stream))
         if output.is_final or not follow:
             return
         if is_lost:
@@ -184,13 +207,14 @@ def _is_lost(place: State, run_id: str) -> bool:
     return False
 
 
-def _run_id(history: JobHistory, run: str) -> str:
+def _run_id(place: State, run: str) -> str:
+    history = JobHistory(place.ledger)
     row = history.run(run)
     if row is None:
         try:
-            row = history.newest_run(identity_of(history, run))
+            row = history.newest_run(identity_of(place, history, run))
         except UnknownJobError as error:
-            if error.details["identities"]:
+            if error.details["identities"] or error.details["errors"]:
                 raise
             raise UnknownRunError(run=run) from error
     if row is None:
@@ -198,14 +222,20 @@ def _run_id(history: JobHistory, run: str) -> str:
     return str(row["run_id"])
 
 
-def _print_output(output: Output, *, timestamps: bool) -> None:
-    stdout = sys.stdout.buffer
-    if timestamps:
-        for line in output.lines():
-            stdout.write(bytes(line))
-    else:
-        stdout.write(output.text())
-    stdout.flush()
+class _Printer:
+    """Prints the output of a run part by part: unchanged, or as text that is safe on a terminal."""
+
+    def __init__(self, *, timestamps: bool, is_safe: bool) -> None:
+        self._timestamps, self._is_safe = timestamps, is_safe
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")  # a character may be in two parts
+
+    def print(self, output: Output) -> None:
+        data = b"".join(map(bytes, output.lines())) if self._timestamps else output.text()
+        if self._is_safe:
+            sys.stdout.write(safe_text(self._decoder.decode(data, final=output.is_final)))
+        else:
+            sys.stdout.buffer.write(data)
+        sys.stdout.flush()
 
 
 @click.group()

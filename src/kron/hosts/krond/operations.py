@@ -2,10 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from heapq import merge, nsmallest
-from itertools import islice
-from operator import itemgetter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kron._version import __version__
@@ -14,17 +11,20 @@ from kron.decision.decision import Decision
 from kron.engine.jobs.changes import Trigger
 from kron.engine.jobs.job import Job
 from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError
-from kron.hosts.krond.ahead import ahead_until, clock_ahead, coming_of, decisions_of, next_run
+from kron.hosts.krond.ahead import ahead_until, clock_ahead, first_of, next_decisions, next_run
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
-from kron.hosts.krond.names import find_identity
-from kron.hosts.krond.request import number_of, text_of, texts_of
+from kron.hosts.krond.names import find_identities
+from kron.hosts.krond.request import MOST_NEXT, number_of, text_of, texts_of
+from kron.hosts.krond.rows import Row, Rows
 from kron.hosts.moments import is_duration, read_moment
 from kron.instant import Instant, format_instant
+from kron.rules.files.host_job import HostJob
 from kron.rules.files.values import read_days
 
 _NEXT = 10
+_TOGETHER = 200  # jobs that are suspended or resumed in one step of the loop
 
 
 class Operations:
@@ -51,7 +51,7 @@ class Operations:
             "wait": self._wait,
         }
         guarded = {name: self._once_ready(handler) for name, handler in once_ready.items()}
-        return {"status": self._status, "stop": self._stop, **guarded}
+        return {"ping": self._ping, "status": self._status, "stop": self._stop, **guarded}
 
     def _once_ready(self, handler: Handler) -> Handler:
         async def answer(asked: Mapping[str, Any]) -> object:
@@ -62,6 +62,9 @@ class Operations:
             return await handler(asked)
 
         return answer
+
+    async def _ping(self, _: Mapping[str, Any]) -> object:
+        return None
 
     async def _status(self, _: Mapping[str, Any]) -> object:
         daemon, surface = self._daemon, self._daemon.surface
@@ -74,8 +77,8 @@ class Operations:
             }
             for run in daemon.book.running.values()
         ]
-        now, jobs = daemon.clock.now(), daemon.book.jobs.values() if surface.ready else ()
-        coming, ahead = next_run(jobs, now), clock_ahead(jobs, now)
+        now, jobs = daemon.clock.now(), list(daemon.book.jobs.values()) if surface.ready else []
+        coming, ahead = await asyncio.to_thread(lambda: (next_run(jobs, now), clock_ahead(jobs, now)))
         return {
             "pid": os.getpid(),
             "version": __version__,
@@ -92,19 +95,20 @@ class Operations:
             "active": active,
             "failed_reload": surface.failed_reload,
             "failed_files": [failed._asdict() for failed in surface.failed_files],
+            "set_aside": [{"identity": identity, "error": why} for identity, why in daemon.book.aside.items()],
             "monitor": {"on": True, "violations": daemon.monitor.violations},
         }
 
     async def _jobs(self, _: Mapping[str, Any]) -> object:
-        last = self._chronicler.last
-        return [self._job(job, last.get(identity)) for identity, job in self._daemon.book.jobs.items()]
+        now, found = self._daemon.clock.now(), list(self._daemon.book.jobs.values())
+        return Rows(lambda: (self._job(job, now) for job in found))
 
-    def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
-        found = self._daemon.surface.jobs[job.record.identity]
-        now = self._daemon.clock.now()
-        coming, ahead = coming_of(job, now), ahead_until(job, now)
-        first = None if coming is None else coming.first()
+    def _job(self, job: Job, now: Instant) -> dict[str, object]:
+        found = self._daemon.surface.jobs.get(job.record.identity, job.work.payload)
+        assert isinstance(found, HostJob)
+        first, ahead = first_of(job, now), ahead_until(job, now)
         chosen = None if first is None else first.chosen_time
+        last = self._chronicler.last.get(job.record.identity)
         outcome, result = last or (None, None)
         return {
             "identity": found.identity,
@@ -127,29 +131,22 @@ class Operations:
     async def _next(self, asked: Mapping[str, Any]) -> object:
         jobs = self._daemon.book.jobs
         if asked.get("job"):
-            jobs = {identity: jobs[identity] for identity in [self._find(text_of(asked, "job"))]}
-        count, now = number_of(asked, "count", _NEXT), self._daemon.clock.now()
-        firsts = []
-        for number, job in enumerate(jobs.values()):
-            coming = coming_of(job, now)
-            if coming is not None and (at := coming.next_instant()) is not None:
-                firsts.append((at, number, job))
-        # Those whose first period is not among the first so many have none among them.
-        streams = (decisions_of(job, now) for _, _, job in nsmallest(count, firsts))
-        return [
-            {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
-            for _, decision, job in islice(merge(*streams, key=itemgetter(0)), count)
-        ]
+            jobs = {identity: jobs[identity] for identity in self._find(text_of(asked, "job"))}
+        count, now = number_of(asked, "count", _NEXT, most=MOST_NEXT), self._daemon.clock.now()
+        found = list(jobs.values())
+        return Rows(lambda: map(_next_row, next_decisions(found, now, count)))
 
     async def _suspend(self, asked: Mapping[str, Any]) -> object:
-        identities = [self._find(name) for name in texts_of(asked, "jobs")]
+        identities = self._find(*texts_of(asked, "jobs"))
         until = self._until(text_of(asked, "until"), identities[0]) if asked.get("until") else None
-        await self._daemon.suspend(identities, until)
+        for part in _parts(identities):
+            await self._daemon.suspend(part, until)
         return {"identities": identities, "until": until and format_instant(until)}
 
     async def _resume(self, asked: Mapping[str, Any]) -> object:
-        identities = [self._find(name) for name in texts_of(asked, "jobs")]
-        await self._daemon.resume(identities)
+        identities = self._find(*texts_of(asked, "jobs"))
+        for part in _parts(identities):
+            await self._daemon.resume(part)
         jobs = [job for identity in identities if (job := self._daemon.surface.jobs.get(identity)) is not None]
         held = [
             f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
@@ -160,7 +157,7 @@ class Operations:
         return {"identities": identities}
 
     async def _trigger(self, asked: Mapping[str, Any]) -> object:
-        identity = self._find(text_of(asked, "job"))
+        (identity,) = self._find(text_of(asked, "job"))
 
         def trigger(now: Instant) -> Trigger:
             if self._daemon.engine.is_hushed:  # it may have been asked to stop while this waited
@@ -182,9 +179,9 @@ class Operations:
             loop.call_soon(self._daemon.end_children)
         return None
 
-    def _find(self, name: str) -> str:
+    def _find(self, *words: str) -> list[str]:
         names = ((job.record.name, identity) for identity, job in self._daemon.book.jobs.items())
-        return find_identity(name, names, tuple(failed.file for failed in self._daemon.surface.failed_files))
+        return find_identities(words, names, self._daemon.surface.errors())
 
     def _moment(self, text: str, zone: Zone) -> Instant:
         try:
@@ -205,6 +202,19 @@ class Operations:
         if until <= now:
             raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
         return until
+
+
+def _parts(identities: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the identities part by part: what is due meanwhile is started between two of them."""
+    for start in range(0, len(identities), _TOGETHER):
+        yield identities[start : start + _TOGETHER]
+
+
+def _next_row(found: tuple[Decision, Job] | None) -> Row:
+    if found is None:
+        return None
+    decision, job = found
+    return {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
 
 
 def _named(decision: Decision) -> dict[str, object]:

@@ -5,12 +5,16 @@ moment, a daemon would keep for good, and meanwhile its starts would wait for th
 """
 
 import pickle
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
+from io import BufferedRWPair
 from itertools import islice
 from typing import IO, NamedTuple
 
@@ -20,6 +24,7 @@ from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.job_files import in_order, load_jobs
 from kron.hosts.krond.memory import kept
+from kron.hosts.krond.watch import Snapshot, take_snapshot
 from kron.rules.files.host_job import ORIGIN, HostJob
 from kron.rules.files.settings import Settings
 from kron.rules.files.source import Format
@@ -27,6 +32,8 @@ from kron.rules.finding import Finding
 from kron.rules.work import Work
 
 _COMMAND = (sys.executable, "-P", "-m", "kron.hosts.krond.reader")  # it finds what this process has found
+_LONGEST = 60.0  # seconds: a hundred thousand jobs take some ten
+_DYING = 1.0  # seconds
 _PART = 500  # jobs that are sent at a time
 
 
@@ -60,6 +67,7 @@ class Answer(NamedTuple):
     findings: list[Finding]
     jobs: Iterator[Work | Known]
     settings_are_readable: bool = True
+    snapshot: Snapshot = ()  # of the files, before they were read
 
     @property
     def failed_files(self) -> "FailedFiles":
@@ -117,40 +125,58 @@ def _told(job: HostJob, known: AbstractSet[bytes]) -> Work | Known:
     return same if _meaning_of(work) in known else work
 
 
-def read_apart(asked: Question, *, command: Sequence[str] = _COMMAND) -> Answer:
-    """Have the files read and checked by a process of its own. It blocks: for a thread."""
+def read_apart(asked: Question, *, command: Sequence[str] = _COMMAND, limit: float = _LONGEST) -> Answer:
+    """Have the files read and checked by a process of its own, within some seconds. It blocks: for a thread."""
+    is_late = threading.Event()
     try:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        here, there = socket.socketpair()
+        with here:
+            with there:
+                process = subprocess.Popen(command, stdin=there.fileno(), stdout=there.fileno())
+
+            def give_up() -> None:
+                is_late.set()
+                with suppress(OSError):
+                    here.shutdown(socket.SHUT_RDWR)  # it wakes up who reads or writes, also if the process cannot end
+
+            alarm = threading.Timer(limit, give_up)
+            alarm.daemon = True
+            alarm.start()
             try:
-                return _ask(asked, process)
+                with here.makefile("rwb") as stream:
+                    return _ask(asked, stream)
             finally:
+                alarm.cancel()
                 process.kill()
+                with suppress(subprocess.TimeoutExpired):  # it waits for a disk: a later call of Popen collects it
+                    process.wait(_DYING)
     except (OSError, EOFError, pickle.PickleError) as error:
         reason = f"the process that reads the job files has failed: {error or type(error).__name__}"
+        if is_late.is_set():
+            reason = f"the job files could not be read within {limit:g} s: a disk or a network may not answer"
         raise ControlError(reason=reason) from error
 
 
-def _ask(asked: Question, process: "subprocess.Popen[bytes]") -> Answer:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    pickle.dump(asked, process.stdin)
-    process.stdin.flush()
-    if pickle.load(process.stdout) != __version__:
+def _ask(asked: Question, stream: BufferedRWPair) -> Answer:
+    pickle.dump(asked, stream)
+    stream.flush()
+    if pickle.load(stream) != __version__:
         raise ControlError(reason="krond was upgraded while it ran, and has to be restarted first")
-    told = pickle.Unpickler(process.stdout)
-    settings, findings, are_readable = told.load()
+    told = pickle.Unpickler(stream)
+    settings, findings, are_readable, snapshot = told.load()
     jobs: list[Work | Known] = []
     with kept():
         while part := told.load():
             jobs += part
-    return Answer(settings, findings, iter(jobs), are_readable)
+    return Answer(settings, findings, iter(jobs), are_readable, snapshot)
 
 
 def answer(asked: Question, to: IO[bytes]) -> None:
     """Write what was read, in parts of which the last one is empty; what comes again is only named."""
+    snapshot = take_snapshot(asked.configs, asked.form)  # here, because a disk may not answer
     found = read_files(asked)
     pickler = pickle.Pickler(to)
-    pickler.dump((found.settings, found.findings, found.settings_are_readable))
+    pickler.dump((found.settings, found.findings, found.settings_are_readable, snapshot))
     while found.is_usable and (part := list(islice(found.jobs, _PART))):
         pickler.dump(part)
     pickler.dump([])

@@ -1,26 +1,31 @@
 """reload_files(daemon, asked, first): what the files say now, taken up by a daemon that runs."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from kron.engine.emitter import Emitter
 from kron.errors import KronError
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.job_files import in_order
 from kron.hosts.krond.reading import Answer, FailedFiles, Question, marks_of, read_apart
+from kron.hosts.krond.watch import Snapshot
 from kron.instant import format_instant
 from kron.rules.files.settings import Settings
 from kron.rules.finding import Finding
 from kron.rules.work import Work
 
 
-async def reload_files(daemon: Daemon, asked: Question, first: Settings) -> dict[str, object]:
+async def reload_files(
+    daemon: Daemon, asked: Question, first: Settings, note: Callable[[Snapshot], object] = lambda _: None
+) -> dict[str, object]:
     """Read the files again, and declare what they say now; `first` are the settings that need a restart.
 
-    The jobs of a file with errors stay as they are; if settings are unknown, all jobs do.
+    `note` gets what tells whether the files were changed after they were read. The jobs of a file with errors stay as
+    they are; if settings are unknown, all jobs do.
     """
     try:
         found = await asyncio.to_thread(_read, asked, [job.work for job in daemon.book.jobs.values()])
+        note(found.snapshot)
         failed = found.failed_files
         is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
         fixed = _fixed(first, found.settings) if is_usable else []
@@ -32,7 +37,8 @@ async def reload_files(daemon: Daemon, asked: Question, first: Settings) -> dict
         await daemon.processes.refresh()
         declared = await daemon.declare(list(found.jobs), failed)
     except KronError as error:  # they cannot be read now, or not be remembered
-        return _refuse(daemon, [Finding("error", "krond", error.message, "")])
+        message = "krond was asked to stop" if daemon.surface.draining else error.message
+        return _refuse(daemon, [Finding("error", "krond", message, "")])
     daemon.adopt(found.settings)
     daemon.mark_failed(failed)
     for finding in findings:
@@ -96,3 +102,32 @@ def tell_finding(emitter: Emitter, finding: Finding) -> None:
     """Emit a warning or a notice as an event."""
     fields = finding.to_dict()
     emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)
+
+
+class Hangups:
+    """Reloads for SIGHUP: one at a time, and one more for all signals that come meanwhile."""
+
+    def __init__(self, reload: Callable[[], Awaitable[object]]) -> None:
+        """`reload` raises nothing."""
+        self._reload = reload
+        self._is_asked = self._is_closed = False
+        self._task: asyncio.Task[None] | None = None
+
+    def __call__(self) -> None:
+        """Take a signal."""
+        self._is_asked = True
+        if self._task is None and not self._is_closed:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """End what is under way. Signals that come from now on are ignored."""
+        self._is_closed = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while self._is_asked:
+            self._is_asked = False
+            await self._reload()
+        self._task = None

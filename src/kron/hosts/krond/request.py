@@ -6,6 +6,7 @@ from typing import Any
 
 from kron.errors import ControlError, shown
 
+MOST_NEXT = 10_000  # decisions in an answer to `next`: 7 MB, and two seconds of computing
 _LONGEST = 60  # characters of a wrong value that are shown
 
 
@@ -25,13 +26,13 @@ def texts_of(asked: Mapping[str, Any], key: str) -> list[str]:
     return value
 
 
-def number_of(asked: Mapping[str, Any], key: str, default: int) -> int:
-    """Return a number from 1 on; one that is left out is the default."""
+def number_of(asked: Mapping[str, Any], key: str, default: int, *, most: int) -> int:
+    """Return a number from 1 to `most`; one that is left out is the default."""
     value = asked.get(key)
     if value is None:
         return default
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _wrong(key, value, "must be a number from 1 on")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise _wrong(key, value, f"must be a number from 1 to {most:,}")
     return value
 
 

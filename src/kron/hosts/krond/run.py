@@ -30,14 +30,16 @@ from kron.hosts.krond.operations import Operations
 from kron.hosts.krond.outlet import Outlet, OutletSink
 from kron.hosts.krond.reading import Answer, Question, read_files
 from kron.hosts.krond.recording import JobRecorder
-from kron.hosts.krond.reload import reload_files, tell_finding
+from kron.hosts.krond.reload import Hangups, reload_files, tell_finding
 from kron.hosts.krond.start_warnings import start_warnings
 from kron.hosts.krond.state import State, default_state
 from kron.hosts.krond.telling import Output, Telling
 from kron.hosts.krond.watch import FileWatch, Snapshot, take_snapshot
 from kron.hosts.monitor import Monitor
+from kron.rules.event import event
 from kron.rules.files.settings import Settings, read_listen
 from kron.rules.files.source import Format
+from kron.rules.finding import Finding
 from kron.rules.telling import error_text
 from kron.theory.trace import Header
 
@@ -98,6 +100,7 @@ def run(
             living = _live(options, found, before, Output(sink, telling))
             del found
             asyncio.run(living)
+            sink(event("KrondStopped"))
         finally:
             sink.tell_dropped()
             outlet.finish(_PARTING)
@@ -178,8 +181,7 @@ async def _serve(
 
     async def reload() -> dict[str, object]:
         async with reloading:
-            files.note(await asyncio.to_thread(take_snapshot, options.configs, options.form))
-            answer = await reload_files(daemon, question, settings)
+            answer = await reload_files(daemon, question, settings, files.note)
             files.switch(on=not daemon.surface.ended and (options.watch or daemon.settings.watch))
             return answer
 
@@ -195,21 +197,11 @@ async def _serve(
     control = Control(state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid))
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(Mishaps(daemon.emitter))
-    tasks: set[asyncio.Task[dict[str, object]]] = set()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, daemon.on_signal)
 
-    def on_hangup() -> None:
-        task = asyncio.ensure_future(reload())
-        tasks.add(task)
-        task.add_done_callback(on_reloaded)
-
-    def on_reloaded(task: asyncio.Task[dict[str, object]]) -> None:
-        tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:  # nobody else hears of it
-            daemon.emitter.tell("ReloadFailed", errors=[error_text(error)])
-
-    loop.add_signal_handler(signal.SIGHUP, on_hangup)
+    hangups = Hangups(on_change)
+    loop.add_signal_handler(signal.SIGHUP, hangups)
     try:
         async with reloading:  # whoever asks for that meanwhile waits until there is something to reload
             signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
@@ -220,12 +212,15 @@ async def _serve(
             works = await asyncio.to_thread(list, found.jobs)
             for finding in await asyncio.to_thread(start_warnings, works, options.configs, daemon.state.ledger):
                 tell_finding(daemon.emitter, finding)
+            for message, fix in state.warnings:
+                tell_finding(daemon.emitter, Finding("warning", "state", message, fix, str(state.path), 1))
             await daemon.begin(works, found.failed_files)
         del found
         files.switch(on=options.watch or settings.watch)
         await daemon.wait()
     finally:
         files.switch(on=False)
+        await hangups.close()
         await control.close()
 
 

@@ -9,6 +9,7 @@ from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.system_now import system_now
 from kron.cron.wall_text import both_texts
 from kron.errors import ControlError, printable
+from kron.hosts.console import print_json
 from kron.hosts.explanation import (
     explained,
     period_lines,
@@ -18,8 +19,9 @@ from kron.hosts.explanation import (
     print_lines,
     print_period,
 )
-from kron.hosts.krond.asking import JSON, STATE, print_json
+from kron.hosts.krond.asking import JSON, STATE
 from kron.hosts.krond.looking import identity_of, opened, zone_of
+from kron.hosts.krond.state import State
 from kron.hosts.moments import read_moment
 from kron.instant import Instant, parse_instant
 from kron.rules.answer import Answer, Episode
@@ -41,7 +43,7 @@ _AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zon
 @JSON
 def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
     """Say why a JOB did, or did not, run at T: exit 0 if something ran then, 1 if nothing did."""
-    answer = _asked(JobHistory(opened(state).ledger), job, at)
+    answer = _asked(opened(state), job, at)
     if as_json:
         print_json(to_dict(answer))
     else:
@@ -58,8 +60,8 @@ def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
 @JSON
 def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> None:
     """Explain how the second of a period of a JOB was or will be chosen, by the definition that held."""
-    history = JobHistory(opened(state).ledger)
-    episode = _next(history, job) if at is None else next(iter(_asked(history, job, at).episodes), None)
+    place = opened(state)
+    episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).episodes), None)
     if episode is None:
         raise ControlError(reason=f"no period of {job} has to do with {at}; `krond why` names the nearest")
     decision, definition = episode.decision, episode.definition
@@ -74,15 +76,17 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
     print_decision(decision)
 
 
-def _asked(history: JobHistory, job: str, at: str) -> Answer:
-    identity = identity_of(history, job)
+def _asked(place: State, job: str, at: str) -> Answer:
+    history = JobHistory(place.ledger)
+    identity = identity_of(place, history, job)
     moment = read_moment(at, zone_of(history, identity), system_now())
     return Answer(history.inquire(identity, moment, system_now()))
 
 
-def _next(history: JobHistory, job: str) -> Episode:
+def _next(place: State, job: str) -> Episode:
     """Return the period of a job that comes next."""
-    identity, now = identity_of(history, job), system_now()
+    history = JobHistory(place.ledger)
+    identity, now = identity_of(place, history, job), system_now()
     inquiry = history.inquire(identity, now, now)
     if not inquiry.record.declared:
         raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")

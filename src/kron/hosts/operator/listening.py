@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from kron.hosts.listener.connections import Limits
 from kron.hosts.listener.door import open_door
 from kron.hosts.listener.server import Server
 
@@ -11,7 +12,8 @@ _TEXT = b"text/plain; charset=utf-8"
 _NUMBERS = b"text/plain; version=0.0.4; charset=utf-8"
 Answer = Callable[[], tuple[int, bytes, bytes]]
 _FRESH = 1.0  # seconds for which the metrics are not rendered again: there is no token, and rendering takes long
-_VISITORS = 16  # connections at a time: in each turn of the loop every one may ask once, and Jobs wait meanwhile
+# Connections at a time: in each turn of the loop every one may ask once, and Jobs wait meanwhile. There is no token.
+_LIMITS = Limits(most=16, for_token=0, for_client=8)
 
 
 class Listening:
@@ -51,7 +53,7 @@ class Listening:
             await send({"type": "http.response.start", "status": code, "headers": headers})
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
-        self._server = Server(self._door, app, most=_VISITORS)
+        self._server = Server(self._door, app, limits=_LIMITS)
         await self._server.open()
 
     async def close(self) -> None:

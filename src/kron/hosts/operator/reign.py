@@ -98,9 +98,7 @@ class Reign:
                 self._fence,
             )
         )
-        self.book = JobBook(
-            Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack, on_error=self._on_loop_error)
-        )
+        self.book = JobBook(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
         self._picture = Picture(realm.world, self.book)
         desk = Desk(
             realm.api,
@@ -116,6 +114,7 @@ class Reign:
         self._writer = Writer(desk)
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
         self._engine: Engine[JobBatch, JobStored] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
+        self.book.on_aside = self._on_aside
         self._changed: Turns[_Before] = Turns()  # by identity
         self._changing: asyncio.Task[None] | None = None
 
@@ -154,14 +153,18 @@ class Reign:
         namespace, _, name = identity.partition("/")
         return self._fence.around(PLURAL, namespace, name, then=partial(self._set_aside, identity, now))
 
-    def _on_loop_error(self, identity: str, error: Exception) -> None:
-        """Hear of a KronJob that the engine has set aside."""
-        with self._fenced(identity, self._realm.clock.now()):
+    def _on_aside(self, identity: str, error: Exception) -> None:
+        """Report a KronJob that the engine has set aside; the others go on."""
+        namespace, _, name = identity.partition("/")
+        with self._fence.around(PLURAL, namespace, name, then=partial(self._show, identity)):
             raise error
+
+    def _show(self, identity: str, error: str) -> None:
+        self._accounts.trouble(identity, Trouble(INTERNAL_ERROR, error))
 
     def _set_aside(self, identity: str, now: Instant, error: str) -> None:
         self.book.amend({}, [identity], now)
-        self._accounts.trouble(identity, Trouble(INTERNAL_ERROR, error))
+        self._show(identity, error)
 
     # --- what the world tells -----------------------------------------------------------------------------------------
 

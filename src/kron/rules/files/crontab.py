@@ -162,7 +162,7 @@ def _read_job(content: str, number: int, lines: _Lines, *, system: bool) -> Draf
     lines.named, lines.named_at = {}, 0
     line = parse_line(content, rest=Rest.COMMAND)
     user, command = _take_user(line) if system else ("", line.rest)
-    first = command.split(None, 1)[0] if command else ""
+    first = next(iter(command.split(None, 1)), "")
     if not first:
         if line.expression.lower() != REBOOT:
             parse(line.expression)  # it may have swallowed the command; then its own error is the one that helps

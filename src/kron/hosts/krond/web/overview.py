@@ -1,8 +1,7 @@
 """overview(sight, search, page) -> bytes: what runs now, what comes, what went wrong, and all jobs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from kron._version import __version__
@@ -10,6 +9,7 @@ from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
 from kron.hosts.console import counted
 from kron.hosts.krond.ahead import clock_ahead
+from kron.hosts.krond.failed_file import finding_text, label_of
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands
 from kron.hosts.krond.web.html import Child, Markup, table, tag
@@ -29,7 +29,6 @@ from kron.hosts.krond.web.words import (
 from kron.instant import Instant
 from kron.rules.clock_ahead import ahead_text
 from kron.rules.coming import effective
-from kron.rules.finding import Finding
 from kron.rules.history_row import HistoryRow
 
 PAGE = 50  # jobs on one
@@ -66,11 +65,13 @@ def _state(sight: Sight) -> Child:
             f". {counted(len(jobs), 'job')}, {held} suspended.",
         )
     ]
+    failed = {each.file for each in surface.failed_files}
     for finding in surface.failed_reload or ():
-        parts.append(notice(f"Not reloaded: {_problem(finding)}"))
-    for failed in (each for file in surface.failed_files for each in file.findings):
-        if failed not in (surface.failed_reload or ()):
-            parts.append(notice(f"Failed file: {_problem(failed)}"))
+        if finding["file"] not in failed:
+            parts.append(notice(f"Not reloaded: {finding_text(finding)}"))
+    for file in surface.failed_files:
+        label = label_of(file.since, file.keeps_jobs).capitalize()
+        parts += [notice(f"{label}: {finding_text(each)}") for each in file.findings]
     if (ahead := clock_ahead(jobs, sight.now())) is not None:
         periods = f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}"
         parts.append(notice(f"{periods}; these jobs wait, unless you trigger one.", kind="odd"))
@@ -79,11 +80,6 @@ def _state(sight: Sight) -> Child:
             notice(f"{len(found)} properties are violated: ", tag("a", "what the monitor says", href="/monitor"))
         )
     return tag("div", parts, id="state", role="status", data_live=True)
-
-
-def _problem(finding: Mapping[str, Any]) -> str:
-    """Return a finding as `check` prints it."""
-    return str(Finding(**finding))
 
 
 def _running(sight: Sight, now: Instant) -> Child:

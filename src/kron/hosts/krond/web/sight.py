@@ -116,7 +116,8 @@ class Sight:
         except UnknownJobError as error:
             if error.details["identities"]:
                 raise
-            return find_identity(name, [(record.name, record.identity) for record in self.history.jobs()])
+            records = [(record.name, record.identity) for record in self.history.jobs()]
+            return find_identity(name, records, self.surface.errors())
 
     def job(self, identity: str) -> Job | None:
         """Return a job, None if it is not defined any more."""

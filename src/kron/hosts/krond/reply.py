@@ -1,0 +1,130 @@
+"""is_reply(command, result): whether an answer on the control socket has the shape that a command prints."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from kron.cron.zone import load_zone
+from kron.errors import KronError
+from kron.instant import parse_instant
+
+Check: TypeAlias = Callable[[object], bool]
+
+_LONGEST_ZONE = 64  # characters; the longest name of the database has 38
+_LEVELS = frozenset({"error", "warning", "notice"})
+
+
+def is_reply(command: str, result: object) -> bool:
+    """Whether `result` has every field that the command's printer reads; further fields are of a later version."""
+    check = _REPLIES.get(command)
+    return check is None or check(result)
+
+
+# --- checks ------------------------------------------------------------------------------------------------------
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _nothing(value: object) -> bool:
+    return value is None
+
+
+def _instant(value: object) -> bool:
+    try:
+        return isinstance(value, str) and parse_instant(value) is not None
+    except KronError:
+        return False
+
+
+def _zone(value: object) -> bool:
+    try:
+        return isinstance(value, str) and len(value) <= _LONGEST_ZONE and load_zone(value) is not None
+    except KronError:
+        return False
+
+
+def _level(value: object) -> bool:
+    return isinstance(value, str) and value in _LEVELS
+
+
+def _maybe(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _rows(check: Check) -> Check:
+    return lambda value: isinstance(value, list) and all(map(check, value))
+
+
+def _fields(**checks: Check) -> Check:
+    return lambda value: (
+        isinstance(value, dict) and all(key in value and check(value[key]) for key, check in checks.items())
+    )
+
+
+_FINDING = _fields(file=_text, line=_number, field=_text, level=_level, message=_text, fix=_text)
+_FAILED_FILE = _fields(file=_text, findings=_rows(_FINDING))
+_CHANGES = _fields(
+    declared_at=_text, added=_rows(_text), changed=_rows(_text), removed=_rows(_text), unchanged=_rows(_text)
+)
+_RELOADED = _fields(ok=_flag, findings=_rows(_FINDING))
+
+
+def _reloaded(value: object) -> bool:
+    return _RELOADED(value) and isinstance(value, dict) and ("declared_at" not in value or _CHANGES(value))
+
+
+_REPLIES: Mapping[str, Check] = {
+    "ping": _nothing,
+    "status": _fields(
+        pid=_number,
+        version=_text,
+        started_at=_text,
+        ready=_flag,
+        draining=_flag,
+        state=_text,
+        config=_rows(_text),
+        listen=_text,
+        jobs=_number,
+        clock_ahead=_maybe(_fields(count=_number, detail=_text)),
+        active=_rows(_fields(run_id=_text, identity=_text, pid=_maybe(_number), started_at=_text)),
+        failed_reload=_maybe(_rows(_FINDING)),
+        failed_files=_rows(_FAILED_FILE),
+    ),
+    "jobs": _rows(
+        _fields(
+            name=_text,
+            schedule=_text,
+            timezone=_zone,
+            suspended=_flag,
+            next_chosen_time=_maybe(_instant),
+            active=_number,
+            last_result=_maybe(_text),
+            last_outcome=_maybe(_text),
+        )
+    ),
+    "next": _rows(
+        _fields(
+            name=_text,
+            nominal_time=_instant,
+            chosen_time=_maybe(_instant),
+            timezone=_zone,
+            suspended=_flag,
+            reason=_maybe(_text),
+        )
+    ),
+    "suspend": _fields(identities=_rows(_text), until=_maybe(_text)),
+    "resume": _fields(identities=_rows(_text)),
+    "trigger": _text,
+    "wait": _text,
+    "reload": _reloaded,
+    "stop": _nothing,
+}

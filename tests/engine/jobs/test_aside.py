@@ -1,0 +1,73 @@
+"""A job whose data cannot be judged is set aside: it starts nothing, and all others go on."""
+
+from datetime import UTC, datetime
+
+from kron.engine.jobs.store import JobBatch
+from kron.errors import LedgerWriteError
+from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World, lived, work
+
+FIRST = datetime.min.replace(tzinfo=UTC)
+BAD, GOOD = work("* * * * * @win(after,1h)", "bad"), work("* * * * *", "good")
+
+
+async def begin_with_bad_rows(world: World) -> None:
+    """Begin again after a row of a job was changed to the beginning of the calendar."""
+    await world.begin(BAD, GOOD)
+    await world.crash()
+    ledger = world.ledger
+    ledger.jobs["bad"] = ledger.jobs["bad"]._replace(served=FIRST, declared_at=FIRST)
+    await world.begin(BAD, GOOD)
+
+
+def test_a_job_whose_record_is_of_the_first_year_is_set_aside_alone() -> None:
+    async def story(world: World) -> None:
+        await begin_with_bad_rows(world)
+        await world.clock.advance(3 * MINUTE)
+
+    world = lived(story)
+
+    assert list(world.book.aside) == ["bad"]
+    assert [each.split()[1] for each in world.told] == ["good"] * 3
+
+
+def test_a_job_that_is_set_aside_runs_again_when_its_definition_changes() -> None:
+    async def story(world: World) -> None:
+        await begin_with_bad_rows(world)
+        await world.clock.advance(SECOND)
+        assert list(world.book.aside) == ["bad"]
+        await world.declare(work("* * * * *", "bad"), GOOD)
+        await world.clock.advance(2 * MINUTE)
+
+    world = lived(story)
+
+    assert world.book.aside == {}
+    assert "bad" in {each.split()[1] for each in world.told}
+
+
+class Misplaced(Ledger):
+    """A ledger whose place is gone for a while."""
+
+    is_gone = False
+
+    async def append(self, batch: JobBatch) -> None:
+        if self.is_gone:
+            raise LedgerWriteError(path="ledger.db", reason="it is gone", retry_soon=True)
+        await super().append(batch)
+
+
+def test_a_ledger_that_is_put_back_is_written_within_a_second() -> None:
+    async def story(world: World) -> None:
+        ledger = Misplaced()
+        world.restart_on(ledger)
+        await world.begin(GOOD)
+        ledger.is_gone = True
+        await world.clock.advance(10 * MINUTE)
+        assert world.told == []
+        ledger.is_gone = False
+        await world.clock.advance(SECOND)
+
+    world = lived(story)
+
+    assert [event.name for event in world.events][-1] == "LedgerRecovered"
+    assert [event.name for event in world.events].count("LedgerAppendFailed") <= 11  # one a minute
+    assert len(world.told) == 10
