@@ -3,12 +3,14 @@
 import asyncio
 import os
 import signal
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from kron.adapters.process_runner.execution import Exit, Recorded, Started
-from kron.adapters.process_runner.proc import boot_id, processes, stat
+from kron.adapters.process_runner.proc import boot_id, processes, since_boot, stat
+from kron.adapters.process_runner.survivors import find_survivors
 from tests.adapters.process_runner.hosting import hosting, recorded, sleeper
 from tests.adapters.process_runner.world import World, gone, living, until, within_time, zombies
 
@@ -60,12 +62,43 @@ def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path
         async with living(tmp_path) as world:
             world.expect("unrecorded-1")
             survivors = await world.runner.reattach(
-                [Recorded("unrecorded-1", boot_id()), Recorded("unrecorded-2", boot_id())]
+                [unrecorded("unrecorded-1", os.geteuid()), unrecorded("unrecorded-2", os.geteuid())]
             )
 
             assert survivors == [Started("unrecorded-1", line["pid"], line["start_ticks"])]
 
     within_time(body())
+
+
+def unrecorded(run_id: str, uid: int, ago: timedelta = timedelta()) -> Recorded:
+    """Return a start whose process was never recorded."""
+    return Recorded(run_id, boot_id(), uid=uid, began=since_boot() - ago)
+
+
+def test_a_process_with_the_id_of_a_run_is_no_survivor_if_user_or_start_time_differ(tmp_path: Path) -> None:
+    with hosting(tmp_path, sleeper("forged")) as host:
+        line = host.line()
+        host.kill()
+
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            assert await world.runner.reattach([unrecorded("forged", os.geteuid() + 1)]) == []
+            assert await world.runner.reattach([unrecorded("forged", os.geteuid(), timedelta(minutes=11))]) == []
+
+    within_time(body())
+    os.kill(line["pid"], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("began", [timedelta(days=-1), timedelta(days=20_000)], ids=["before the boot", "to come"])
+def test_a_survivor_is_found_although_the_clock_was_set_meanwhile(tmp_path: Path, began: timedelta) -> None:
+    with hosting(tmp_path, sleeper("clock-set")) as host:
+        line = host.line()
+        host.kill()
+
+    assert find_survivors([Recorded("clock-set", boot_id(), uid=os.geteuid(), began=began)]) == [
+        Started("clock-set", line["pid"], line["start_ticks"])
+    ]
+    os.kill(line["pid"], signal.SIGKILL)
 
 
 @pytest.mark.parametrize("change", ["boot", "ticks", "number"])

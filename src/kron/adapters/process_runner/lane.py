@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
-from kron.adapters.process_runner.proc import Stat, find_leaders
+from kron.adapters.process_runner.proc import Stat, find_ended_leaders, find_leaders
 from kron.adapters.process_runner.sending import give_back, send
 from kron.adapters.process_runner.slots import Slots
 from kron.adapters.process_runner.spawner_process import SpawnerProcess
@@ -37,6 +37,9 @@ class Host(Protocol):
 
     def adopt(self, orphans: Sequence[Started], /) -> None:
         """Look after processes whose spawner has died."""
+
+    def knows(self, pid: int, /) -> bool:
+        """Whether it is known which execution a child of this process is, or that it is none."""
 
     def in_thread(self, call: Callable[[], T], /) -> Awaitable[T]:
         """Call something that may wait for the disk."""
@@ -66,7 +69,11 @@ class Lane:
 
     def has(self, pid: int) -> bool:
         """Whether a process is one of its spawners, or the child of one that may have died without our knowing yet."""
-        return any(pid == process.pid or pid in process.running for process in self._processes)
+        return any(process.has(pid) or process.may_have_more for process in self._processes)
+
+    def knows(self, pid: int) -> bool:
+        """Whether a process is one of its spawners, or a child that one of them has reported or noted."""
+        return any(process.has(pid) for process in self._processes)
 
     def start(self, starts: Iterable[Start]) -> None:
         """Start these, after those that wait already."""
@@ -211,11 +218,15 @@ class Lane:
             await asyncio.to_thread(_wait_for, process.pid)  # from here on its children are ours
             process.hear_last_words()
             begun = process.begun()
-            process.close()
             self._room.set()
         starts = [start for start, _ in process.in_flight]
+        # At most one: the last that it began, if it was stopped before it could note the process.
         perhaps, never = starts[: begun - process.answered], starts[begun - process.answered :]
-        found = await asyncio.to_thread(_look_for, [start.run_id for start in perhaps])
+        uid = None if process.ready.cancelled() else process.ready.result()[0]
+        found = await asyncio.to_thread(_look_for, {start.run_id: uid for start in perhaps})
+        if perhaps and not found:
+            ended = [each for each in find_ended_leaders(uid) if not self._host.knows(each[0])]
+            found = {perhaps[0].run_id: ended[0]} if len(ended) == 1 else {}
         news = News([Started(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
@@ -227,18 +238,19 @@ class Lane:
         if news:
             self._host.hear(news)
         self._host.adopt([*orphans, *news.started])
+        process.close()
         self._processes.discard(process)
         if begun and never:
             self._pending.extendleft(reversed(never))
             self.start(())
 
 
-def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
+def _look_for(users: dict[str, int | None]) -> dict[str, tuple[int, Stat]]:
     """Find the leaders of starts begun. One that was just being born shows its environment a little later."""
-    found = find_leaders(run_ids)
-    if len(found) < len(run_ids):
+    found = find_leaders(users)
+    if len(found) < len(users):
         time.sleep(_BIRTH)
-        found = find_leaders(run_ids)
+        found = find_leaders(users)
     return found
 
 

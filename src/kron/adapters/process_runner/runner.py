@@ -241,6 +241,10 @@ class ProcessRunner:
                 self._watch.add(orphan.pid, orphan.start_ticks)
         self._hurry()
 
+    def knows(self, pid: int) -> bool:
+        """Whether it is known which execution a child of this process is, or that it is none."""
+        return pid in self._orphans or any(lane.knows(pid) for lane in self._lanes.values())
+
     def in_thread(self, call: Callable[[], T]) -> Awaitable[T]:
         """Call something that may wait for the disk, after whatever else does."""
         return self._loop.run_in_executor(self._threads, call)

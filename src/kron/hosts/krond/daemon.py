@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron.adapters.process_runner.proc import boot_id
+from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.timed_ledger import TimedLedger
@@ -35,6 +36,7 @@ from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.reading import FailedFiles, Known
 from kron.hosts.krond.recording import JobRecorder
 from kron.hosts.krond.state import State
+from kron.hosts.krond.survivors import recorded
 from kron.hosts.krond.telling import Telling
 from kron.hosts.krond.tidying import Tidying
 from kron.hosts.monitor import Monitor
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from kron.adapters.metrics_sink import JobMetrics
 
 _NO_FILES: FailedFiles = {}
+_TOKEN = 8  # random bytes in a run's name: a user who knows the names of its own runs cannot guess another's
 _TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
 
 
@@ -113,6 +116,7 @@ class Daemon:
             boot_id(),
             settings.slack,
             settings.max_active,
+            partial(secrets.token_hex, _TOKEN),
         )
         self.book = JobBook(host)
         self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
@@ -129,7 +133,9 @@ class Daemon:
         await self.engine.open()
         await self.notifier.recall(_host_jobs(told), self.state.ledger)
         declared = await self.declare(told, failed)
-        alive = await self.processes.find(self.book.stored.unfinished, self.book)
+        history = JobHistory(self.state.ledger)
+        unfinished = recorded(self.book.stored.unfinished, history, self.clock.now())
+        alive = await self.processes.find(unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
                 self.book.on_process(*alive[execution.run_id])

@@ -179,8 +179,9 @@ def _is_lost(place: State, run_id: str) -> bool:
     try:
         Client(place.control).close()
     except ControlError:
-        open_ends = [each for each in JobHistory(place.ledger).unfinished() if each.attempt.run_id == run_id]
-        return not find_survivors(recorded(open_ends))
+        history = JobHistory(place.ledger)
+        open_ends = [each for each in history.unfinished() if each.attempt.run_id == run_id]
+        return not find_survivors(recorded(open_ends, history, system_now()))
     return False
 
 

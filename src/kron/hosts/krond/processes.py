@@ -5,12 +5,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from kron.adapters.process_runner.execution import Exit, Start, Started
+from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
 from kron.adapters.process_runner.runner import ProcessRunner
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.engine.jobs.store import Unfinished
-from kron.hosts.krond.survivors import recorded
 from kron.instant import SECOND, format_instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.job_record import Process
@@ -56,10 +54,10 @@ class Processes:
         """Wait no longer for whoever was asked to end."""
         self._runner.finish_off()
 
-    async def find(self, unfinished: Sequence[Unfinished], listener: Listener) -> dict[str, Process]:
+    async def find(self, recorded: Sequence[Recorded], listener: Listener) -> dict[str, Process]:
         """Return the runs that go on by their names, and watch them."""
         self._listener = listener
-        found = await self._runner.reattach(recorded(unfinished))
+        found = await self._runner.reattach(recorded)
         return {each.run_id: Process(each.run_id, each.pid, each.start_ticks) for each in found}
 
     async def refresh(self) -> None:
