@@ -187,20 +187,6 @@ def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> N
     within_time(rest())
 
 
-def test_a_final_form_is_not_overwritten_by_what_a_crash_left_behind(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo remains; exec sleep 1000")
-            await until(lambda: world.output(run_id).bytes == 8)
-            world.runner.files.log(run_id).write_bytes(b"[]" + (2).to_bytes(8, "big"))
-            world.runner.kill(run_id)
-            await until(lambda: run_id not in world.runner.slots.of_run)
-
-            assert world.output(run_id).text() == b""
-
-    within_time(body())
-
-
 def test_the_spawner_of_a_dead_host_starts_nothing_more_reaps_its_children_and_ends(tmp_path: Path) -> None:
     marks = tmp_path / "marks"
     marks.mkdir()

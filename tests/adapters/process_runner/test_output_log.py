@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.process_runner.output import OutputLog
 from tests.adapters.process_runner.world import living, settled, until, within_time
 
 
@@ -58,7 +58,7 @@ def test_an_id_of_any_characters_is_a_name(tmp_path: Path) -> None:
 
 
 def test_output_is_whole_at_any_moment_around_the_end(tmp_path: Path) -> None:
-    """The live files are emptied as soon as the final one is there: whoever reads just then must not notice."""
+    """The collector moves bytes from a spool file to the log while a reader reads both."""
 
     async def body() -> None:
         async with living(tmp_path) as world:

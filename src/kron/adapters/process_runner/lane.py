@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
+from kron.adapters.process_runner.output_collector import OutputCollector
 from kron.adapters.process_runner.proc import Stat, find_ended_leaders, find_leaders
-from kron.adapters.process_runner.sending import give_back, send
-from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.sending import cancel, send
 from kron.adapters.process_runner.spawner_process import SpawnerProcess
+from kron.adapters.process_runner.spool import SpoolFiles
 
 T = TypeVar("T")
 
@@ -30,7 +31,8 @@ _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 class Host(Protocol):
     """What a lane needs of whoever has it."""
 
-    slots: Slots
+    spools: SpoolFiles
+    collector: OutputCollector
 
     def hear(self, news: News, /) -> None:
         """Take news of executions."""
@@ -82,12 +84,9 @@ class Lane:
             self._pumping = True
             self._host.call_soon(self._pump())
 
-    async def prepare(self, files: int) -> None:
-        """Have a spawner ready, and so many output files, so that the first starts do not wait for them."""
-        _, owner = await self._spawner()
-        with suppress(OSError):  # a full disk: whoever starts is told
-            while owner is not None and await self._host.in_thread(partial(self._host.slots.stock, owner, files)):
-                pass
+    async def prepare(self) -> None:
+        """Have a spawner ready, so that the first starts do not wait for it."""
+        await self._spawner()
 
     def withdraw(self, run_id: str) -> bool:
         """Give up a start that has not been asked for yet; whether there was one."""
@@ -147,20 +146,20 @@ class Lane:
     async def _pump(self) -> None:
         try:
             while self._pending:
-                process, owner = await self._spawner()
-                while process is not None and owner is not None and process is self._current and self._pending:
-                    await self._feed(process, owner)
+                process = await self._spawner()
+                while process is not None and process is self._current and self._pending:
+                    await self._feed(process)
         finally:
             self._pumping = False
 
-    async def _spawner(self) -> tuple[SpawnerProcess | None, tuple[int, int] | None]:
-        """Return a spawner that is ready, and whose its processes are; without one, all that wait are refused."""
+    async def _spawner(self) -> SpawnerProcess | None:
+        """Return a spawner that is ready; without one, all that wait are refused."""
         if self._current is None:
             try:
                 self._current = SpawnerProcess(self._user, self._group, self._heard, self._gone)
             except OSError as error:
                 self._refuse(f"no spawner could be started: {error.strerror}")
-                return None, None
+                return None
             self._processes.add(self._current)
         process = self._current
         await asyncio.wait([process.ready])
@@ -168,10 +167,10 @@ class Lane:
             self._refuse(process.refusal or f"the spawner of {self._user or 'this user'} ended before it was ready")
             if self._current is process:
                 self._current = None
-            return None, None
-        return process, process.ready.result()
+            return None
+        return process
 
-    async def _feed(self, process: SpawnerProcess, owner: tuple[int, int]) -> None:
+    async def _feed(self, process: SpawnerProcess) -> None:
         if not self._has_room(process):
             self._room.clear()
             await self._room.wait()
@@ -179,7 +178,9 @@ class Lane:
             if self._current is not process:  # it died meanwhile, or was retired
                 return
             chunk = [self._pending.popleft() for _ in range(min(self._together, len(self._pending)))]
-            failed, unsent = await self._host.in_thread(partial(send, process, chunk, self._host.slots, owner))
+            failed, unsent = await self._host.in_thread(
+                partial(send, process, chunk, self._host.spools, self._host.collector)
+            )
         if failed:
             self._host.hear(News(ended=failed))
         if unsent:
@@ -231,7 +232,7 @@ class Lane:
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest
-            await self._host.in_thread(partial(give_back, never, self._host.slots))
+            cancel(never, self._host.collector)
         else:  # the next one might die as soon, and the next
             news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
         orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]

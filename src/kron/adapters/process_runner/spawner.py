@@ -2,8 +2,8 @@
 
     python -I -S -c "…; from kron.adapters.process_runner.spawner import main; main()" USER GROUP
 
-Descriptor 3 is the socket, 4 is its progress: it tells the host, after a violent end of this process, which starts cannot
-have happened, and what this process did not report. What goes out is lines:
+Descriptor 3 is the socket, 4 is its progress: it tells the host, after a violent end of this process, which starts
+cannot have happened, and what this process did not report. What goes out is lines:
 
     R UID GID       ready: privileges are dropped
     N TEXT          refused; the end follows
@@ -149,7 +149,7 @@ class Spawner:
                 return
             if seen is None:
                 return
-            # Its user may stop or kill this process anywhere: as a zombie, or else in the progress, the status is there.
+            # Its user may stop or kill this process anywhere: the status is in the zombie, or in the progress.
             status = seen.si_status << 8 if seen.si_code == os.CLD_EXITED else seen.si_status
             self._progress.ended(seen.si_pid, status)
             os.waitpid(seen.si_pid, 0)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from kron.adapters.freeing_ledger import FreeingLedger
 from kron.adapters.process_runner.proc import boot_id
 from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
@@ -35,10 +36,10 @@ from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.reading import FailedFiles, Known
 from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state import State
 from kron.hosts.krond.survivors import recorded
 from kron.hosts.krond.telling import Telling
-from kron.hosts.krond.tidying import Tidying
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
 from kron.rules.files.host_job import HostJob
@@ -101,13 +102,13 @@ class Daemon:
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, is_ours=True)
-        self.ledger: JobLedger = self._file
-        if self.metrics is not None:
-            self.ledger = TimedLedger(self._file, self.metrics.on_append)
         self.processes = Processes(state.output, self._on_lost)
+        self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
+        if self.metrics is not None:
+            self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
         self.telling.wait_while(self.processes.is_starting)
         self.notifier = Notifier(self.processes, self.emitter, self.metrics)
-        self.tidying = Tidying(state.output, settings.output_retention, self.clock.now)
+        self.retention = Retention(state.output, settings.output_retention, self.clock.now)
         host = Host(
             self.clock,
             self.processes,
@@ -141,7 +142,7 @@ class Daemon:
                 self.book.on_process(*alive[execution.run_id])
         await self._recover()
         self.engine.arm(on_death=self._on_death)
-        self.tidying.start()
+        self.retention.start()
         self.surface.ready = True
         notify("READY=1")
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
@@ -242,7 +243,7 @@ class Daemon:
         """Go on with other settings; those that need a restart are as they were."""
         self.settings = settings
         self._file.keep(settings.retention)
-        self.tidying.retention = settings.output_retention
+        self.retention.retention = settings.output_retention
         self.book.host = self.book.host._replace(slack=settings.slack, most_active=settings.max_active)
         self.book.wake.set()
 
@@ -264,7 +265,7 @@ class Daemon:
             alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
         failure = self._death or await self._drain()
         self.surface.ended = True
-        self.tidying.stop()
+        self.retention.stop()
         await self.notifier.close()
         await self.processes.close(patient=self._death is None)
         if alarm is not None:

@@ -7,8 +7,7 @@ from typing import Literal
 
 import click
 
-from kron.adapters.process_runner.output import Output
-from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.process_runner.output import Output, OutputLog
 from kron.adapters.process_runner.survivors import find_survivors
 from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
@@ -162,9 +161,13 @@ def logs(
         found = log.read()
         print_json((found if stream is None else found.of(stream)).as_json())
         return
+    if not follow and stream is None and not timestamps:
+        _print_all(log)
+        return
     while True:
-        is_lost = follow and _is_lost(place, run_id)
-        output = log.follow(to_the_end=is_lost) if follow else log.read()
+        is_alone = follow and not _krond_lives(place)
+        is_lost = is_alone and _is_lost(place, run_id)
+        output = log.follow(collected_only=not is_alone) if follow else log.read()
         _print_output(output if stream is None else output.of(stream), timestamps=timestamps)
         if output.is_final or not follow:
             return
@@ -174,15 +177,20 @@ def logs(
         time.sleep(_PAUSE)
 
 
-def _is_lost(place: State, run_id: str) -> bool:
-    """Whether a run is over, and no krond is there to say so."""
+def _krond_lives(place: State) -> bool:
+    """Whether a krond moves output to its logs."""
     try:
         Client(place.control).close()
     except ControlError:
-        history = JobHistory(place.ledger)
-        open_ends = [each for each in history.unfinished() if each.attempt.run_id == run_id]
-        return not find_survivors(recorded(open_ends, history, system_now()))
-    return False
+        return False
+    return True
+
+
+def _is_lost(place: State, run_id: str) -> bool:
+    """Whether a run is over, and no krond is there to say so."""
+    history = JobHistory(place.ledger)
+    open_ends = [each for each in history.unfinished() if each.attempt.run_id == run_id]
+    return not find_survivors(recorded(open_ends, history, system_now()))
 
 
 def _run_id(history: JobHistory, run: str) -> str:
@@ -197,6 +205,12 @@ def _run_id(history: JobHistory, run: str) -> str:
     if row is None:
         raise NoRunError(job=run)
     return str(row["run_id"])
+
+
+def _print_all(log: OutputLog) -> None:
+    for part in log.stream():
+        sys.stdout.buffer.write(part)
+    sys.stdout.buffer.flush()
 
 
 def _print_output(output: Output, *, timestamps: bool) -> None:
