@@ -58,9 +58,7 @@ def test_what_fits_is_kept_as_it_is(tmp_path: Path) -> None:
     ],
     ids=["half of each", "lines stay whole", "a line longer than the limit", "nothing"],
 )
-def test_half_is_kept_of_the_head_and_half_of_the_tail(
-    tmp_path: Path, limit: int, written: bytes, left: bytes
-) -> None:
+def test_half_is_kept_of_the_head_and_half_of_the_tail(tmp_path: Path, limit: int, written: bytes, left: bytes) -> None:
     output = Written(tmp_path, limit)
     output.write(written)
 
