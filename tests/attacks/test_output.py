@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ import pytest
 
 from tests.adapters.process_runner.world import NOBODY, needs_root
 from tests.faults.conftest import NewKrond
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.hosts.krond.daemon import KROND, NEVER, Krond
 from tests.hosts.krond.web.visitor import Visitor
 
 pytestmark = [needs_root, pytest.mark.slow]
@@ -197,10 +196,8 @@ def test_the_page_of_a_run_reads_the_tail_of_its_output_only(new_krond: NewKrond
 def test_an_output_limit_above_one_gibibyte_is_refused_with_the_largest_one(tmp_path: Path) -> None:
     krond = Krond(tmp_path, attacker("true", limit="2GiB"))
 
-    found = subprocess.run(
-        [sys.executable, "-c", "from kron.hosts.krond.main import main; main()", "check", str(krond.file)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [*KROND, "check", "--config", str(krond.file)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert found.returncode == 1
     assert "output_limit" in found.stdout + found.stderr
