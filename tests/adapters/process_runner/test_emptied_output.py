@@ -1,14 +1,13 @@
 """A job that empties its own output, as `> /dev/stderr` does: what was seen before is kept, and the place is marked."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from kron.adapters.process_runner import index
-from kron.adapters.process_runner.live_output import LiveOutput
-from kron.adapters.process_runner.output_files import LiveFile, OutputFiles
-from kron.adapters.process_runner.output_log import OutputLog
-from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.output import OutputLog
+from kron.adapters.process_runner.output_collector import RunOutput
+from kron.adapters.process_runner.spool import STREAMS, Spool, SpoolFiles, read_spools
 from kron.adapters.process_runner.syslog import Syslog
 from tests.adapters.process_runner.world import living, settled, until, within_time
 
@@ -17,24 +16,25 @@ LONG = b"a line of a long output\n" * 1000
 
 
 class Written:
-    """An execution whose files are written by hand, and looked at when the test says so."""
+    """A run whose spool files are written by hand, and looked at when the test says so."""
 
     def __init__(self, folder: Path, *, limit: int = 1 << 20) -> None:
-        self._files = OutputFiles(folder)
-        self._files.prepare()
-        live = [LiveFile(f"0-0-{number}", "run", limit, stream) for number, stream in enumerate(("stdout", "stderr"))]
-        self.paths = {file.stream: self._files.live / file.name for file in live}
-        for path in self.paths.values():
-            path.touch()
-        self._files.write_journal(file.line() for file in live)
+        self.folder = folder
+        self._files = SpoolFiles(folder)
+        self._files.open()
+        self._spools = []
+        for stream in STREAMS:
+            name, descriptor = self._files.take()
+            os.close(descriptor)
+            self._spools.append(Spool(name, "run", stream, limit))
+        self._files.assign(self._spools)
+        self.paths = {spool.stream: self._files.live / spool.name for spool in self._spools}
         self._time = 0
         self.begin()
 
     def begin(self) -> None:
-        """Let a host look after it that knows nothing but the files."""
-        slots = Slots(self._files)
-        slots.load()
-        self._output = LiveOutput(slots, "run", Syslog())
+        """Let a daemon look after it that knows nothing but the files."""
+        self._run = RunOutput(self.folder, read_spools(self.folder), Syslog())
 
     def append(self, data: bytes, stream: str = "stdout") -> None:
         with self.paths[stream].open("ab") as file:
@@ -46,18 +46,15 @@ class Written:
 
     def look(self) -> None:
         self._time += 1
-        self._output.grow(self._time)
+        self._run.collect(self._time)
 
     def finish(self) -> bytes:
         """Return all of it, when it is over."""
-        assert self._output.finish(self._time + 1) is not None
+        assert self._run.finish(self._time + 1)
         return self.text()
 
     def text(self) -> bytes:
-        return OutputLog(self._files.folder, "run").read().text()
-
-    def indexed(self) -> dict[str, int]:
-        return index.load(self._files.index_of("run"), 0).sizes
+        return OutputLog(self.folder, "run").read().text()
 
 
 @pytest.fixture
@@ -126,14 +123,13 @@ def test_the_other_stream_is_not_touched_and_nothing_is_told_twice(output: Writt
     assert output.finish() == output.text()
 
 
-def test_of_more_than_is_remembered_the_bytes_that_are_lost_are_counted(output: Written) -> None:
+def test_a_long_output_that_was_seen_is_kept_whole(output: Written) -> None:
     output.append(LONG)
     output.look()
     output.empty(b"two\n" + LONG)
     output.look()
 
-    text = output.finish()
-    assert text == b"[krond: %d bytes dropped]\n" % len(LONG) + MARK + b"two\n" + LONG
+    assert output.finish() == LONG + MARK + b"two\n" + LONG
 
 
 def test_a_long_output_that_only_grows_is_as_it_was_written(output: Written) -> None:
@@ -153,7 +149,7 @@ def test_what_krond_itself_drops_is_not_taken_for_an_emptied_file(tmp_path: Path
     assert MARK not in output.finish()
 
 
-def test_a_limit_holds_for_what_was_put_back_too(tmp_path: Path) -> None:
+def test_a_limit_holds_for_an_output_that_is_emptied_again_and_again(tmp_path: Path) -> None:
     output = Written(tmp_path / "output", limit=100)
     for number in range(50):
         output.empty(b"%d\n" % number)
@@ -165,7 +161,7 @@ def test_a_limit_holds_for_what_was_put_back_too(tmp_path: Path) -> None:
     assert text.endswith(b"49\n")
 
 
-def test_a_host_that_comes_back_goes_on_where_the_index_ends(output: Written) -> None:
+def test_a_host_that_comes_back_goes_on_where_the_log_ends(output: Written) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(b"two\n")
@@ -176,22 +172,22 @@ def test_a_host_that_comes_back_goes_on_where_the_index_ends(output: Written) ->
     assert output.finish() == b"one\n" + MARK + b"two\nthree\n"
 
 
-def test_a_host_that_comes_back_to_an_emptied_file_counts_what_is_missing(output: Written) -> None:
+def test_a_host_that_comes_back_to_an_emptied_file_has_what_was_seen(output: Written) -> None:
     output.append(b"one and two\n")
     output.look()
     output.begin()
     output.empty(b"3\n")
 
-    assert output.finish() == b"[krond: 12 bytes dropped]\n" + MARK + b"3\n"
+    assert output.finish() == b"one and two\n" + MARK + b"3\n"
 
 
-def test_a_file_that_somebody_removed_counts_as_dropped(output: Written) -> None:
+def test_a_spool_file_that_someone_removed_costs_what_was_not_seen_of_it(output: Written) -> None:
     output.append(b"one\n")
     output.look()
     output.paths["stdout"].unlink()
-    output.look()
+    output.append(b"err\n", "stderr")
 
-    assert output.indexed()["stdout"] == 0
+    assert output.finish() == b"one\nerr\n"
 
 
 def test_a_real_shell_loses_nothing_that_was_seen(tmp_path: Path) -> None:
@@ -199,7 +195,7 @@ def test_a_real_shell_loses_nothing_that_was_seen(tmp_path: Path) -> None:
         async with living(tmp_path) as world:
             script = "echo one; while ! test -e go; do sleep 0.05; done; echo two > /dev/stdout"
             run_id = world.start("sh", "-c", script, cwd=str(tmp_path))
-            await until(lambda: world.runner.files.index_of(run_id).exists())
+            await until((world.output_folder / f"{run_id}.log").exists)
             (tmp_path / "go").touch()
             await settled(world, run_id)
 

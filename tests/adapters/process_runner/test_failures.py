@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.process_runner.execution import Exit, Start
-from kron.rules.command import Command
+from kron.adapters.process_runner.execution import Exit
 from tests.adapters.process_runner.world import NOBODY, living, needs_root, spawners, within_time
 
 
@@ -133,24 +132,13 @@ def test_a_user_with_too_many_processes(tmp_path: Path) -> None:
 def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            world.runner.files.live.rename(tmp_path / "elsewhere")
+            world.runner.spools.live.rename(tmp_path / "elsewhere")
             run_id = world.start("true")
             ended = await world.ended(run_id)
             silent = await world.run("true", stdout="discard", stderr="discard")
 
             assert ended == Exit(run_id, not_started="output file: No such file or directory")
             assert silent.exit_code == 0
-
-    within_time(body())
-
-
-def test_an_execution_whose_output_lies_there_already_is_not_started(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.runner.slots.open(Start("twin", Command(("true",))), (os.geteuid(), os.getegid()))
-            ended = await world.run("true", run_id="twin")
-
-            assert ended == Exit("twin", not_started="output file: File exists")
 
     within_time(body())
 

@@ -3,12 +3,14 @@
 import asyncio
 import os
 import signal
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from kron.adapters.process_runner.execution import Exit, Recorded, Started
-from kron.adapters.process_runner.proc import boot_id, processes, stat
+from kron.adapters.process_runner.proc import boot_id, processes, since_boot, stat
+from kron.adapters.process_runner.survivors import find_survivors
 from tests.adapters.process_runner.hosting import hosting, recorded, sleeper
 from tests.adapters.process_runner.world import World, gone, living, until, within_time, zombies
 
@@ -60,12 +62,43 @@ def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path
         async with living(tmp_path) as world:
             world.expect("unrecorded-1")
             survivors = await world.runner.reattach(
-                [Recorded("unrecorded-1", boot_id()), Recorded("unrecorded-2", boot_id())]
+                [unrecorded("unrecorded-1", os.geteuid()), unrecorded("unrecorded-2", os.geteuid())]
             )
 
             assert survivors == [Started("unrecorded-1", line["pid"], line["start_ticks"])]
 
     within_time(body())
+
+
+def unrecorded(run_id: str, uid: int, ago: timedelta = timedelta()) -> Recorded:
+    """Return a start whose process was never recorded."""
+    return Recorded(run_id, boot_id(), uid=uid, began=since_boot() - ago)
+
+
+def test_a_process_with_the_id_of_a_run_is_no_survivor_if_user_or_start_time_differ(tmp_path: Path) -> None:
+    with hosting(tmp_path, sleeper("forged")) as host:
+        line = host.line()
+        host.kill()
+
+    async def body() -> None:
+        async with living(tmp_path) as world:
+            assert await world.runner.reattach([unrecorded("forged", os.geteuid() + 1)]) == []
+            assert await world.runner.reattach([unrecorded("forged", os.geteuid(), timedelta(minutes=11))]) == []
+
+    within_time(body())
+    os.kill(line["pid"], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("began", [timedelta(days=-1), timedelta(days=20_000)], ids=["before the boot", "to come"])
+def test_a_survivor_is_found_although_the_clock_was_set_meanwhile(tmp_path: Path, began: timedelta) -> None:
+    with hosting(tmp_path, sleeper("clock-set")) as host:
+        line = host.line()
+        host.kill()
+
+    assert find_survivors([Recorded("clock-set", boot_id(), uid=os.geteuid(), began=began)]) == [
+        Started("clock-set", line["pid"], line["start_ticks"])
+    ]
+    os.kill(line["pid"], signal.SIGKILL)
 
 
 @pytest.mark.parametrize("change", ["boot", "ticks", "number"])
@@ -152,20 +185,6 @@ def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> N
             assert world.output("a").text() == b"hello\n"
 
     within_time(rest())
-
-
-def test_a_final_form_is_not_overwritten_by_what_a_crash_left_behind(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo remains; exec sleep 1000")
-            await until(lambda: world.output(run_id).bytes == 8)
-            world.runner.files.log(run_id).write_bytes(b"[]" + (2).to_bytes(8, "big"))
-            world.runner.kill(run_id)
-            await until(lambda: run_id not in world.runner.slots.of_run)
-
-            assert world.output(run_id).text() == b""
-
-    within_time(body())
 
 
 def test_the_spawner_of_a_dead_host_starts_nothing_more_reaps_its_children_and_ends(tmp_path: Path) -> None:

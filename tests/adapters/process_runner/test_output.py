@@ -17,7 +17,7 @@ KIB, MIB = 1 << 10, 1 << 20
 def blocks(world: World) -> int:
     """Return how many bytes of disk the live files take."""
     total = 0
-    for path in world.runner.files.live.iterdir():
+    for path in world.runner.spools.live.iterdir():
         try:
             total += path.stat().st_blocks * 512
         except FileNotFoundError:
@@ -40,7 +40,7 @@ def test_both_streams_are_there_while_it_runs_and_afterwards(tmp_path: Path) -> 
             assert sorted(running.text().splitlines()) == sorted(final.text().splitlines()) == [b"err", b"out"]
             assert final.of("stderr").text() == b"err\n"
             files = {path.name for path in world.output_folder.iterdir() if path.is_file()}
-            assert files == {"journal", f"{run_id}.log"}
+            assert files == {"spools", f"{run_id}.log"}
 
     within_time(body())
 
@@ -74,7 +74,8 @@ def test_a_silent_execution_leaves_no_file_of_its_own(tmp_path: Path) -> None:
             run_id = world.start("true")
             await settled(world, run_id)
 
-            assert [path.name for path in world.output_folder.iterdir() if path.is_file()] == ["journal"]
+            assert [path.name for path in world.output_folder.iterdir() if path.is_file()] == ["spools"]
+            assert list(world.runner.spools.live.iterdir()) == []
             await until(lambda: world.output(run_id).is_final)
             assert world.output(run_id).text() == b""
 
@@ -85,13 +86,12 @@ def test_files_are_for_the_host_alone(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
             run_id = world.start("sh", "-c", "echo hello; exec sleep 1000", umask=0)
-            await until(lambda: world.runner.files.index_of(run_id).exists())
-            modes = {path.stat().st_mode & 0o777 for path in world.output_folder.rglob("*") if path.is_file()}
-            world.runner.kill(run_id)
-            await settled(world, run_id)
+            log = world.output_folder / f"{run_id}.log"
+            await until(log.exists)
 
-            assert modes == {0o600}
-            assert (world.output_folder / f"{run_id}.log").stat().st_mode & 0o777 == 0o600
+            assert {path.stat().st_mode & 0o777 for path in (log, world.output_folder / "spools")} == {0o600}
+            assert {path.stat().st_mode & 0o777 for path in (world.output_folder, world.runner.spools.live)} == {0o700}
+            assert {path.stat().st_uid for path in world.runner.spools.live.iterdir()} == {os.geteuid()}
 
     within_time(body())
 
@@ -128,7 +128,7 @@ def test_who_writes_without_end_takes_a_bounded_part_of_the_disk(tmp_path: Path)
             def has_written_enough() -> bool:
                 nonlocal most
                 most = max(most, blocks(world))
-                return sum(path.stat().st_size for path in world.runner.files.live.iterdir()) > 20 * MIB
+                return sum(path.stat().st_size for path in world.runner.spools.live.iterdir()) > 20 * MIB
 
             await until(has_written_enough)
             output = world.output(run_id)
@@ -193,35 +193,34 @@ def test_who_closes_its_descriptors_runs_on(tmp_path: Path) -> None:
     within_time(body())
 
 
-# --- files that are used again ----------------------------------------------------------------------------------------
+# --- spool files ------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_used_again_and_then_holds_nothing_of_before(tmp_path: Path) -> None:
+def test_a_spool_file_is_used_once_and_then_removed(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
+            names = set()
             for word in ("first", "second"):
-                await settled(world, world.start("echo", word, run_id=word))
-                await until(lambda: sum(map(len, world.runner.slots._spare.values())) == 2)  # the collector frees them
-            third = world.start("sh", "-c", "echo third; exec sleep 1000")
-            await until(lambda: world.output(third).bytes == 6)
+                run_id = world.start("sh", "-c", f"echo {word}; ls -l /proc/self/fd/1 >&2", run_id=word)
+                await settled(world, run_id)
+                names.add(world.output(run_id).of("stderr").text().split()[-1])
+                assert list(world.runner.spools.live.iterdir()) == []
 
-            assert len(list(world.runner.files.live.iterdir())) == 2
-            assert [world.output(run).text() for run in ("first", "second")] == [b"first\n", b"second\n"]
+            assert len(names) == 2
+            assert [world.output(run).of("stdout").text() for run in ("first", "second")] == [b"first\n", b"second\n"]
 
     within_time(body())
 
 
-def test_the_journal_forgets_what_is_over(tmp_path: Path) -> None:
+def test_files_that_are_made_ahead_are_made_again_after_a_burst(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            world.runner.slots._longest_journal = 500
-            await settled(world, world.start("true", run_id="over"))
-            for _ in range(20):
-                await world.run("true")
-            run_id = world.start("sh", "-c", "echo here; exec sleep 1000")
-            await until(lambda: world.output(run_id).text() == b"here\n")
+            world.runner.prepare("", "", 40)
+            await until(lambda: not world.runner.spools.lacks(40))
+            for run_id in [world.start("true") for _ in range(20)]:
+                await settled(world, run_id)
 
-            assert " over " not in world.runner.files.journal.read_text("ascii")
-            assert world.output("over").is_final
+            await until(lambda: not world.runner.spools.lacks(40))
+            assert len(list(world.runner.spools.live.iterdir())) == 40
 
     within_time(body())

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from kron.adapters.process_runner.output_log import OutputLog
+import pytest
+
+from kron.adapters.process_runner.output import OutputLog
+from kron.adapters.process_runner.run_log import LogRecord, RunLog, log_path
 from tests.adapters.process_runner.world import living, settled, until, within_time
 
 
@@ -58,7 +61,7 @@ def test_an_id_of_any_characters_is_a_name(tmp_path: Path) -> None:
 
 
 def test_output_is_whole_at_any_moment_around_the_end(tmp_path: Path) -> None:
-    """The live files are emptied as soon as the final one is there: whoever reads just then must not notice."""
+    """The collector moves bytes from a spool file to the log while a reader reads both."""
 
     async def body() -> None:
         async with living(tmp_path) as world:
@@ -78,3 +81,53 @@ def test_output_is_whole_at_any_moment_around_the_end(tmp_path: Path) -> None:
                 assert said == {b"hello\n"}
 
     within_time(body())
+
+
+def logged(folder: Path, *records: tuple[bytes, int]) -> OutputLog:
+    log, position = RunLog(log_path(folder, "run"), 1 << 20), 0
+    for time, (data, dropped) in enumerate(records):
+        position += len(data) + dropped
+        log.append(LogRecord("stdout", time, len(data), dropped, position), data)
+    return OutputLog(folder, "run")
+
+
+@pytest.mark.parametrize(
+    ("size", "text", "skipped"),
+    [
+        (100, b"one\n[krond: 5 bytes dropped]\ntwo\nthree\n", 0),
+        (10, b"two\nthree\n", 4),
+        (8, b"o\nthree\n", 6),
+        (6, b"three\n", 8),
+        (0, b"", 14),
+    ],
+)
+def test_a_tail_has_the_last_bytes_and_says_how_many_are_before_it(
+    tmp_path: Path, size: int, text: bytes, skipped: int
+) -> None:
+    tail = logged(tmp_path, (b"one\n", 0), (b"two\n", 5), (b"three\n", 0)).tail(size)
+
+    assert tail.skipped == skipped
+    assert tail.text().removeprefix(b"[krond: 5 bytes dropped]\n") == text
+
+
+def test_a_stream_of_blocks_is_the_whole_text(tmp_path: Path) -> None:
+    log = logged(tmp_path, (b"x" * 3_000_000, 0), (b"y", 7), (b"", 2))
+
+    blocks = list(log.stream())
+
+    assert max(map(len, blocks)) <= 1 << 20
+    assert b"".join(blocks) == log.read().text()
+    assert log.read().text().endswith(b"x\n[krond: 7 bytes dropped]\ny\n[krond: 2 bytes dropped]\n")
+
+
+def test_following_goes_on_after_the_log_was_compacted(tmp_path: Path) -> None:
+    path = log_path(tmp_path, "run")
+    log, follower = RunLog(path, 12), OutputLog(tmp_path, "run")
+    said = b""
+    for number in range(10, 60):
+        log.append(LogRecord("stdout", number, 3, 0, 3 * number), b"%d\n" % number)
+        said += follower.follow().text()
+        if number % 7 == 0:
+            log.compact()
+
+    assert said == b"".join(b"%d\n" % number for number in range(10, 60))

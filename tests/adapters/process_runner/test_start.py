@@ -11,7 +11,7 @@ import pytest
 
 from kron.adapters.process_runner.execution import Exit
 from kron.adapters.process_runner.proc import stat
-from tests.adapters.process_runner.world import living, spawners, until, within_time, zombies
+from tests.adapters.process_runner.world import gone, living, spawners, until, within_time, zombies
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,9 @@ def test_no_zombie_is_left_and_no_spawner(tmp_path: Path) -> None:
             for run_id in [world.start("true") for _ in range(200)]:
                 await world.ended(run_id)
             # An orphan of an execution becomes a child of this process, and then a zombie.
-            await world.run("sh", "-c", "(sleep 0.1; exit 3) & exit 0")
+            orphan = int(await world.says("sh", "-c", "(sleep 0.1; exit 3) & echo $!"))
 
+            await gone(orphan)
             await until(lambda: not zombies())
 
         assert set(spawners()) == before

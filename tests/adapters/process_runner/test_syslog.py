@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process_runner.relay import Relay
-from kron.adapters.process_runner.syslog import Syslog
+from kron.adapters.process_runner.syslog import Syslog, SyslogStream
 from tests.adapters.process_runner.world import living, settled, until, within_time
 
 MANY = 3000  # lines, and far more than a log has room for
@@ -121,7 +120,7 @@ def test_a_host_without_a_log_runs_all_the_same_and_counts_what_is_lost(tmp_path
 
 def test_a_log_that_was_restarted_is_found_again(place: Path) -> None:
     syslog = Syslog(str(place))
-    syslog.begin()
+    syslog.start_turn()
     with bound(place):
         assert syslog.send("run", "stdout", b"one")
     place.unlink()
@@ -132,16 +131,16 @@ def test_a_log_that_was_restarted_is_found_again(place: Path) -> None:
     syslog.close()
 
 
-def test_a_log_is_given_up_only_as_long_as_it_takes_nothing(place: Path) -> None:
+def test_a_log_is_unavailable_only_as_long_as_it_takes_nothing(place: Path) -> None:
     syslog = Syslog(str(place), patience=0.0)
-    syslog.begin()
+    syslog.start_turn()
     assert not syslog.send("run", "stdout", b"one")
-    assert syslog.is_given_up
-    syslog.begin()
+    assert syslog.is_unavailable
+    syslog.start_turn()
 
     with bound(place):
         assert syslog.send("run", "stdout", b"two")
-    assert not syslog.is_given_up
+    assert not syslog.is_unavailable
     syslog.close()
 
 
@@ -149,23 +148,24 @@ def test_of_more_than_may_wait_the_oldest_lines_are_dropped_and_counted(tmp_path
     live = tmp_path / "live"
     line = b"x" * 1023 + b"\n"
     live.write_bytes(line * (20 << 10))
-    relay = Relay(live, "run", "stdout", Syslog(str(place)))
+    stream = SyslogStream(live, "run", "stdout", Syslog(str(place)))
 
-    assert not relay.pass_on(live.stat().st_size)
+    stream.forward()
 
-    assert relay.lost == 4 << 10
+    assert stream.is_behind
+    assert stream.dropped_lines == 4 << 10
 
 
 def test_what_an_earlier_host_has_passed_on_is_not_sent_again(tmp_path: Path, place: Path, log: socket.socket) -> None:
     live = tmp_path / "live"
     live.write_bytes(b"one\n")
     syslog = Syslog(str(place))
-    syslog.begin()
-    assert Relay(live, "run", "stdout", syslog).pass_on(4)
+    syslog.start_turn()
+    SyslogStream(live, "run", "stdout", syslog).forward()
     with live.open("ab") as file:
         file.write(b"two\n")
 
-    assert Relay(live, "run", "stdout", syslog).pass_on(8)
+    SyslogStream(live, "run", "stdout", syslog).forward()
 
     assert [log.recv(100) for _ in range(2)] == [b"<78>krond[run]: one", b"<78>krond[run]: two"]
     syslog.close()
@@ -174,11 +174,11 @@ def test_what_an_earlier_host_has_passed_on_is_not_sent_again(tmp_path: Path, pl
 def test_a_job_that_empties_its_output_goes_on_being_heard(tmp_path: Path, place: Path, log: socket.socket) -> None:
     live = tmp_path / "live"
     syslog = Syslog(str(place))
-    relay = Relay(live, "run", "stdout", syslog)
+    stream = SyslogStream(live, "run", "stdout", syslog)
     for text in (b"a long line\n", b"short\n"):
-        syslog.begin()
+        syslog.start_turn()
         live.write_bytes(text)
-        assert relay.pass_on(len(text))
+        stream.forward()
 
     assert waiting(log) == 2
     syslog.close()

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from kron.adapters.process_runner.execution import Exit, Start, Started
-from kron.adapters.process_runner.output import Output
-from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.process_runner.output import Output, OutputLog
 from kron.adapters.process_runner.proc import children, stat
 from kron.adapters.process_runner.runner import ProcessRunner
 from kron.adapters.process_runner.syslog import Syslog
@@ -171,4 +170,4 @@ def zombies() -> list[int]:
 async def settled(world: World, run_id: str) -> None:
     """Wait until the output of an ended execution is final: nothing of it is live any more."""
     await world.ended(run_id)
-    await until(lambda: run_id not in world.runner.slots.of_run)
+    await until(lambda: not world.runner.collector.has(run_id))

@@ -72,7 +72,7 @@ VALUES = {
     "grace": ["10"],
     "stdout": ['"stdout"', '"file:relative"', '"file:"', "1", '"log"'],
     "stderr": ['"stdin"', "1"],
-    "output_limit": ['"many"', "-1", '"1XiB"', "1.5"],
+    "output_limit": ['"many"', "-1", '"1XiB"', "1.5", '"1025MiB"', str(2**30 + 1)],
     "retries": ["-1", '"3"', "1.5", "true"],
     "retry_delay": ["30"],
     "on_failure": ['"page"', "[1]", '["http://"]', '[""]', "[[]]"],

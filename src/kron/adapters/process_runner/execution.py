@@ -1,6 +1,7 @@
 """Start, Started, Exit, Recorded: what a host says and hears about one execution."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from kron.adapters.process_runner.proc import RUN_ID
 from kron.rules.command import Command
@@ -41,12 +42,18 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a host wrote down about an execution before it died; without a pid, it died before it could."""
+    """What a host wrote down about an execution before it died; without a pid, it died before it could.
+
+    Without a pid, the process is looked for by its environment, which every process can forge: it must be of this user
+    (None: no process is), and have begun about then, counted from the boot (None: at any time).
+    """
 
     run_id: str
     boot_id: str
     pid: int | None = None
     start_ticks: int | None = None
+    uid: int | None = None
+    began: timedelta | None = None
 
 
 @dataclass(slots=True)

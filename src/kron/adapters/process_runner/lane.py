@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from kron.adapters.process_runner.execution import Exit, News, Start, Started
-from kron.adapters.process_runner.proc import Stat, find_leaders
-from kron.adapters.process_runner.sending import give_back, send
-from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.output_collector import OutputCollector
+from kron.adapters.process_runner.proc import Stat, find_ended_leaders, find_leaders
+from kron.adapters.process_runner.sending import cancel, send
 from kron.adapters.process_runner.spawner_process import SpawnerProcess
+from kron.adapters.process_runner.spool import SpoolFiles
 
 T = TypeVar("T")
 
@@ -30,13 +31,17 @@ _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 class Host(Protocol):
     """What a lane needs of whoever has it."""
 
-    slots: Slots
+    spools: SpoolFiles
+    collector: OutputCollector
 
     def hear(self, news: News, /) -> None:
         """Take news of executions."""
 
     def adopt(self, orphans: Sequence[Started], /) -> None:
         """Look after processes whose spawner has died."""
+
+    def knows(self, pid: int, /) -> bool:
+        """Whether it is known which execution a child of this process is, or that it is none."""
 
     def in_thread(self, call: Callable[[], T], /) -> Awaitable[T]:
         """Call something that may wait for the disk."""
@@ -66,7 +71,11 @@ class Lane:
 
     def has(self, pid: int) -> bool:
         """Whether a process is one of its spawners, or the child of one that may have died without our knowing yet."""
-        return any(pid == process.pid or pid in process.running for process in self._processes)
+        return any(process.has(pid) or process.may_have_more for process in self._processes)
+
+    def knows(self, pid: int) -> bool:
+        """Whether a process is one of its spawners, or a child that one of them has reported or noted."""
+        return any(process.has(pid) for process in self._processes)
 
     def start(self, starts: Iterable[Start]) -> None:
         """Start these, after those that wait already."""
@@ -75,12 +84,9 @@ class Lane:
             self._pumping = True
             self._host.call_soon(self._pump())
 
-    async def prepare(self, files: int) -> None:
-        """Have a spawner ready, and so many output files, so that the first starts do not wait for them."""
-        _, owner = await self._spawner()
-        with suppress(OSError):  # a full disk: whoever starts is told
-            while owner is not None and await self._host.in_thread(partial(self._host.slots.stock, owner, files)):
-                pass
+    async def prepare(self) -> None:
+        """Have a spawner ready, so that the first starts do not wait for it."""
+        await self._spawner()
 
     def withdraw(self, run_id: str) -> bool:
         """Give up a start that has not been asked for yet; whether there was one."""
@@ -140,20 +146,20 @@ class Lane:
     async def _pump(self) -> None:
         try:
             while self._pending:
-                process, owner = await self._spawner()
-                while process is not None and owner is not None and process is self._current and self._pending:
-                    await self._feed(process, owner)
+                process = await self._spawner()
+                while process is not None and process is self._current and self._pending:
+                    await self._feed(process)
         finally:
             self._pumping = False
 
-    async def _spawner(self) -> tuple[SpawnerProcess | None, tuple[int, int] | None]:
-        """Return a spawner that is ready, and whose its processes are; without one, all that wait are refused."""
+    async def _spawner(self) -> SpawnerProcess | None:
+        """Return a spawner that is ready; without one, all that wait are refused."""
         if self._current is None:
             try:
                 self._current = SpawnerProcess(self._user, self._group, self._heard, self._gone)
             except OSError as error:
                 self._refuse(f"no spawner could be started: {error.strerror}")
-                return None, None
+                return None
             self._processes.add(self._current)
         process = self._current
         await asyncio.wait([process.ready])
@@ -161,10 +167,10 @@ class Lane:
             self._refuse(process.refusal or f"the spawner of {self._user or 'this user'} ended before it was ready")
             if self._current is process:
                 self._current = None
-            return None, None
-        return process, process.ready.result()
+            return None
+        return process
 
-    async def _feed(self, process: SpawnerProcess, owner: tuple[int, int]) -> None:
+    async def _feed(self, process: SpawnerProcess) -> None:
         if not self._has_room(process):
             self._room.clear()
             await self._room.wait()
@@ -172,7 +178,9 @@ class Lane:
             if self._current is not process:  # it died meanwhile, or was retired
                 return
             chunk = [self._pending.popleft() for _ in range(min(self._together, len(self._pending)))]
-            failed, unsent = await self._host.in_thread(partial(send, process, chunk, self._host.slots, owner))
+            failed, unsent = await self._host.in_thread(
+                partial(send, process, chunk, self._host.spools, self._host.collector)
+            )
         if failed:
             self._host.hear(News(ended=failed))
         if unsent:
@@ -211,34 +219,39 @@ class Lane:
             await asyncio.to_thread(_wait_for, process.pid)  # from here on its children are ours
             process.hear_last_words()
             begun = process.begun()
-            process.close()
             self._room.set()
         starts = [start for start, _ in process.in_flight]
+        # At most one: the last that it began, if it was stopped before it could note the process.
         perhaps, never = starts[: begun - process.answered], starts[begun - process.answered :]
-        found = await asyncio.to_thread(_look_for, [start.run_id for start in perhaps])
+        uid = None if process.ready.cancelled() else process.ready.result()[0]
+        found = await asyncio.to_thread(_look_for, {start.run_id: uid for start in perhaps})
+        if perhaps and not found:
+            ended = [each for each in find_ended_leaders(uid) if not self._host.knows(each[0])]
+            found = {perhaps[0].run_id: ended[0]} if len(ended) == 1 else {}
         news = News([Started(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest
-            await self._host.in_thread(partial(give_back, never, self._host.slots))
+            cancel(never, self._host.collector)
         else:  # the next one might die as soon, and the next
             news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
         orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]
         if news:
             self._host.hear(news)
         self._host.adopt([*orphans, *news.started])
+        process.close()
         self._processes.discard(process)
         if begun and never:
             self._pending.extendleft(reversed(never))
             self.start(())
 
 
-def _look_for(run_ids: list[str]) -> dict[str, tuple[int, Stat]]:
+def _look_for(users: dict[str, int | None]) -> dict[str, tuple[int, Stat]]:
     """Find the leaders of starts begun. One that was just being born shows its environment a little later."""
-    found = find_leaders(run_ids)
-    if len(found) < len(run_ids):
+    found = find_leaders(users)
+    if len(found) < len(users):
         time.sleep(_BIRTH)
-        found = find_leaders(run_ids)
+        found = find_leaders(users)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 RUN_ID = "KRON_RUN_ID"
@@ -52,9 +52,13 @@ def processes() -> Iterator[int]:
     return (int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
-def find_leaders(run_ids: Collection[str]) -> dict[str, tuple[int, Stat]]:
-    """Return the living leader of each run or hook, found by the id in its environment; who has none is left out."""
-    wanted = {run_id.encode(): run_id for run_id in run_ids}
+def find_leaders(users: Mapping[str, int | None]) -> dict[str, tuple[int, Stat]]:
+    """Return the living leader of each run or hook, found by the id in its environment; one without is left out.
+
+    Every process can put an id into its own environment. So the leader is a process of the user id that the run has
+    here, and of several the one that began first: the others can know the id from it alone.
+    """
+    wanted = {run_id.encode(): run_id for run_id in users}
     found: dict[str, tuple[int, Stat]] = {}
     if not wanted:
         return found
@@ -62,8 +66,26 @@ def find_leaders(run_ids: Collection[str]) -> dict[str, tuple[int, Stat]]:
         own = _id_in(_read(f"/proc/{pid}/environ"))
         # Descendants carry the id as well: the leader is the one that leads a session of its own.
         if own in wanted and (known := stat(pid)) and known.session == pid and known.is_alive:
-            found.setdefault(wanted[own], (pid, known))
+            run_id = wanted[own]
+            if users[run_id] in _users(pid) and (run_id not in found or known.ticks < found[run_id][1].ticks):
+                found[run_id] = (pid, known)
     return found
+
+
+def find_ended_leaders(uid: int | None) -> list[tuple[int, Stat]]:
+    """Return the children of this process that led a session of a user, have ended, and are not reaped yet."""
+    found = [(pid, stat(pid)) for pid in children()]
+    return [
+        (pid, known)
+        for pid, known in found
+        if known is not None and not known.is_alive and known.session == pid and uid in _users(pid)
+    ]
+
+
+def _users(pid: int) -> set[int]:
+    """Return the user ids that a process has: real, effective, saved and of the file system."""
+    _, _, rest = _read(f"/proc/{pid}/status").partition(b"\nUid:")
+    return set(map(int, rest.partition(b"\n")[0].split()))
 
 
 def _id_in(environment: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """Reaper: the children that this process adopted, those of a dead spawner among them, leave no zombies."""
 
+import ctypes
 import os
 import time
 from collections.abc import Callable
@@ -7,7 +8,13 @@ from contextlib import suppress
 
 from kron.adapters.process_runner.proc import children, stat
 
+_PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 10.0  # seconds that a zombie of our own session may wait for the code that started it
+
+
+def adopt_orphans() -> bool:
+    """Let descendants whose parent dies become children of this process; return whether the kernel agreed."""
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
 class Reaper:

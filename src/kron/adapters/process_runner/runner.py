@@ -7,26 +7,26 @@ import signal
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from kron.adapters.process_runner.collector import Collector
 from kron.adapters.process_runner.execution import Exit, News, Recorded, Start, Started
 from kron.adapters.process_runner.group import Group
 from kron.adapters.process_runner.lane import Lane
-from kron.adapters.process_runner.libc import adopt_orphans
-from kron.adapters.process_runner.output_files import OutputFiles
+from kron.adapters.process_runner.output_collector import OutputCollector
 from kron.adapters.process_runner.proc import stat
-from kron.adapters.process_runner.reaper import Reaper
-from kron.adapters.process_runner.slots import Slots
+from kron.adapters.process_runner.reaper import Reaper, adopt_orphans
 from kron.adapters.process_runner.spawner_process import end
+from kron.adapters.process_runner.spool import SpoolFiles
 from kron.adapters.process_runner.survivors import find_survivors
 from kron.adapters.process_runner.syslog import Syslog
 from kron.adapters.process_runner.watch import Watch, lives
 
 T = TypeVar("T")
 
+_MOST_FILES_AHEAD = 4096  # spool files
 _GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
 _TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks at what nobody tells of; quick while somebody waits for it
 
@@ -45,8 +45,9 @@ class ProcessRunner:
         syslog: Syslog | None = None,
     ) -> None:
         """`lost` is told of which execution the host's log did not take how many lines."""
-        self.files = OutputFiles(output)
-        self.slots = Slots(self.files)
+        self.spools = SpoolFiles(output)
+        self._files_ahead = 0  # spool files that are made before they are needed
+        self._is_stocking = False
         self._started = started
         self._ended = ended
         self._lanes: dict[tuple[str, str], Lane] = {}
@@ -63,7 +64,7 @@ class ProcessRunner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
         self._lost = lost
-        self._collector = Collector(self.slots, self.is_starting, self._on_lost, syslog=syslog)
+        self.collector = OutputCollector(self.spools.folder, self.is_starting, self._on_lost, syslog=syslog)
         self._reaper = Reaper(lambda pid: any(lane.has(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         self._looked = 0.0  # the event loop's time
@@ -74,16 +75,17 @@ class ProcessRunner:
         """Make the output folder if it is missing, and begin to collect what lies there."""
         self._loop = asyncio.get_running_loop()
         self._watch = Watch(self._loop, self._vanished, spare=self._spare)
-        await self.in_thread(self.files.prepare)
-        await self.in_thread(self.slots.load)
+        earlier = await self.in_thread(self.spools.open)
         adopt_orphans()
-        self._collector.start()
+        self.collector.start(earlier)
         self._looked = self._loop.time()
         self._tick = self._loop.call_later(_TICK, self._look)
 
     def prepare(self, user: str, group: str, files: int) -> None:
-        """Make a spawner and some output files of a user ahead, so that the first starts do not wait for them."""
-        self.call_soon(self._lane((user, group)).prepare(files))
+        """Make a spawner of a user and so many spool files ahead, so that the first starts do not wait for them."""
+        self._files_ahead = max(self._files_ahead, min(files, _MOST_FILES_AHEAD))
+        self.call_soon(self._lane((user, group)).prepare())
+        self._stock()
 
     def start_many(self, starts: Iterable[Start]) -> None:
         """Start these as soon as may be, each user's in this order. Returns at once."""
@@ -135,7 +137,7 @@ class ProcessRunner:
             self._active[survivor.run_id] = survivor
             self._watched[survivor.pid] = survivor.run_id
             self._watch.add(survivor.pid, survivor.start_ticks)
-        self._collector.end_all_but({survivor.run_id for survivor in survivors})
+        self.collector.end_all_but({survivor.run_id for survivor in survivors})
         self._hurry()
         return survivors
 
@@ -187,13 +189,31 @@ class ProcessRunner:
         for group in self._groups.values():
             group.close()
         self._watch.close()
-        await self.in_thread(self._collector.close)
+        await self.in_thread(self.collector.close)
         self._threads.shutdown()
 
     def _lane(self, key: tuple[str, str]) -> Lane:
         if key not in self._lanes:
             self._lanes[key] = Lane(*key, self)
         return self._lanes[key]
+
+    def free_space(self, patience: float) -> None:
+        """Give disk space back that output need not have; returns after some seconds at most. From any thread."""
+        self.collector.free_space(patience)
+
+    def _stock(self) -> None:
+        """Make spool files ahead, unless starts need the disk just now."""
+        if self.spools.lacks(self._files_ahead) and not self._is_stocking and not self._pending:
+            self._is_stocking = True
+            self.call_soon(self._make_files())
+
+    async def _make_files(self) -> None:
+        try:
+            with suppress(OSError):  # a full disk: the start that needs one is told
+                while await self.in_thread(partial(self.spools.stock, self._files_ahead)) and not self._pending:
+                    pass
+        finally:
+            self._is_stocking = False
 
     # --- for lanes ----------------------------------------------------------------------------------------------------
 
@@ -206,7 +226,7 @@ class ProcessRunner:
             self._pending.pop(ended.run_id, None)
             self._active.pop(ended.run_id, None)
             self._doomed.pop(ended.run_id, None)
-            self._collector.end(ended.run_id)
+            self.collector.end(ended.run_id)
         self._news.started += news.started
         self._news.ended += news.ended
         if self._heard is not None and not self._heard.done():
@@ -241,6 +261,10 @@ class ProcessRunner:
                 self._watch.add(orphan.pid, orphan.start_ticks)
         self._hurry()
 
+    def knows(self, pid: int) -> bool:
+        """Whether it is known which execution a child of this process is, or that it is none."""
+        return pid in self._orphans or any(lane.knows(pid) for lane in self._lanes.values())
+
     def in_thread(self, call: Callable[[], T]) -> Awaitable[T]:
         """Call something that may wait for the disk, after whatever else does."""
         return self._loop.run_in_executor(self._threads, call)
@@ -264,6 +288,7 @@ class ProcessRunner:
         before, self._looked = self._looked, self._loop.time()
         for run_id in [run_id for run_id, group in self._groups.items() if not group.is_left()]:
             self._let_go_of(run_id)
+        self._stock()
         for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too
             lane.look(min(self._looked - before, _TICK))
         quick = self._orphans or self._watch.needs_ticks or self._parted is not None

@@ -2,8 +2,8 @@
 
     python -I -S -c "…; from kron.adapters.process_runner.spawner import main; main()" USER GROUP
 
-Descriptor 3 is the socket, 4 counts the starts that were begun: it tells the host, after a violent end of this process,
-which of those it had asked for cannot have happened. What goes out is lines:
+Descriptor 3 is the socket, 4 is its progress: it tells the host, after a violent end of this process, which starts
+cannot have happened, and what this process did not report. What goes out is lines:
 
     R UID GID       ready: privileges are dropped
     N TEXT          refused; the end follows
@@ -24,12 +24,13 @@ from kron.adapters.process_runner.frames import Frames
 from kron.adapters.process_runner.launch import Launcher, NotStartedError, Request
 from kron.adapters.process_runner.privilege import RefusedError, become
 from kron.adapters.process_runner.proc import stat
+from kron.adapters.process_runner.progress import Progress
 from kron.adapters.process_runner.signals import ends_of_children, hear_ends, hold_ends, ignore_requests_to_end
 
 SOCKET, COUNTER = 3, 4
 _READ = 1 << 18
 _MOST_DESCRIPTORS = 253  # that the kernel passes in one message
-_REPORTED_TOGETHER = 16
+_REPORTED_TOGETHER, _MOST_LINES = 16, 128  # lines; the second is below what the progress has room for
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 _TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")  # nanoseconds
 
@@ -45,7 +46,7 @@ class Spawner:
         self._descriptors: list[int] = []
         self._waiting: list[tuple[Request, int]] = []  # newest first; with the number of descriptors each takes
         self._lines: list[str] = []
-        self._begun = 0
+        self._progress = Progress(COUNTER)
         self._children = 0
         self._listening = True
         self._host_lives = True
@@ -103,8 +104,7 @@ class Spawner:
 
     def _start(self, request: Request, count: int) -> None:
         descriptors, self._descriptors = self._descriptors[:count], self._descriptors[count:]
-        self._begun += 1
-        os.pwrite(COUNTER, self._begun.to_bytes(8, "big"), 0)
+        self._progress.begin()
         before = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // _TICK
         try:
             if len(descriptors) < count:  # this process has too many open already
@@ -112,12 +112,16 @@ class Spawner:
                 raise NotStartedError("its output files did not reach the spawner: too many open files")
             pid = self._launcher.launch(request, descriptors)
         except NotStartedError as error:
+            self._progress.started(0, 0)
             self._lines.append(f"F {_line(error)}\n")
         except Exception as error:  # whatever it is, the others must not suffer from it
+            self._progress.started(0, 0)
             self._lines.append(f"F {_line(error) or type(error).__name__}\n")
         else:
+            ticks = self._ticks(pid, before)
+            self._progress.started(pid, ticks)
             self._children += 1
-            self._lines.append(f"S {pid} {self._ticks(pid, before)}\n")
+            self._lines.append(f"S {pid} {ticks}\n")
         if not self._waiting:
             self._launcher.rest()
 
@@ -139,14 +143,20 @@ class Spawner:
     def _reap(self) -> None:
         while self._children:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                seen = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 self._children = 0
                 return
-            if not pid:
+            if seen is None:
                 return
+            # Its user may stop or kill this process anywhere: the status is in the zombie, or in the progress.
+            status = seen.si_status << 8 if seen.si_code == os.CLD_EXITED else seen.si_status
+            self._progress.ended(seen.si_pid, status)
+            os.waitpid(seen.si_pid, 0)
             self._children -= 1
-            self._lines.append(f"E {pid} {status}\n")
+            self._lines.append(f"E {seen.si_pid} {status}\n")
+            if len(self._lines) >= _MOST_LINES:
+                self._report()
 
     def _report(self) -> None:
         if self._lines and self._host_lives:

@@ -15,6 +15,7 @@ from kron.adapters.process_runner.execution import Exit, News, Start, Started
 from kron.adapters.process_runner.frames import frame
 from kron.adapters.process_runner.launch import Request
 from kron.adapters.process_runner.proc import stat
+from kron.adapters.process_runner.progress import Progress
 from kron.adapters.process_runner.spawner import COUNTER, SOCKET
 
 _ROOT = str(Path(__file__).parents[3])
@@ -24,6 +25,7 @@ _MOST_BYTES = 1 << 16  # of starts under way: well below what a socket holds
 # Seconds without a word that is owed: of one that is stopped, which somebody must have done to it, and of any other,
 # which may just be slow on a busy machine.
 _STOPPED, _SILENT = 3.0, 30.0
+_SPEECHLESS = "it failed, and its spawner was ended before it could say why"
 _ABOVE = 16  # own descriptors that are passed on lie above those that the spawner expects
 
 
@@ -41,6 +43,7 @@ class SpawnerProcess:
         self.running: dict[int, str] = {}  # run ids by pid
         self.refusal = ""
         self.answered = 0  # starts of which it has said what became of them
+        self._ends = 0  # ends that it has reported
         self._line = b""
         self._unsent = b""
         self._ending = False
@@ -50,6 +53,7 @@ class SpawnerProcess:
         with ExitStack() as on_failure:  # descriptors may be scarce
             self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
             on_failure.callback(os.close, self._counter)
+            self._progress = Progress(self._counter)
             self._socket, theirs = socket.socketpair()
             on_failure.enter_context(self._socket)
             self._socket.setblocking(False)  # noqa: FBT003  # it has no name
@@ -119,7 +123,7 @@ class SpawnerProcess:
 
     def close(self) -> None:
         """Hang up. It goes on reaping its children until none is left."""
-        if self._socket.fileno() >= 0:  # else it was hung up on already
+        if self._is_open:  # else it was hung up on already
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
             self._socket.close()
@@ -129,7 +133,22 @@ class SpawnerProcess:
 
     def begun(self) -> int:
         """Return how many starts it has begun in its life."""
-        return int.from_bytes(os.pread(self._counter, 8, 0), "big")
+        return self._progress.begun()
+
+    def has(self, pid: int) -> bool:
+        """Whether a process is this spawner, or a child of it, reported or not."""
+        if pid == self.pid or pid in self.running:
+            return True
+        return self._is_open and any(pid == started for started, _ in self._progress.starts(self.answered))
+
+    @property
+    def may_have_more(self) -> bool:
+        """Whether it has gone, and may have a child that it could not even note."""
+        return self._has_gone and self._is_open and self.begun() > self.answered
+
+    @property
+    def _is_open(self) -> bool:
+        return self._socket.fileno() >= 0
 
     def _writable(self) -> None:
         try:
@@ -144,9 +163,16 @@ class SpawnerProcess:
                 self.retire()
 
     def hear_last_words(self) -> None:
-        """Read what a dead one has said before."""
+        """Read what a dead one has said before, then what it has done since and did not say."""
         while self._read():
             pass
+        news = News()
+        for pid, ticks in self._progress.starts(self.answered):
+            self._understand(f"S {pid} {ticks}" if pid else f"F {_SPEECHLESS}", news)
+        for pid, status in self._progress.ends(self._ends):
+            self._understand(f"E {pid} {status}", news)
+        if news:
+            self._hear(news)
 
     def _readable(self) -> None:
         if self._read() == b"":
@@ -187,6 +213,7 @@ class SpawnerProcess:
             news.started.append(Started(start.run_id, pid, ticks))
         elif kind == "E":
             pid, status = map(int, rest.split())
+            self._ends += 1
             if run_id := self.running.pop(pid, None):
                 news.ended.append(end(run_id, status))
         elif kind == "F":

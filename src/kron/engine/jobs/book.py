@@ -64,7 +64,8 @@ class JobBook:
 
     def name(self) -> str:
         """Return the name of a new run."""
-        return f"{self.host.life}-{next(self._numbers)}"
+        token = self.host.run_token()
+        return f"{self.host.life}-{next(self._numbers)}{token and f'-{token}'}"
 
     # --- what is declared ---------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Host: what a book of jobs has to know of the host it belongs to."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -17,3 +18,4 @@ class Host(NamedTuple):
     boot: str  # tells this boot of the machine from any other
     slack: timedelta = timedelta(seconds=30)
     most_active: int = 0  # 0: no limit
+    run_token: Callable[[], str] = str  # returns the part of a run's name that no other process can guess; "": none

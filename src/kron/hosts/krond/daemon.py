@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kron.adapters.freeing_ledger import FreeingLedger
 from kron.adapters.process_runner.proc import boot_id
+from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.timed_ledger import TimedLedger
@@ -35,9 +37,10 @@ from kron.hosts.krond.notify import notify
 from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.reading import FailedFiles, Known
 from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state import State
+from kron.hosts.krond.survivors import recorded
 from kron.hosts.krond.telling import Telling
-from kron.hosts.krond.tidying import Tidying
 from kron.hosts.krond.trust import whole_path
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from kron.adapters.metrics_sink import JobMetrics
 
 _NO_FILES: FailedFiles = {}
+_TOKEN = 8  # random bytes in a run's name: a user who knows the names of its own runs cannot guess another's
 _TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
 
 
@@ -106,13 +110,13 @@ class Daemon:
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
-        self.ledger: JobLedger = self._file
-        if self.metrics is not None:
-            self.ledger = TimedLedger(self._file, self.metrics.on_append)
         self.processes = Processes(state.output, self._on_lost)
+        self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
+        if self.metrics is not None:
+            self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
         self.telling.wait_while(self.processes.is_starting)
         self.notifier = Notifier(self.processes, self.emitter, self.metrics)
-        self.tidying = Tidying(state.output, settings.output_retention, self.clock.now)
+        self.retention = Retention(state.output, settings.output_retention, self.clock.now)
         host = Host(
             self.clock,
             self.processes,
@@ -121,6 +125,7 @@ class Daemon:
             boot_id(),
             settings.slack,
             settings.max_active,
+            partial(secrets.token_hex, _TOKEN),
         )
         self.book = JobBook(host)
         self.book.on_aside = self._on_aside
@@ -140,13 +145,15 @@ class Daemon:
         await self.engine.open()
         await self.notifier.recall(_host_jobs(told), self.state.ledger)
         declared = await self.declare(told, failed)
-        alive = await self.processes.find(self.book.stored.unfinished, self.book)
+        history = JobHistory(self.state.ledger)
+        unfinished = recorded(self.book.stored.unfinished, history, self.clock.now())
+        alive = await self.processes.find(unfinished, self.book)
         for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
                 self.book.on_process(*alive[execution.run_id])
         await self._recover()
         self.engine.arm(on_death=self._on_death)
-        self.tidying.start()
+        self.retention.start()
         self.surface.ready = True
         notify("READY=1")
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
@@ -259,7 +266,7 @@ class Daemon:
         """Go on with other settings; those that need a restart are as they were."""
         self.settings = settings
         self._file.keep(settings.retention)
-        self.tidying.retention = settings.output_retention
+        self.retention.retention = settings.output_retention
         self.book.host = self.book.host._replace(slack=settings.slack, most_active=settings.max_active)
         self.book.wake.set()
 
@@ -281,7 +288,7 @@ class Daemon:
             alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
         failure = self._death or await self._drain()
         self.surface.ended = True
-        self.tidying.stop()
+        self.retention.stop()
         await self.notifier.close()
         await self.processes.close(patient=self._death is None)
         if alarm is not None:

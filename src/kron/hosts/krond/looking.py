@@ -9,8 +9,7 @@ from typing import Literal
 
 import click
 
-from kron.adapters.process_runner.output import Output
-from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.process_runner.output import Output, OutputLog
 from kron.adapters.process_runner.survivors import find_survivors
 from kron.adapters.sqlite_ledger.backup import back_up
 from kron.adapters.sqlite_ledger.job_check import check_ledger
@@ -185,9 +184,13 @@ def logs(
         print_json((found if stream is None else found.of(stream)).as_json())
         return
     printer = _Printer(timestamps=timestamps, is_safe=sys.stdout.isatty() and not raw)
+    if not follow and stream is None and not timestamps:
+        printer.print_all(log)
+        return
     while True:
-        is_lost = follow and _is_lost(place, run_id)
-        output = log.follow(to_the_end=is_lost) if follow else log.read()
+        is_alone = follow and not _krond_lives(place)
+        is_lost = is_alone and _is_lost(place, run_id)
+        output = log.follow(collected_only=not is_alone) if follow else log.read()
         printer.print(output if stream is None else output.of(stream))
         if output.is_final or not follow:
             return
@@ -197,14 +200,20 @@ def logs(
         time.sleep(_PAUSE)
 
 
-def _is_lost(place: State, run_id: str) -> bool:
-    """Whether a run is over, and no krond is there to say so."""
+def _krond_lives(place: State) -> bool:
+    """Whether a krond moves output to its logs."""
     try:
         Client(place.control).close()
     except ControlError:
-        open_ends = [each for each in JobHistory(place.ledger).unfinished() if each.attempt.run_id == run_id]
-        return not find_survivors(recorded(open_ends))
-    return False
+        return False
+    return True
+
+
+def _is_lost(place: State, run_id: str) -> bool:
+    """Whether a run is over, and no krond is there to say so."""
+    history = JobHistory(place.ledger)
+    open_ends = [each for each in history.unfinished() if each.attempt.run_id == run_id]
+    return not find_survivors(recorded(open_ends, history, system_now()))
 
 
 def _run_id(place: State, run: str) -> str:
@@ -229,10 +238,20 @@ class _Printer:
         self._timestamps, self._is_safe = timestamps, is_safe
         self._decoder = getincrementaldecoder("utf-8")("backslashreplace")  # a character may be in two parts
 
+    def print_all(self, log: OutputLog) -> None:
+        """Print both streams of a run, however long they are."""
+        for part in log.stream():
+            self._write(part)
+        self._write(b"", is_final=True)
+
     def print(self, output: Output) -> None:
+        """Print what has come since the last time."""
         data = b"".join(map(bytes, output.lines())) if self._timestamps else output.text()
+        self._write(data, is_final=output.is_final)
+
+    def _write(self, data: bytes, *, is_final: bool = False) -> None:
         if self._is_safe:
-            sys.stdout.write(safe_text(self._decoder.decode(data, final=output.is_final)))
+            sys.stdout.write(safe_text(self._decoder.decode(data, final=is_final)))
         else:
             sys.stdout.buffer.write(data)
         sys.stdout.flush()

@@ -5,12 +5,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from kron.adapters.process_runner.execution import Exit, Start, Started
+from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
 from kron.adapters.process_runner.runner import ProcessRunner
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.engine.jobs.store import Unfinished
-from kron.hosts.krond.survivors import recorded
 from kron.instant import SECOND, format_instant
 from kron.rules.files.host_job import HostJob
 from kron.rules.job_record import Process
@@ -18,6 +16,7 @@ from kron.rules.job_record import Process
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
 _CAPTURED = "capture"
+_FREEING = 2.0  # seconds for looking at all output
 # Seconds for hearing which processes have ended; within those after a freeze a spawner that stays stopped is replaced.
 _AFTER_FREEZE, _AFTER_STALL = 5.0, 1.0
 
@@ -41,8 +40,9 @@ class Processes:
         for job in jobs:
             command = job.command
             files[command.user, command.group] += (command.stdout, command.stderr).count(_CAPTURED)
-        for (user, group), number in files.most_common(_USERS_AHEAD):
-            self._runner.prepare(user, group, min(number, _FILES_AHEAD))
+        ahead = min(files.total(), _FILES_AHEAD)
+        for user, group in (key for key, _ in files.most_common(_USERS_AHEAD)):
+            self._runner.prepare(user, group, ahead)
 
     def is_starting(self) -> bool:
         """Whether something is to be started that has not been yet."""
@@ -56,11 +56,15 @@ class Processes:
         """Wait no longer for whoever was asked to end."""
         self._runner.finish_off()
 
-    async def find(self, unfinished: Sequence[Unfinished], listener: Listener) -> dict[str, Process]:
+    async def find(self, recorded: Sequence[Recorded], listener: Listener) -> dict[str, Process]:
         """Return the runs that go on by their names, and watch them."""
         self._listener = listener
-        found = await self._runner.reattach(recorded(unfinished))
+        found = await self._runner.reattach(recorded)
         return {each.run_id: Process(each.run_id, each.pid, each.start_ticks) for each in found}
+
+    def free_space(self) -> None:
+        """Give disk space back that output need not have; returns soon. From any thread."""
+        self._runner.free_space(_FREEING)
 
     async def refresh(self) -> None:
         """Look up users and groups anew for whatever starts next."""

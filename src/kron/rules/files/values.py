@@ -21,6 +21,7 @@ SHELL = "/bin/sh"
 
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SIZE = re.compile(r"(\d{1,15}) ?([A-Za-z]*)", re.ASCII)
+_LARGEST_OUTPUT = 2**30  # bytes: krond copies as much whenever a run has written half as much again
 _LARGEST = 2**63 - 1  # what the kernel takes for a limit
 _MOST_RETRIES = 1_000_000
 _UMASK = re.compile(r"[0-7]{1,4}", re.ASCII)
@@ -154,6 +155,16 @@ def read_size(key: str, given: object) -> int:
     match = _SIZE.fullmatch(given) if isinstance(given, str) else None
     if match is None or match[2] not in _UNITS or (size := int(match[1]) * _UNITS[match[2]]) > _LARGEST:
         raise wrong(key, given, "must be a number of bytes", f'write {key} = "1MiB"; units are KiB, MiB, GiB')
+    return size
+
+
+def read_output_limit(key: str, given: object) -> int:
+    """Return how many bytes of a run's output are kept."""
+    size = read_size(key, given)
+    if size > _LARGEST_OUTPUT:
+        raise wrong(
+            key, given, "must be at most 1GiB", f'write {key} = "1GiB", or let the job write to a file of its own'
+        )
     return size
 
 

@@ -25,7 +25,7 @@ from kron.hosts.krond.web.kept import Kept
 from kron.hosts.krond.web.load_page import SPANS, load_page, waiting_page
 from kron.hosts.krond.web.monitor_page import monitor_page
 from kron.hosts.krond.web.overview import overview
-from kron.hosts.krond.web.run_page import output_bytes, run_page
+from kron.hosts.krond.web.run_page import run_page
 from kron.hosts.krond.web.sight import Sight
 from kron.hosts.krond.web.why_page import why_page
 from kron.hosts.krond.web.words import job_href
@@ -109,9 +109,9 @@ class Pages:
         if row is None or rest not in ([], ["output"]):
             return self._missing()
         if rest:
-            return Response(
-                await self._in_thread(partial(output_bytes, self._sight, row)), headers={"content-type": _PLAIN}
-            )
+            parts = self._sight.output(row).stream()
+            first = await asyncio.to_thread(next, parts, b"")
+            return StreamingResponse(_rest(first, parts), headers={"content-type": _PLAIN})
         return await self._shown(("run", run_id), partial(run_page, self._sight, row))
 
     async def _why(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""run_page(sight, row) -> bytes: a run and the end of what it wrote. output_bytes(sight, row): all of it, as text."""
+"""run_page(sight, row) -> bytes: a run and the end of what it wrote."""
 
 import re
 
@@ -16,13 +16,14 @@ _OFTEN = 2  # seconds between two looks at what a run writes
 
 def run_page(sight: Sight, row: HistoryRow) -> bytes:
     """Return the page; while the run goes on a browser looks again and again."""
-    written = sight.output(row).text()
-    cut = len(written) - _TAIL
-    shown = _plain(written[-_TAIL:].decode("utf-8", "replace"))
-    if cut > 0:
+    tail = sight.output(row).tail(_TAIL)
+    written = tail.text()
+    shown = _plain(written.decode("utf-8", "replace"))
+    if tail.skipped:
         shown = shown.partition("\n")[2] or shown
     every = tag("a", "All of it, as text", href=f"{run_href(str(row['run_id']))}/output")
-    told = f"The last {_TAIL // 1024} KiB of {len(written)} bytes. " if cut > 0 else f"{len(written)} bytes. "
+    size = tail.skipped + len(written)
+    told = f"The last {_TAIL // 1024} KiB of {size} bytes. " if tail.skipped else f"{size} bytes. "
     name, identity = str(row["name"]), str(row["identity"])
     zone = sight.zone(identity)
     how = reason(row)
@@ -61,8 +62,3 @@ def run_page(sight: Sight, row: HistoryRow) -> bytes:
 def _plain(written: str) -> str:
     """Return what was written for a terminal without colours and titles; whatever went back goes on in a new line."""
     return _BACK.sub("\n", _TERMINAL.sub("", written))
-
-
-def output_bytes(sight: Sight, row: HistoryRow) -> bytes:
-    """Return all that a run wrote, unchanged."""
-    return sight.output(row).text()

@@ -6,8 +6,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import NamedTuple
 
-from kron.adapters.process_runner.output import Output
-from kron.adapters.process_runner.output_log import OutputLog
+from kron.adapters.process_runner.output import OutputLog
 from kron.adapters.sqlite_ledger.job_history import JobHistory, Wanted
 from kron.adapters.sqlite_ledger.job_troubles import recent_troubles
 from kron.cron.zone import UTC_ZONE, Zone
@@ -144,9 +143,9 @@ class Sight:
         assert isinstance(found, HostJob)
         return found
 
-    def output(self, row: HistoryRow) -> Output:
-        """Return what a run that is recorded wrote."""
-        return OutputLog(self._daemon.state.output, str(row["run_id"])).read()
+    def output(self, row: HistoryRow) -> OutputLog:
+        """Return where what a run that is recorded wrote can be read."""
+        return OutputLog(self._daemon.state.output, str(row["run_id"]))
 
     def inquire(self, identity: str, moment: Callable[[Zone, Instant], Instant]) -> Inquiry:
         """Return what there is to tell about a job around a moment in its zone."""

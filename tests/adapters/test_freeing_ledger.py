@@ -1,0 +1,64 @@
+"""An append that fails for lack of space frees some first, and is tried once more."""
+
+import asyncio
+import errno
+import sqlite3
+
+import pytest
+
+from kron.adapters.freeing_ledger import FreeingLedger
+from kron.adapters.memory_job_ledger import MemoryJobLedger
+from kron.engine.jobs.store import JobBatch
+from kron.errors import LedgerWriteError
+
+
+class FullLedger(MemoryJobLedger):
+    """A ledger on a disk that is full until something is freed."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__()
+        self.cause, self.is_full, self.appends = cause, True, 0
+
+    async def append(self, batch: JobBatch) -> None:  # noqa: ARG002  # it is thrown away
+        self.appends += 1
+        if self.is_full:
+            raise LedgerWriteError(path="ledger", reason="full") from self.cause
+
+    def free(self) -> None:
+        self.is_full = False
+
+
+def full() -> sqlite3.Error:
+    """Return the error of a disk that is full."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("PRAGMA max_page_count = 2; CREATE TABLE a (b)")
+    with pytest.raises(sqlite3.Error) as caught:
+        connection.execute("INSERT INTO a VALUES (zeroblob(100000))")
+    return caught.value
+
+
+@pytest.mark.parametrize("cause", [full(), OSError(errno.ENOSPC, "No space")], ids=["SQLite", "the kernel"])
+def test_an_append_that_lacks_space_frees_some_and_is_tried_once_more(cause: Exception) -> None:
+    ledger = FullLedger(cause)
+
+    asyncio.run(FreeingLedger(ledger, ledger.free).append(JobBatch()))
+
+    assert ledger.appends == 2
+
+
+def test_an_append_for_which_nothing_can_be_freed_fails_as_before() -> None:
+    ledger = FullLedger(full())
+
+    with pytest.raises(LedgerWriteError):
+        asyncio.run(FreeingLedger(ledger, lambda: None).append(JobBatch()))
+
+    assert ledger.appends == 2
+
+
+def test_another_failure_frees_nothing() -> None:
+    ledger = FullLedger(ValueError())
+
+    with pytest.raises(LedgerWriteError):
+        asyncio.run(FreeingLedger(ledger, ledger.free).append(JobBatch()))
+
+    assert ledger.is_full

@@ -1,0 +1,5 @@
+"""What the attacks share: kronds that are gone afterwards, with all their children, and small disks."""
+
+from tests.faults.conftest import new_krond, quick_folder, small_disk
+
+__all__ = ["new_krond", "quick_folder", "small_disk"]
