@@ -51,6 +51,9 @@ class OperatorMetrics:
         self._conflicts = Counter(
             "kron_status_conflicts_total", "Statuses that somebody else wrote meanwhile.", registry=registry
         )
+        self._set_aside = Counter(
+            "kron_set_aside_total", "Errors of single objects, which were set aside.", ["resource"], registry=registry
+        )
         self._skew = Gauge(
             "kron_clock_skew_seconds", "Our clock minus the server's, at its last answer.", registry=registry
         )
@@ -66,6 +69,10 @@ class OperatorMetrics:
     def on_conflict(self) -> None:
         """A status was written by somebody else meanwhile."""
         self._conflicts.inc()
+
+    def on_set_aside(self, resource: str) -> None:
+        """An object caused an error, and was set aside."""
+        self._set_aside.labels(resource).inc()
 
     def on_answer(self, verb: str, resource: str, code: int) -> None:
         """The server answered, or did not."""

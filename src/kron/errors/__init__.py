@@ -4,7 +4,14 @@ An error's `name` is its class name and its `details` are a plain mapping. Nothi
 formatting of time, no policy. The parts of the package hold the classes; this is where everybody takes them from.
 """
 
-from kron.errors.cluster import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError, KubeconfigError
+from kron.errors.cluster import (
+    AnswerTooLongError,
+    ApiError,
+    ApiMalformedError,
+    ApiRefusedError,
+    ApiUnreachableError,
+    KubeconfigError,
+)
 from kron.errors.definitions import (
     CronCalculationError,
     CronExpressionInvalidError,
@@ -68,6 +75,7 @@ __all__ = [
     "AddressInUseError",
     "AnswerTooLongError",
     "ApiError",
+    "ApiMalformedError",
     "ApiRefusedError",
     "ApiUnreachableError",
     "ControlError",

@@ -39,6 +39,10 @@ class AnswerTooLongError(ApiUnreachableError):
         super().__init__(server=server, reason=f"its answer has more than {longest:,} bytes")
 
 
+class ApiMalformedError(ApiUnreachableError):
+    """The API server's answer has not the shape that answers have."""
+
+
 class KubeconfigError(KronError):
     """Which cluster is meant, or as whom, cannot be read."""
 

@@ -13,14 +13,27 @@ from kron.adapters.cluster.credentials import Fixed, Proof
 from kron.adapters.cluster.resources import JOBS, KRONJOB_STATUS
 from kron.adapters.cluster.tls import client_tls
 from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
-from tests.adapters.cluster.world import NOBODY, Asked, Step, asking, cut, hang, live, refuse, say, serving, status
+from tests.adapters.cluster.world import (
+    NOBODY,
+    Asked,
+    Step,
+    asking,
+    cut,
+    hang,
+    live,
+    refuse,
+    say,
+    serving,
+    status,
+    thing,
+)
 
 
 def asked(verb: Verb, *, body: Any = None, query: Any = None) -> Asked:
     """Return what the server sees of a request."""
 
     async def play() -> Asked:
-        async with serving(say({"kind": "Job"})) as server, asking(server, Fixed(Proof("Bearer me", None))) as api:
+        async with serving(say(thing("mail"))) as server, asking(server, Fixed(Proof("Bearer me", None))) as api:
             await api.send(verb, JOBS, "ns", "" if verb in ("create", "list") else "mail", body, query)
             return server.asked[0]
 
@@ -83,7 +96,7 @@ def test_a_request_says_who_asks() -> None:
 
 
 def test_the_answer_is_the_document() -> None:
-    assert answered(say({"kind": "Job", "spec": {}})) == {"kind": "Job", "spec": {}}
+    assert answered(say(thing("mail", spec={}))) == thing("mail", spec={})
 
 
 def test_a_refusal_says_what_the_server_said() -> None:
@@ -194,7 +207,7 @@ def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_to
 
 def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
     async def play() -> str:
-        async with serving(say({})) as proxy:
+        async with serving(say(thing("mail"))) as proxy:
             async with asking(Access("http://cluster.invalid:6443", NOBODY, proxy=proxy.url)) as api:
                 await api.send("get", JOBS, "ns", "mail")
             return proxy.asked[0].headers["Host"]
@@ -205,7 +218,7 @@ def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
 def test_every_answer_and_every_silence_is_told() -> None:
     async def play() -> list[tuple[str, str, int]]:
         told: list[tuple[str, str, int]] = []
-        async with serving(say({}), refuse(409), cut) as server, asking(server) as api:
+        async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
             api.on_answer = lambda verb, resource, code: told.append((verb, resource, code))
             await api.send("patch", KRONJOB_STATUS, "ns", "mail", {})
             for _ in range(2):
@@ -219,7 +232,7 @@ def test_every_answer_and_every_silence_is_told() -> None:
 def test_the_server_s_clock_is_compared_with_ours() -> None:
     async def play() -> float:
         date = {"Date": "Sun, 01 Mar 2026 12:00:00 GMT"}
-        async with serving(say({}, 200, **date)) as server, asking(server, wall=lambda: 1772366409.5) as api:
+        async with serving(say(thing("mail"), 200, **date)) as server, asking(server, wall=lambda: 1772366409.5) as api:
             await api.send("get", JOBS, "ns", "mail")
             return api.skew
 
@@ -228,9 +241,9 @@ def test_the_server_s_clock_is_compared_with_ours() -> None:
 
 def test_a_server_that_does_not_tell_its_time_leaves_what_was_known() -> None:
     async def play() -> float:
-        first = say({}, 200, Date="Sun, 01 Mar 2026 12:00:00 GMT")
+        first = say(thing("mail"), 200, Date="Sun, 01 Mar 2026 12:00:00 GMT")
         async with (
-            serving(first, say({}, 200, Date="soon")) as server,
+            serving(first, say(thing("mail"), 200, Date="soon")) as server,
             asking(server, wall=lambda: 1772366409.5) as api,
         ):
             for _ in range(2):
@@ -251,7 +264,7 @@ def test_a_proof_that_is_not_accepted_is_not_used_again() -> None:
             self.number += 1
 
     async def play() -> list[str]:
-        async with serving(refuse(401), say({})) as server, asking(server, Renewing()) as api:
+        async with serving(refuse(401), say(thing("mail"))) as server, asking(server, Renewing()) as api:
             with pytest.raises(ApiRefusedError):
                 await api.send("get", JOBS, "ns", "mail")
             await api.send("get", JOBS, "ns", "mail")

@@ -1,11 +1,16 @@
 """Reflector: whatever the server does, the view ends up with what the server has, and hears why it took long."""
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 
-from tests.adapters.cluster.reflecting import after, reflecting
-from tests.adapters.cluster.world import Step, cut, live, page, refuse, status, stream, thing
+from kron.adapters.cluster.api import Api
+from kron.adapters.cluster.reflector import LONGEST_PAGE, Reflector
+from kron.adapters.cluster.resources import JOBS
+from kron.errors import ApiMalformedError
+from tests.adapters.cluster.reflecting import Versions, after, reflecting
+from tests.adapters.cluster.world import Step, cut, live, page, refuse, say, status, stream, thing
 
 GONE = ("ERROR", status(410, "Expired"))
 
@@ -146,10 +151,21 @@ def test_each_failure_waits_longer_but_never_longer_than_the_longest() -> None:
     assert world.waits == [1, 2, 4, 5, 5]
 
 
-def test_a_change_ends_the_longer_waiting() -> None:
-    world = after(refuse(500), refuse(500), page(), stream(("ADDED", thing("a", "101")), end="cut"), refuse(500))
+def test_a_change_does_not_end_the_longer_waiting_if_the_watch_breaks_at_once() -> None:
+    broken = stream(("ADDED", thing("a", "101")), end="cut")
+    world = after(refuse(500), refuse(500), page(), broken, broken, refuse(500))
 
-    assert world.waits == [1, 2, 1, 2]
+    assert world.waits == [1, 2, 4, 5, 5]
+
+
+def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_breaks() -> None:
+    async def play() -> list[float]:
+        async with reflecting(refuse(500), refuse(500), page()) as world:
+            world.server.script += [world.lasting(5, stream(("ADDED", thing("a", "101")), end="cut")), refuse(500)]
+            await world.server.idle.wait()
+            return world.waits
+
+    assert live(play()) == [1, 2, 1, 2]
 
 
 def test_lists_alone_do_not_end_the_longer_waiting() -> None:
@@ -206,3 +222,43 @@ def test_who_is_cancelled_leaves_no_connection() -> None:
         await world.server.left.wait()
 
     live(play())
+
+
+def test_a_line_that_is_no_event_means_a_longer_waiting_and_a_new_list() -> None:
+    world = after(page(thing("a", "1")), stream(b"{}\n"), page(thing("b", "2"), version="200"), stream(b"[]\n"), page())
+
+    assert world.queries("watch", "resourceVersion")[3] == ("1", "200")
+    assert world.waits == [1, 2]
+    assert (world.causes, world.view.problems) == (["broken"] * 2, ["ApiMalformedError"] * 2)
+
+
+def test_a_list_of_large_objects_comes_in_smaller_pages() -> None:
+    large = say({"items": [thing("a", "1", spec="x" * LONGEST_PAGE)], "metadata": {}})
+    world = after(page(thing("b", "2"), more="x"), large, large, page(thing("c", "3"), more="y"), page(thing("d", "4")))
+
+    assert world.queries("limit", "continue")[:5] == [
+        ("500", None), ("500", "x"), ("62", "x"), ("7", "x"), ("14", "y"),
+    ]  # fmt: skip
+    assert world.view.known == {"b": "2", "c": "3", "d": "4"}
+
+
+class Endless:
+    """An API whose lists have no end."""
+
+    server = "https://test"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def send(self, *_: object, **__: object) -> dict[str, Any]:
+        self.asked += 1
+        return {"metadata": {"continue": "x"}, "items": [thing("a", "1")]}
+
+
+def test_a_list_without_an_end_is_given_up() -> None:
+    api = Endless()
+
+    with pytest.raises(ApiMalformedError, match="its list has more than 1,000,000 objects"):
+        live(Reflector(cast("Api", api), JOBS, "ns", Versions()).refresh())
+
+    assert api.asked == 2_000

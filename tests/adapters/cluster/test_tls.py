@@ -47,7 +47,7 @@ def ask(
         if wants is not None:
             tls.load_verify_locations(wants.certificate)
             tls.verify_mode = ssl.CERT_REQUIRED
-        async with serving(say({}), ssl=tls) as server:
+        async with serving(say(thing("mail")), ssl=tls) as server:
             file = keys.folder / "config"
             file.write_text(config(user, {"server": server.url, **cluster}))
             async with asking(read_kubeconfig([file], None)) as api:

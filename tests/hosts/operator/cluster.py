@@ -2,8 +2,9 @@
 
 import asyncio
 import copy
+import io
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,8 @@ from kron.adapters.cluster.api import Document, Verb
 from kron.adapters.cluster.resources import Resource
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import ApiError, ApiRefusedError
+from kron.hosts.operator.fence import Fence
+from kron.hosts.operator.log import Log
 from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import format_instant
 from kron.rules.kronjob.definition_hash import with_defaults
@@ -86,7 +89,7 @@ class Cluster:
     def show(self, world: World) -> None:
         """Let a world see everything, and every change from now on."""
         version = str(self._version)
-        kronjobs, jobs = kronjob_view(world, "", _complain), job_view(world, "", _complain)
+        kronjobs, jobs = kronjob_view(world, "", _complain, FENCE), job_view(world, "", _complain, FENCE)
         kronjobs.replace(
             {
                 (n, m): kronjobs.keep(copy.deepcopy(each))
@@ -236,7 +239,8 @@ class Cluster:
     def _deliver(self, world: World, key: Key, document: Document, *, is_gone: bool) -> None:
         if world not in self._worlds or key[0] == "events":
             return
-        view: Any = kronjob_view(world, "", _complain) if key[0] == "kronjobs" else job_view(world, "", _complain)
+        make: Any = kronjob_view if key[0] == "kronjobs" else job_view
+        view = make(world, "", _complain, FENCE)
         kept = view.keep(document)
         if is_gone:
             view.remove(key[1:], kept)
@@ -251,3 +255,13 @@ def _period(job: Document) -> str:
 
 def _complain(resource: str, error: ApiError) -> None:
     raise AssertionError(f"{resource}: {error}")
+
+
+class _Strict:
+    """Counts nothing: in these tests no object may cause an error."""
+
+    def on_set_aside(self, resource: str) -> None:
+        raise AssertionError(f"one of {resource} was set aside")
+
+
+FENCE = Fence(Log(io.StringIO(), lambda: datetime(2026, 1, 1, tzinfo=UTC)), _Strict(), lambda: 0.0)

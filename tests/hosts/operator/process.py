@@ -25,6 +25,7 @@ class Wire:
         self._cluster = cluster
         self.skew = 0.0
         self.namespace = None
+        self.server = "https://test"
         self.on_answer: Callable[[str, str, int], object] | None = None
         self._cut: frozenset[str] | None = frozenset()  # "jobs", "watch jobs"; None: all
         self._watching: list[tuple[str, asyncio.Event]] = []

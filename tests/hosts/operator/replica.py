@@ -25,6 +25,7 @@ class Numbers:
         self.lateness: list[float] = []
         self.outcomes: list[tuple[str, str]] = []
         self.conflicts = 0
+        self.set_aside: list[str] = []
 
     def on_outcome(self, outcome: str, reason: str, number: int) -> None:
         self.outcomes += [(outcome, reason)] * number
@@ -34,6 +35,9 @@ class Numbers:
 
     def on_conflict(self) -> None:
         self.conflicts += 1
+
+    def on_set_aside(self, resource: str) -> None:
+        self.set_aside.append(resource)
 
 
 class Replica:

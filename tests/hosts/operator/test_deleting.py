@@ -36,3 +36,23 @@ def test_a_job_is_not_deleted_before_its_period_is_listed(spec: dict[str, Any]) 
         assert cluster.names() == ([] if spec is TIDIED else cluster.names()[-1:])
 
     live(story())
+
+
+def test_a_clean_up_that_is_refused_is_tried_again_later_each_time_however_many_jobs_wait() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *", policy={"concurrency": "allow"}, successfulJobsHistoryLimit=0)
+        await Replica(cluster).lead()
+        await cluster.clock.advance(5 * MINUTE)
+        cluster.before = lambda verb, _resource: UNREACHABLE if verb == "delete" else None
+        cluster.finish_all()
+        cluster.requests.clear()
+        await cluster.clock.advance(50 * SECOND)
+        tries = [name for verb, _, name in cluster.requests if verb == "delete"]
+        cluster.before = None
+        await cluster.clock.advance(6 * SECOND)
+
+        assert 5 < len(tries) < 20  # 0.5 s, 1 s, 2 s, 4 s, and then each 5 s
+        assert cluster.names() == []
+
+    live(story())

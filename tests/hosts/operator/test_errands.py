@@ -17,7 +17,7 @@ class Office:
     def __init__(self, workers: int = 1) -> None:
         self.clock = VirtualClock(NOON)
         self.bugs: list[Exception] = []
-        self.errands = Errands(workers, self.clock, self.bugs.append)
+        self.errands = Errands(workers, self.clock, lambda _key, error: self.bugs.append(error))
         self.done: list[str] = []
 
     def write(self, name: str, *again: float, during: Callable[[], object] = lambda: None) -> Errand:

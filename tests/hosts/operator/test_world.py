@@ -5,6 +5,7 @@ from typing import Any
 from kron.errors import ApiError
 from kron.hosts.operator.seen import SeenJob, SeenKronJob, see_job
 from kron.hosts.operator.world import World, job_view, kronjob_view
+from tests.hosts.operator.cluster import FENCE
 from tests.hosts.operator.replica import NOON
 
 
@@ -55,7 +56,7 @@ def test_what_is_missing_in_a_whole_list_is_gone() -> None:
     world, onlooker = a_world()
     world.put_job(see_job(a_job()))
 
-    job_view(world, "", tell).replace({}, "20")
+    job_view(world, "", tell, FENCE).replace({}, "20")
 
     assert world.jobs == {}
     assert onlooker.heard == ["job new", "job gone"]
@@ -65,7 +66,7 @@ def test_what_was_created_after_a_list_was_made_is_not_missing_in_it() -> None:
     world, _ = a_world()
     world.put_job(see_job(a_job(version=30)))
 
-    job_view(world, "", tell).replace({}, "20")
+    job_view(world, "", tell, FENCE).replace({}, "20")
 
     assert [job.name for job in world.jobs.values()] == ["a-1"]
 
@@ -74,7 +75,7 @@ def test_a_list_of_one_namespace_says_nothing_about_another() -> None:
     world, _ = a_world()
     world.put_job(see_job(a_job()))
 
-    job_view(world, "other", tell).replace({}, "20")
+    job_view(world, "other", tell, FENCE).replace({}, "20")
 
     assert world.jobs
 
@@ -93,7 +94,7 @@ def test_jobs_are_found_by_their_owner_as_long_as_they_are_there() -> None:
 
 def test_another_definition_counts_from_when_it_is_seen() -> None:
     world, _ = a_world()
-    view = kronjob_view(world, "", tell)
+    view = kronjob_view(world, "", tell, FENCE)
     view.put(("ns", "a"), view.keep(a_kronjob()))
 
     view.put(("ns", "a"), view.keep(a_kronjob(version=6, generation=2, timeZone="Europe/Paris")))
@@ -103,7 +104,7 @@ def test_another_definition_counts_from_when_it_is_seen() -> None:
 
 def test_a_spec_that_was_edited_without_another_definition_has_none() -> None:
     world, _ = a_world()
-    view = kronjob_view(world, "", tell)
+    view = kronjob_view(world, "", tell, FENCE)
     view.put(("ns", "a"), view.keep(a_kronjob()))
 
     view.put(("ns", "a"), view.keep(a_kronjob(version=6, generation=2, successfulJobsHistoryLimit=9)))
@@ -113,7 +114,7 @@ def test_a_spec_that_was_edited_without_another_definition_has_none() -> None:
 
 def test_a_suspension_that_was_lifted_counts_from_when_it_is_seen() -> None:
     world, _ = a_world()
-    view = kronjob_view(world, "", tell)
+    view = kronjob_view(world, "", tell, FENCE)
     view.put(("ns", "a"), view.keep(a_kronjob(policy={"suspend": True})))
 
     view.put(("ns", "a"), view.keep(a_kronjob(version=6, generation=2)))
@@ -123,7 +124,7 @@ def test_a_suspension_that_was_lifted_counts_from_when_it_is_seen() -> None:
 
 def test_a_status_that_changes_does_not_let_the_spec_be_read_again() -> None:
     world, _ = a_world()
-    view = kronjob_view(world, "", tell)
+    view = kronjob_view(world, "", tell, FENCE)
     view.put(("ns", "a"), view.keep(a_kronjob()))
     known = world.kronjobs["ns", "a"].kronjob
 

@@ -16,14 +16,14 @@ from yarl import URL
 
 from kron._version import __version__
 from kron.adapters.cluster.access import Access
-from kron.adapters.cluster.answers import event, lines, refusal, skew_of
+from kron.adapters.cluster.answers import LONGEST_ANSWER, check, event, lines, refusal, skew_of
 from kron.adapters.cluster.backoff import pause
 from kron.adapters.cluster.credentials import CredentialError
 from kron.adapters.cluster.find import find_access
 from kron.adapters.cluster.json_text import read_json
 from kron.adapters.cluster.lively_socket import lively_socket
 from kron.adapters.cluster.resources import Resource
-from kron.errors import AnswerTooLongError, ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiMalformedError, ApiUnreachableError
 
 Verb = Literal["create", "get", "list", "patch", "update", "delete"]
 Document = dict[str, Any]
@@ -34,6 +34,7 @@ _METHODS = {
 }  # fmt: skip
 _TYPES = {"patch": "application/merge-patch+json"}
 _SILENCE = 150.0  # seconds without a byte after which a watch ends: bookmarks come each minute, the first after two
+_LONGEST_REFUSAL = 1 << 20  # bytes of a refusal that are read; what is shown of it is far less
 _FAREWELL, _FAREWELLS = 0.01, 100  # seconds, and how often: a server that lives answers at once, a dead one never
 _encode = json.JSONEncoder(separators=(",", ":")).encode  # made once, not for every request
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)  # those of TLS and of time are among them
@@ -50,7 +51,7 @@ class Api:
         silence: float = _SILENCE,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self.namespace = access.namespace
+        self.server, self.namespace = access.server, access.namespace
         self.skew = 0.0  # seconds by which our clock was ahead of the server's when we last compared
         self.on_answer: Callable[[str, str, int], object] | None = None  # verb, resource, code; 0 is no answer
         self._access = access
@@ -97,13 +98,14 @@ class Api:
         url = self._url(resource.path(namespace, name), query or {})
         limit = self._timeout if timeout is None else timeout
         async with self._asked(verb, resource, url, data, limit=limit) as response:
+            most = min(LONGEST_ANSWER, longest or LONGEST_ANSWER)
+            text = await _read(response, most + 1)
+            if len(text) > most:
+                raise AnswerTooLongError(server=self.server, longest=most)
             try:
-                found = read_json(await self._read(response, longest))
+                return check(verb, read_json(text))
             except ValueError as error:
-                raise self._unreachable(f"its answer is no JSON: {error}") from error
-            if not isinstance(found, dict):
-                raise self._unreachable("its answer is no document")
-            return found
+                raise ApiMalformedError(server=self.server, reason=str(error)) from error
 
     async def watch(
         self,
@@ -118,8 +120,9 @@ class Api:
         """Yield (ADDED | MODIFIED | DELETED | BOOKMARK, object) until the server ends it after so many seconds.
 
         It also ends when nothing was heard for long: a quiet server and a dead one look the same. What the server says
-        of an error is raised as ApiRefusedError (410: `since` is too old), a connection that breaks as
-        ApiUnreachableError. `on_open` hears that the server has agreed to be watched.
+        of an error is raised as ApiRefusedError (410: `since` is too old), a line that is no event as
+        ApiMalformedError, a connection that breaks as ApiUnreachableError. `on_open` hears that the server has agreed
+        to be watched.
         """
         query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": since}
         query |= {"timeoutSeconds": str(max(1, int(seconds)))} | ({"labelSelector": selector} if selector else {})
@@ -128,8 +131,19 @@ class Api:
             if on_open is not None:
                 on_open()
             with suppress(TimeoutError):  # it fell silent: whether the server is still there, the next request tells
-                async for line in lines(response.content.iter_any()):
-                    yield event(line)
+                async for line in self._lines(response):
+                    try:
+                        found = event(line)
+                    except ValueError as error:
+                        raise ApiMalformedError(server=self.server, reason=str(error)) from error
+                    yield found
+
+    async def _lines(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        try:
+            async for line in lines(response.content.iter_any()):
+                yield line
+        except OverflowError as error:
+            raise AnswerTooLongError(server=self.server, longest=LONGEST_ANSWER) from error
 
     async def close(self) -> None:
         """End all connections, and return when they have ended: the last words of TLS outlast their session."""
@@ -154,7 +168,8 @@ class Api:
                     if response.status == HTTPStatus.UNAUTHORIZED:
                         self._access.credential.forget()
                     if response.status >= HTTPStatus.MULTIPLE_CHOICES:
-                        raise refusal(response.status, response.reason, response.headers, await response.read())
+                        said = await _read(response, _LONGEST_REFUSAL)
+                        raise refusal(response.status, response.reason, response.headers, said)
                     yield response
                 finally:
                     response.release()
@@ -183,18 +198,6 @@ class Api:
             self._note(verb, resource, 0)
             raise
 
-    async def _read(self, response: aiohttp.ClientResponse, longest: int | None) -> bytes:
-        if longest is None:
-            return await response.read()
-        parts, size = [], 0
-        async for part in response.content.iter_any():
-            size += len(part)
-            if size > longest:
-                response.close()  # its connection goes with it: what is left of the answer would have to be read
-                raise AnswerTooLongError(server=self._access.server, longest=longest)
-            parts.append(part)
-        return b"".join(parts)
-
     def _socket(self, address: Any) -> socket.socket:
         made = lively_socket(address)
         self._sockets.add(made)
@@ -216,6 +219,18 @@ class Api:
 
     def _unreachable(self, reason: str) -> ApiUnreachableError:
         return ApiUnreachableError(server=self._access.server, reason=reason)
+
+
+async def _read(response: aiohttp.ClientResponse, longest: int) -> bytes:
+    """Return what was answered, but at most so many bytes of it."""
+    parts, left = [], longest
+    async for chunk in response.content.iter_any():
+        parts.append(chunk[:left])
+        left -= len(chunk)
+        if left <= 0:
+            response.close()  # its connection goes with it: what is left of the answer would have to be read
+            break
+    return b"".join(parts)
 
 
 def _told(error: BaseException) -> str:

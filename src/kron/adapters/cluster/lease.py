@@ -113,7 +113,9 @@ class Election:
             self._seen, self._seen_at = spec, self._monotonic()
         if spec.get("holderIdentity") in (None, "", self._identity):
             return True
-        return self._monotonic() - self._seen_at >= (spec.get("leaseDurationSeconds") or self._lease_duration)
+        theirs = spec.get("leaseDurationSeconds")
+        duration = theirs if isinstance(theirs, int) and theirs > 0 else self._lease_duration
+        return self._monotonic() - self._seen_at >= duration
 
     async def _read(self) -> dict[str, Any] | None:
         try:
@@ -144,7 +146,8 @@ class Election:
         renewed["leaseDurationSeconds"] = math.ceil(self._lease_duration)
         if holder and holder != spec.get("holderIdentity"):
             renewed["acquireTime"] = now
-            renewed["leaseTransitions"] = spec["leaseTransitions"] + 1 if "leaseTransitions" in spec else 0
+            count = spec.get("leaseTransitions")
+            renewed["leaseTransitions"] = count + 1 if isinstance(count, int) else 0
         return renewed
 
     def _left(self) -> float:
@@ -163,7 +166,8 @@ class Election:
 
 
 def _spec(lease: dict[str, Any]) -> dict[str, Any]:
-    return lease.get("spec") or {}
+    found = lease.get("spec")
+    return found if isinstance(found, dict) else {}
 
 
 def _nobody(error: ApiError) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from kron.adapters.cluster.api import Api
 from kron.adapters.cluster.backoff import Backoff, pause
 from kron.adapters.cluster.resources import Resource
-from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
+from kron.errors import AnswerTooLongError, ApiError, ApiMalformedError, ApiRefusedError, ApiUnreachableError
 
 Cause = Literal["expired", "closed", "broken", "refused"]
 Key = tuple[str, str]  # namespace, name
@@ -21,7 +21,8 @@ LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much 
 _FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
 _TOGETHER = 16  # objects that are read before others get a turn: a tenant that writes many must not hold up a Job
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
-_LASTED = 5.0  # seconds after which a watch that tells of nothing has gone well
+_LASTED = 5.0  # seconds after which a watch has gone well, however it ends
+_MOST_ASKED = 1_000_000  # objects of a list that are asked for; a server that always has one more page is broken
 
 
 class View(Protocol[Kept]):
@@ -70,7 +71,7 @@ class Reflector(Generic[Kept]):
         self._monotonic = monotonic
         self._since = ""  # the version up to which the view knows everything; empty: list first
         self.is_open = False  # whether the server agrees to be watched
-        self._heard_at = monotonic()
+        self._heard_at = self._asked_at = monotonic()
 
     @property
     def alive_at(self) -> float:
@@ -90,11 +91,11 @@ class Reflector(Generic[Kept]):
                 cause, error = ("expired" if refused.code == HTTPStatus.GONE else "refused"), refused
             except ApiUnreachableError as unreachable:
                 cause, error = "broken", unreachable
-            was_open = self._close()
-            if cause == "expired":
+            was_open, is_malformed = self._close(), isinstance(error, ApiMalformedError | AnswerTooLongError)
+            if cause == "expired" or is_malformed:  # the same line would come again and again
                 self._since = ""
-            elif error is not None and not was_open:  # what was open is first tried again, and may be back at once
-                self._view.problem(error)
+            if cause != "expired" and error is not None and (is_malformed or not was_open):
+                self._view.problem(error)  # what was open and broke is first tried again, and may be back at once
             self.on_restart(cause)
             await self._backoff.wait(error.retry_after if isinstance(error, ApiRefusedError) else None)
 
@@ -112,10 +113,14 @@ class Reflector(Generic[Kept]):
         kept: dict[Key, Kept] = {}
         query = {"labelSelector": self._selector} if self._selector else {}
         limit = PAGE
-        while True:
+        asked = 0
+        while asked < _MOST_ASKED:
+            asked += limit
             try:
                 page = await self._page(query, limit)
             except AnswerTooLongError:
+                if limit == 1:
+                    raise
                 limit = max(1, limit // _FEWER)
                 continue
             self._heard_at = self._monotonic()
@@ -128,6 +133,7 @@ class Reflector(Generic[Kept]):
                 return kept, about.get("resourceVersion", "")
             query["continue"] = token
             limit = min(PAGE, 2 * limit)  # the large ones may lie behind us
+        raise ApiMalformedError(server=self._api.server, reason=f"its list has more than {_MOST_ASKED:,} objects")
 
     async def _page(self, query: dict[str, str], limit: int) -> dict[str, Any]:
         longest = LONGEST_PAGE if limit > 1 else None
@@ -135,7 +141,7 @@ class Reflector(Generic[Kept]):
         return await self._api.send("list", self._resource, self._namespace, query=asked, longest=longest)
 
     async def _watch(self) -> None:
-        began = self._monotonic()
+        self._asked_at = self._monotonic()
         seconds = _SHORTEST + (_LONGEST - _SHORTEST) * self._chance()
         events = self._api.watch(
             self._resource,
@@ -150,12 +156,9 @@ class Reflector(Generic[Kept]):
             async for kind, document in events:
                 self._tell(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
-                self._backoff.reset()
                 number += 1
                 if number % _TOGETHER == 0:
                     await pause(0.0)
-        if self._monotonic() - began >= _LASTED:
-            self._backoff.reset()
 
     def _tell(self, kind: str, document: dict[str, Any]) -> None:
         match kind:
@@ -168,10 +171,12 @@ class Reflector(Generic[Kept]):
         self.is_open = True
 
     def _close(self) -> bool:
-        """Return whether the watch was open, and let it be so no longer."""
+        """Return whether the watch was open, which it is no longer; one that has lasted ends the longer waiting."""
         was_open, self.is_open = self.is_open, False
         if was_open:
             self._heard_at = self._monotonic()
+            if self._heard_at - self._asked_at >= _LASTED:
+                self._backoff.reset()
         return was_open
 
 

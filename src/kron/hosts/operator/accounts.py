@@ -9,7 +9,7 @@ from hashlib import sha256
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.world import World
-from kron.instant import Instant
+from kron.instant import ZERO, Instant
 from kron.rules.handled import NONE, Handled
 from kron.rules.kronjob.child import is_own
 from kron.rules.kronjob.entry import (
@@ -24,6 +24,7 @@ from kron.rules.kronjob.entry import (
     served,
     unknown,
 )
+from kron.rules.kronjob.horizon import Horizon
 from kron.rules.kronjob.limits import json_bytes
 from kron.rules.kronjob.status import Trouble, read_past
 from kron.rules.redefinition import owns
@@ -70,9 +71,10 @@ class Accounts:
 
     def open_account(self, seen: SeenKronJob) -> Account:
         """Begin with what its status says, and with what is found among the Jobs."""
-        past = read_past(seen.status)
-        found = [entry for job in self._world.jobs_named(seen.identity) if (entry := entry_of(job)) is not None]
-        relevant = (each for each in found if each.at > seen.created and not is_forgotten(each.at, past.entries))
+        horizon = horizon_of(seen, self._now())
+        past = read_past(seen.status).within(horizon)
+        found = (entry_of(job, horizon) for job in self._world.jobs_named(seen.identity))
+        relevant = (each for each in found if each is not None and not is_forgotten(each.at, past.entries))
         entries = joined(past.entries, sorted(relevant, key=lambda entry: entry.at))
         if not past.definition_hash:  # nobody has seen it yet: it was declared when it was made
             defined_at = seen.created
@@ -82,12 +84,22 @@ class Accounts:
             defined_at = seen.defined_at or self._now()
             if past.coming is not None and _is_over(past.coming.first, seen, defined_at):
                 entries = joined(entries, [past.coming._replace(reason=DEFINITION_CHANGED)])
-        ends = [job.ended for job in self._world.jobs_of(seen) if job.succeeded and job.ended is not None]
-        succeeded_at = max([*ends, *([] if past.succeeded_at is None else [past.succeeded_at])], default=None)
-        account = Account(seen.uid, seen.definition_hash, defined_at, entries, succeeded_at, past.trouble)
+        account = Account(seen.uid, seen.definition_hash, defined_at, entries, past.succeeded_at, past.trouble)
+        for job in self._world.jobs_of(seen):
+            self._note_success(account, job, horizon)
         account.owes = len(account.entries) > len(past.entries)
         self._accounts[seen.identity] = account
         return account
+
+    def on_success(self, seen: SeenKronJob, job: SeenJob) -> None:
+        """Remember when a Job of a KronJob succeeded."""
+        account = self._accounts.get(seen.identity)
+        if account is not None:
+            self._note_success(account, job, horizon_of(seen, self._now()))
+
+    def _note_success(self, account: Account, job: SeenJob, horizon: Horizon) -> None:
+        if job.succeeded and job.ended is not None and horizon.saw(job.ended):
+            account.succeeded_at = max(account.succeeded_at or job.ended, job.ended)
 
     def drop(self, identity: str) -> None:
         """Forget a KronJob that is gone."""
@@ -134,7 +146,7 @@ class Accounts:
         if said == account.said:
             return False
         account.said = said
-        theirs = read_entries(status)
+        theirs = horizon_of(seen, self._now()).clip_all(read_entries(status))
         if not unknown(theirs, account.entries):
             return False
         account.entries = joined(theirs, account.entries)
@@ -183,16 +195,27 @@ def _is_over(nominal: Instant, seen: SeenKronJob, defined_at: Instant) -> bool:
     return nominal <= defined_at and (seen.kronjob is None or not owns(seen.kronjob.timing, nominal, defined_at))
 
 
-def is_listed(job: SeenJob, seen: SeenKronJob) -> bool:
-    """Whether the status of a KronJob has the period of its Job: until then the Job is the only record, and stays."""
-    if job.nominal is None or job.identity != seen.identity:
-        return True
-    listed = read_entries(seen.status)
-    return handled_of(listed).has(job.nominal) or is_forgotten(job.chosen or job.nominal, listed)
+def horizon_of(seen: SeenKronJob, now: Instant) -> Horizon:
+    """Return between which instants a status and Jobs can say the truth about a KronJob."""
+    return Horizon(seen.created, now, ZERO if seen.kronjob is None else seen.kronjob.timing.window.duration)
 
 
-def entry_of(job: SeenJob) -> Entry | None:
-    """Return what a Job says of its period; a copy, which has another name, says nothing."""
+class Listed:
+    """The periods that the status of a KronJob lists, as far as they can be true; read once for all its Jobs."""
+
+    def __init__(self, seen: SeenKronJob, now: Instant) -> None:
+        self._identity, self._horizon = seen.identity, horizon_of(seen, now)
+        self._entries = self._horizon.clip_all(read_entries(seen.status))
+        self._handled = handled_of(self._entries)
+
+    def has(self, job: SeenJob) -> bool:
+        """Whether a Job is no record that the status lacks: until the period is listed its Job is the only one."""
+        entry = entry_of(job, self._horizon) if job.identity == self._identity else None
+        return entry is None or self._handled.has(entry.first) or is_forgotten(entry.at, self._entries)
+
+
+def entry_of(job: SeenJob, horizon: Horizon) -> Entry | None:
+    """Return what a Job says of its period; a copy, which has another name, and what cannot be true say nothing."""
     if job.nominal is None or not is_own(job.identity, job.nominal, job.namespace, job.name):
         return None
-    return Entry(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED)
+    return horizon.clip(Entry(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED))

@@ -19,6 +19,7 @@ from kron.adapters.operator_metrics import OperatorMetrics, Present
 from kron.engine.ports import Clock
 from kron.engine.wake import Wake
 from kron.errors import ApiError
+from kron.hosts.operator.fence import Fence
 from kron.hosts.operator.log import INFO, WARNING, Log
 from kron.hosts.operator.problems import Problems, ToldSender
 from kron.hosts.operator.reign import Realm, Reign
@@ -65,10 +66,11 @@ class Controller:
         api.on_answer = self._on_answer
         self._problems = Problems(log, clock.monotonic)
         self._world = World(clock.now)
-        self._reflectors: list[Reflector[SeenKronJob] | Reflector[SeenJob]] = []
+        fence = Fence(log, self.metrics, clock.monotonic)
+        self._reflectors: list[Reflector[SeenKronJob | None] | Reflector[SeenJob | None]] = []
         for namespace in options.namespaces or ("",):
-            kronjobs = kronjob_view(self._world, namespace, self._problems.tell)
-            jobs = job_view(self._world, namespace, self._problems.tell)
+            kronjobs = kronjob_view(self._world, namespace, self._problems.tell, fence)
+            jobs = job_view(self._world, namespace, self._problems.tell, fence)
             now, waits = clock.monotonic, [Backoff(pause=pause), Backoff(pause=pause)]
             self._reflectors += [
                 Reflector(api, KRONJOBS, namespace, kronjobs, backoff=waits[0], monotonic=now),
@@ -152,7 +154,7 @@ class Controller:
     async def _refresh_all(self) -> object:
         return await asyncio.gather(*map(self._refresh, self._reflectors))
 
-    async def _refresh(self, reflector: "Reflector[SeenKronJob] | Reflector[SeenJob]") -> None:
+    async def _refresh(self, reflector: "Reflector[SeenKronJob | None] | Reflector[SeenJob | None]") -> None:
         backoff = Backoff(pause=self._pause)
         while True:
             try:

@@ -52,7 +52,7 @@ class Errands:
     Within a lane the namespaces have turns. Some workers are reserved: neither statuses nor one namespace has all.
     """
 
-    def __init__(self, workers: int, clock: Clock, tell: Callable[[Exception], object]) -> None:
+    def __init__(self, workers: int, clock: Clock, tell: Callable[[Hashable, Exception], object]) -> None:
         self._workers, self._clock, self._tell = workers, clock, tell
         self._most = workers - workers // _RESERVED  # of one namespace, and of all that start nothing
         self._lanes: dict[Lane, Turns[_Waiting]] = {lane: Turns() for lane in Lane}
@@ -144,7 +144,7 @@ class Errands:
             try:
                 again = await errand()
             except Exception as error:
-                self._tell(error)
+                self._tell(place[2], error)
                 again = _AFTER_A_BUG
             newer = self._end(place)
             if newer is not None:

@@ -9,13 +9,14 @@ from kron.adapters.cluster.resources import JOBS
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Account, is_listed
+from kron.hosts.operator.accounts import Account, Listed
 from kron.hosts.operator.answers import NOT_NOW, Meaning, is_gone, meaning, pause
 from kron.hosts.operator.errands import Lane
 from kron.hosts.operator.making import Making, Surroundings
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, see_job
 from kron.instant import ZERO, Instant
 from kron.rules.kronjob.child import job_name, job_of
+from kron.rules.kronjob.crd import PLURAL
 from kron.rules.kronjob.entry import (
     DEADLINE_EXCEEDED,
     DEFINITION_CHANGED,
@@ -24,7 +25,7 @@ from kron.rules.kronjob.entry import (
     SUPERSEDED,
     Entry,
 )
-from kron.rules.kronjob.status import Trouble
+from kron.rules.kronjob.status import INTERNAL_ERROR, Trouble
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -47,18 +48,29 @@ class Maker:
         """Let the Jobs be created, as soon as there is a worker."""
         self._listener = listener
         for execution in executions:
-            making = self._making(execution)
-            if making.key in self._made:  # somebody else was quicker while it was recorded
-                self._end(making, Ending())
-                continue
-            self._made[making.key] = self._runs[execution.run_id] = making
-            self._in.errands.add(Lane.START, making.key[0], making.key, partial(self._create, making))
+            namespace, _, name = execution.attempt.identity.partition("/")
+            with self._in.fence.around(PLURAL, namespace, name, then=partial(self._set_aside, execution)):
+                self._start(execution)
+
+    def _start(self, execution: Execution) -> None:
+        making = self._making(execution)
+        if making.key in self._made:  # another replica was quicker while it was recorded
+            self._end(making, Ending())
+            return
+        self._made[making.key] = self._runs[execution.run_id] = making
+        self._in.errands.add(Lane.START, making.key[0], making.key, partial(self._create, making))
+
+    def _set_aside(self, execution: Execution, error: str) -> None:
+        """Let an execution end whose Job cannot even be described."""
+        self._in.accounts.trouble(execution.attempt.identity, Trouble(INTERNAL_ERROR, error))
+        if self._listener is not None:
+            self._listener.on_end(execution.run_id, Ending(not_started=INTERNAL_ERROR))
 
     def go_on(self, execution: Execution, job: SeenJob, listener: Listener) -> None:
         """Take up a Job that is there."""
         self._listener = listener
-        making = self._making(execution)
-        making.job, making.key = job, (job.namespace, job.name)
+        making = Making(execution, None, (job.namespace, job.name), self._in.slack)
+        making.job = job
         self._made[making.key] = self._runs[execution.run_id] = making
 
     def execution(self, key: Key) -> Execution | None:
@@ -276,7 +288,7 @@ class Maker:
         if not self._in.may_write():
             return NOT_NOW
         seen = self._present(making)
-        if making.job is None or (seen is not None and not is_listed(making.job, seen)):
+        if making.job is None or (seen is not None and not Listed(seen, self._in.now()).has(making.job)):
             return _SOON  # it is being created, or its period is not listed yet
         namespace, name = making.key
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": making.job.uid}}

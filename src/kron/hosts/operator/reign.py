@@ -1,12 +1,13 @@
 """Reign: one time of leading: the engine on what the cluster remembers, from taking over until the lease is lost."""
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from kron.adapters.cluster.resources import JOBS
 from kron.engine.emitter import Emitter
 from kron.engine.engine import Engine
 from kron.engine.jobs.book import JobBook
@@ -16,8 +17,9 @@ from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Job
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.engine.ports import Clock
-from kron.hosts.operator.accounts import Account, Accounts, entry_of
+from kron.hosts.operator.accounts import Account, Accounts, entry_of, horizon_of
 from kron.hosts.operator.errands import Errands
+from kron.hosts.operator.fence import Fence, SetAsideCounter
 from kron.hosts.operator.log import ERROR, Log
 from kron.hosts.operator.maker import Maker
 from kron.hosts.operator.making import Surroundings
@@ -32,14 +34,16 @@ from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
 from kron.rules.job_record import Attempt, JobRecord, Kind
-from kron.rules.kronjob.status import active_uids
+from kron.rules.kronjob.crd import PLURAL
+from kron.rules.kronjob.status import INTERNAL_ERROR, INVALID_SPEC, Trouble, active_uids, conditions_of
 from kron.rules.telling import error_text
+from kron.rules.work import Work
 
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 _TOGETHER = 64  # KronJobs whose changes are taken up together: meanwhile nothing starts
 
 
-class Numbers(Counting, Protocol):
+class Numbers(Counting, SetAsideCounter, Protocol):
     """Who counts."""
 
     def on_conflict(self) -> None:
@@ -75,7 +79,8 @@ class Reign:
         now = realm.clock.now
         self.errands = Errands(realm.workers, realm.clock, self._on_bug)
         self._refusals = Refusals(realm.clock.monotonic)
-        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now)
+        self._fence = Fence(realm.log, realm.numbers, realm.clock.monotonic)
+        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now, self._fence)
         self._teller = Teller(ways)
         self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
         self._maker = Maker(
@@ -90,6 +95,7 @@ class Reign:
                 now,
                 realm.slack,
                 realm.see_again,
+                self._fence,
             )
         )
         self.book = JobBook(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
@@ -106,9 +112,9 @@ class Reign:
             realm.slack,
         )
         self._writer = Writer(desk)
-        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write)
+        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
         self._engine: Engine[JobBatch, JobStored] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
-        self.book.on_aside = partial(_report_aside, Emitter(realm.log))
+        self.book.on_aside = self._on_aside
         self._changed: Turns[_Before] = Turns()  # by identity
         self._changing: asyncio.Task[None] | None = None
 
@@ -118,13 +124,9 @@ class Reign:
         """Declare everything, and begin to start what is due; it could have been since it was armed."""
         world, now = self._realm.world, self._realm.clock.now()
         await self._engine.open()
-        jobs = {}
         for seen in world.kronjobs.values():
-            if (job := self._declare(seen)) is not None:
-                jobs[seen.identity] = job
-        self.book.amend(jobs, (), now)
-        for seen in world.kronjobs.values():
-            self._take_up(seen, now)
+            with self._fenced(seen.identity, now):
+                self._add(seen, now)
             self._writer.mark(seen.identity)
         world.onlooker = self
         self._engine.arm(armed)
@@ -143,23 +145,46 @@ class Reign:
         """Whether the engine's loop does its work."""
         return self._engine.is_turning
 
-    def _on_bug(self, error: Exception) -> None:
-        self._realm.log.write(ERROR, "bug", error=error_text(error))
+    def _on_bug(self, what: object, error: Exception) -> None:
+        self._realm.log.write(ERROR, "bug", what=str(what), error=error_text(error))
+
+    def _fenced(self, identity: str, now: Instant) -> AbstractContextManager[None]:
+        """Surround work on one KronJob: if that fails, it alone is set aside until its spec is changed."""
+        namespace, _, name = identity.partition("/")
+        return self._fence.around(PLURAL, namespace, name, then=partial(self._set_aside, identity, now))
+
+    def _on_aside(self, identity: str, error: Exception) -> None:
+        """Report a KronJob that the engine has set aside; the others go on."""
+        namespace, _, name = identity.partition("/")
+        with self._fence.around(PLURAL, namespace, name, then=partial(self._show, identity)):
+            raise error
+
+    def _show(self, identity: str, error: str) -> None:
+        self._accounts.trouble(identity, Trouble(INTERNAL_ERROR, error))
+
+    def _set_aside(self, identity: str, now: Instant, error: str) -> None:
+        self.book.amend({}, [identity], now)
+        self._show(identity, error)
 
     # --- what the world tells -----------------------------------------------------------------------------------------
 
     def on_kronjob(self, before: SeenKronJob | None, after: SeenKronJob | None) -> None:
         """Take a change of a KronJob to the engine; several at once go together."""
+        seen = after or before
+        assert seen is not None, "something is there or was"
+        with self._fenced(seen.identity, self._realm.clock.now()):
+            self._on_kronjob(seen.identity, before, after)
+
+    def _on_kronjob(self, identity: str, before: SeenKronJob | None, after: SeenKronJob | None) -> None:
         if before is not None and after is not None and before.uid == after.uid:
             if self._accounts.learn(after):
                 self._note_handled(after.identity)
                 self._writer.mark(after.identity)
             if before.generation == after.generation:
                 return  # nothing but the status may have changed
-        seen = after or before
-        assert seen is not None, "something is there or was"
-        if self._changed.get(seen.namespace, seen.identity) is None:
-            self._changed.put(seen.namespace, seen.identity, _Before(before))
+        namespace = identity.partition("/")[0]
+        if self._changed.get(namespace, identity) is None:
+            self._changed.put(namespace, identity, _Before(before))
         if self._changing is None or self._changing.done():
             self._changing = asyncio.get_running_loop().create_task(self._change())
 
@@ -167,6 +192,17 @@ class Reign:
         """Take a change of a Job to whoever waits for it."""
         job = after or before
         assert job is not None, "something is there or was"
+        with self._fenced_job(job):
+            self._on_job(job, before, after)
+
+    def _fenced_job(self, job: SeenJob) -> AbstractContextManager[None]:
+        """Surround work on one Job: if that fails, it alone is set aside, and its KronJob says so."""
+        return self._fence.around(JOBS.plural, job.namespace, job.name, then=partial(self._set_job_aside, job))
+
+    def _set_job_aside(self, job: SeenJob, error: str) -> None:
+        self._accounts.trouble(job.identity, Trouble(INTERNAL_ERROR, f"Job {job.name}: {error}"))
+
+    def _on_job(self, job: SeenJob, before: SeenJob | None, after: SeenJob | None) -> None:
         key = job.namespace, job.name
         if after is None or not after.is_active:
             self._refusals.on_change(job.namespace)
@@ -188,21 +224,20 @@ class Reign:
                 self._tidying.tidy(seen)
 
     def _on_ended(self, seen: SeenKronJob, job: SeenJob) -> None:
-        account = self._accounts.of(seen.identity)
-        if account is not None and job.succeeded and job.ended is not None:
-            account.succeeded_at = max(account.succeeded_at or job.ended, job.ended)
+        self._accounts.on_success(seen, job)
         how = "succeeded" if job.succeeded else "failed"
         self._teller.event(seen, NORMAL, "SawCompletedJob", f"Job {job.name} {how}{period_text(job)}")
 
     def _find(self, seen: SeenKronJob, job: SeenJob) -> None:
         """Take up a Job that somebody else has created for us."""
-        entry = entry_of(job)
+        now = self._realm.clock.now()
+        entry = entry_of(job, horizon_of(seen, now))
         if self._accounts.of(seen.identity) is None:
             return
-        if entry is not None and entry.at > seen.created and self._accounts.find(seen.identity, entry):
+        if entry is not None and self._accounts.find(seen.identity, entry):
             self._note_handled(seen.identity)
         if job.is_active and job.owner == seen.uid:
-            self._go_on(seen, job, self._realm.clock.now())
+            self._go_on(seen, job, now)
 
     # --- declaring ----------------------------------------------------------------------------------------------------
 
@@ -215,45 +250,58 @@ class Reign:
                 changed[str(identity)] = waiting.seen
             try:
                 await self._engine.change(partial(self._declaration, changed))
-            except Exception as error:
-                self._on_bug(error)
+            except Exception:  # what one of them causes does not concern the others
+                for identity, before in changed.items():
+                    with self._fenced(identity, self._realm.clock.now()):
+                        await self._engine.change(partial(self._declaration, {identity: before}))
             for identity in changed:
                 self._writer.mark(identity)
 
     def _declaration(self, changed: dict[str, SeenKronJob | None], now: Instant) -> Declaration:
-        works, leaving = [], []
+        works: list[Work] = []
+        leaving: list[str] = []
         for identity, before in changed.items():
-            namespace, _, name = identity.partition("/")
-            seen = self._realm.world.kronjobs.get((namespace, name))
-            account = self._accounts.of(identity)
-            if seen is None or (account is not None and account.uid != seen.uid):
-                self._accounts.drop(identity)
-                self.book.amend({}, [identity], now)
-                account = None
-            if seen is None:
-                continue
-            if account is None:
-                job = self._declare(seen)
-                self.book.amend({} if job is None else {identity: job}, (), now)
-                self._take_up(seen, now)
-                continue
-            if self._accounts.redefine(seen, now):
-                self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
-            self._tell_changes(before, seen)
-            self._tidying.tidy(seen)
-            if seen.work is None:
-                leaving.append(identity)
-            elif identity in self.book.jobs:
-                works.append(seen.work)
-            else:  # it was wrong until now: what came meanwhile is not made up for
-                account.defined_at = now
-                self.book.amend({identity: self._job(seen, account)}, (), now)
-                self._take_up(seen, now)
+            with self._fenced(identity, now):
+                self._take_change(identity, before, works, leaving, now)
         handled = {work.identity: account.handled for work in works if (account := self._accounts.of(work.identity))}
         for identity in leaving:
             if (account := self._accounts.of(identity)) is not None:
                 handled[identity] = account.handled
         return Declaration(self.book, works, now, handled, leaving=leaving)
+
+    def _take_change(
+        self, identity: str, before: SeenKronJob | None, works: list[Work], leaving: list[str], now: Instant
+    ) -> None:
+        """Add or drop a KronJob, or note that it is declared with another work or leaves."""
+        namespace, _, name = identity.partition("/")
+        seen, account = self._realm.world.kronjobs.get((namespace, name)), self._accounts.of(identity)
+        if seen is None or (account is not None and account.uid != seen.uid):
+            self._accounts.drop(identity)
+            self.book.amend({}, [identity], now)
+            account = None
+        if seen is None:
+            return
+        if account is None:
+            self._add(seen, now)
+            return
+        if self._accounts.redefine(seen, now):
+            self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
+        self._tell_changes(before, seen)
+        self._tidying.tidy(seen)
+        if seen.work is None:
+            leaving.append(identity)
+        elif identity in self.book.jobs:
+            works.append(seen.work)
+        else:  # it was wrong until now: what came meanwhile is not made up for
+            account.defined_at = now
+            self.book.amend({identity: self._job(seen, account)}, (), now)
+            self._take_up(seen, now)
+
+    def _add(self, seen: SeenKronJob, now: Instant) -> None:
+        """Declare a KronJob that is new to this reign, and take up its Jobs."""
+        job = self._declare(seen)
+        self.book.amend({} if job is None else {seen.identity: job}, (), now)
+        self._take_up(seen, now)
 
     def _declare(self, seen: SeenKronJob) -> Job | None:
         """Open the account of a KronJob, and return it as the engine sees it."""
@@ -283,10 +331,11 @@ class Reign:
         """Wait for the Jobs of a KronJob that run, and tell which have ended since its status was written."""
         listed = active_uids(seen.status)
         for job in self._realm.world.jobs_of(seen):
-            if job.is_active:
-                self._go_on(seen, job, now)
-            elif job.uid in listed:
-                self._on_ended(seen, job)
+            with self._fenced_job(job):
+                if job.is_active:
+                    self._go_on(seen, job, now)
+                elif job.uid in listed:
+                    self._on_ended(seen, job)
         self._tidying.tidy(seen)
 
     def _go_on(self, seen: SeenKronJob, job: SeenJob, now: Instant) -> None:
@@ -312,12 +361,5 @@ class Reign:
 
 def _stored_errors(seen: SeenKronJob) -> str | None:
     """Return what the status says is wrong, so that a restart does not tell it again."""
-    found = seen.status.get("conditions")
-    conditions = found if isinstance(found, list) else []
-    return next((each.get("message") for each in conditions if each.get("type") == "InvalidSpec"), None)
-
-
-def _report_aside(emitter: Emitter, identity: str, error: Exception) -> None:
-    """Report a KronJob that cannot be judged; the others go on."""
-    trace = "".join(traceback.format_exception(error))
-    emitter.tell("JobSetAside", identity=identity, name=identity, error=error_text(error), trace=trace)
+    found = (each.get("message") for each in conditions_of(seen.status) if each["type"] == INVALID_SPEC)
+    return next(found, None)

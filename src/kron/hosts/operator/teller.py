@@ -12,6 +12,7 @@ from kron.engine.jobs.execution import Execution
 from kron.errors import ApiError
 from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
 from kron.hosts.operator.errands import Errands, Lane
+from kron.hosts.operator.fence import Fence
 from kron.hosts.operator.log import INFO, WARNING, Log
 from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.sender import Sender
@@ -20,6 +21,7 @@ from kron.instant import SECOND, Instant, format_instant
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.job_record import End, PeriodRecord
 from kron.rules.kronjob.child import MANAGER
+from kron.rules.kronjob.crd import PLURAL
 from kron.rules.kronjob.entry import Entry, reason_word
 from kron.rules.kronjob.kronjob import API_VERSION, KIND
 from kron.rules.kronjob.status import Trouble
@@ -58,6 +60,7 @@ class Ways(NamedTuple):
     world: World
     may_write: Callable[[], bool]
     now: Callable[[], Instant]
+    fence: Fence
 
 
 class _Said:
@@ -83,17 +86,19 @@ class Teller:
         seen = self._seen(work.identity)
         if seen is None:
             return
-        reason = reason_word(record.outcome, record.reason)
-        entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
-        self._decided(seen, last)
-        decisions = DecisionRange.of(work.timing, record) if record.number > 1 and work.timing is not None else None
-        self.on_settled(seen, last, entry, "", "", decisions=decisions)
+        with self._to.fence.around(PLURAL, seen.namespace, seen.name):
+            reason = reason_word(record.outcome, record.reason)
+            entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
+            self._decided(seen, last)
+            decisions = DecisionRange.of(work.timing, record) if record.number > 1 and work.timing is not None else None
+            self.on_settled(seen, last, entry, "", "", decisions=decisions)
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
         """Tell how its second was chosen; what becomes of it is told when it is known."""
         seen = self._seen(execution.attempt.identity)
         if seen is not None and decision is not None:
-            self._decided(seen, decision)
+            with self._to.fence.around(PLURAL, seen.namespace, seen.name):
+                self._decided(seen, decision)
 
     def on_ended(self, execution: Execution, end: End) -> None:
         """Nothing is told: the Job's end is."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kron.errors import ApiError
+from kron.hosts.operator.fence import Fence
 from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, is_suspended, see_job, see_kronjob
 from kron.instant import Instant
 
@@ -166,42 +167,51 @@ class Kind(NamedTuple, Generic[_Seen]):
 class View(Generic[_Seen]):
     """Takes the objects of one kind, of one namespace or of all."""
 
-    def __init__(self, kind: Kind[_Seen], namespace: str, tell: Tell) -> None:
-        self._kind, self._namespace, self._tell = kind, namespace, tell
+    def __init__(self, kind: Kind[_Seen], namespace: str, tell: Tell, fence: Fence) -> None:
+        self._kind, self._namespace, self._tell, self._fence = kind, namespace, tell, fence
 
-    def keep(self, document: dict[str, Any]) -> _Seen:
-        """Return what is kept of a document."""
-        return self._kind.see(document)
+    def keep(self, document: dict[str, Any]) -> _Seen | None:
+        """Return what is kept of a document, None if that cannot be read: then what was known of it stays."""
+        metadata = document["metadata"]
+        with self._fence.around(self._kind.name, metadata.get("namespace", ""), metadata["name"]):
+            return self._kind.see(document)
+        return None
 
-    def replace(self, kept: dict[Key, _Seen], version: str) -> None:
+    def replace(self, kept: dict[Key, _Seen | None], version: str) -> None:
         """Take a whole list, as it was at a version; what is known to be younger is not missing in it."""
         for key in _gone(self._kind.known, kept, self._namespace, version):
-            self._kind.remove(key, version)
-        for seen in kept.values():
-            self._kind.put(seen)
+            self._remove(key, version)
+        for key, seen in kept.items():
+            self.put(key, seen)
 
-    def put(self, _key: Key, kept: _Seen) -> None:
+    def put(self, key: Key, kept: _Seen | None) -> None:
         """Take one."""
-        self._kind.put(kept)
+        if kept is not None:
+            with self._fence.around(self._kind.name, *key):
+                self._kind.put(kept)
 
-    def remove(self, key: Key, kept: _Seen) -> None:
+    def remove(self, key: Key, kept: _Seen | None) -> None:
         """Take note that one is gone."""
-        self._kind.remove(key, kept.version)
+        self._remove(key, "" if kept is None else kept.version)
+
+    def _remove(self, key: Key, version: str) -> None:
+        with self._fence.around(self._kind.name, *key):
+            self._kind.remove(key, version)
 
     def problem(self, error: ApiError) -> None:
         """Tell that they cannot be seen."""
         self._tell(self._kind.name, error)
 
 
-def kronjob_view(world: World, namespace: str, tell: Tell) -> View[SeenKronJob]:
+def kronjob_view(world: World, namespace: str, tell: Tell, fence: Fence) -> View[SeenKronJob]:
     """Return who takes the KronJobs of a namespace, or of all."""
     kind = Kind("kronjobs", world.kronjobs, world.see_kronjob, world.put_kronjob, world.remove_kronjob)
-    return View(kind, namespace, tell)
+    return View(kind, namespace, tell, fence)
 
 
-def job_view(world: World, namespace: str, tell: Tell) -> View[SeenJob]:
+def job_view(world: World, namespace: str, tell: Tell, fence: Fence) -> View[SeenJob]:
     """Return who takes the Jobs of a namespace, or of all."""
-    return View(Kind("jobs", world.jobs, world.see_job, world.put_job, world.remove_job), namespace, tell)
+    return View(Kind("jobs", world.jobs, world.see_job, world.put_job, world.remove_job), namespace, tell, fence)
 
 
 def _gone(

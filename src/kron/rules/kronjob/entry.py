@@ -11,6 +11,9 @@ from kron.rules.handled import Handled
 from kron.rules.verdict import Outcome, Reason
 
 ALWAYS_KEPT = 10  # entries, however old: people want to see what became of the last periods
+MOST_ENTRIES = 2_000  # of a status: twice the periods that a window with its deadline may span
+MOST_COUNTED = 2**31 - 1  # periods of an outage: of one a second, 68 years
+LONGEST_REASON = 64  # characters: ours are words
 
 NAME_TAKEN, REJECTED, DEADLINE_EXCEEDED = "NameTaken", "Rejected", "DeadlineExceeded"
 NO_CANDIDATE, SUPERSEDED, DEFINITION_CHANGED = "NoCandidate", "Superseded", "DefinitionChanged"
@@ -54,9 +57,10 @@ def reason_word(outcome: Outcome, reason: str) -> str:
 
 
 def read_entries(status: Mapping[str, Any]) -> tuple[Entry, ...]:
-    """Return the entries of a status; what is not one, nobody but a stranger wrote, and it is left out."""
+    """Return the entries of a status, of too many the last; what is not one, a stranger wrote, and it is left out."""
     found = status.get("handledPeriods")
-    entries = (_read(each) for each in found if isinstance(each, dict)) if isinstance(found, list) else ()
+    listed = found[-MOST_ENTRIES:] if isinstance(found, list) else []
+    entries = (_read(each) for each in listed if isinstance(each, dict))
     return tuple(entry for entry in entries if entry is not None)
 
 
@@ -66,8 +70,10 @@ def _read(given: Mapping[str, Any]) -> Entry | None:
         first = parse_instant(given.get("periodID", ""))
         last = parse_instant(given["lastPeriodID"]) if given.get("lastPeriodID") else first
         at = None if chosen is None else parse_instant(chosen)
-        return Entry(first, last, int(number), at, Outcome(given.get("outcome")), str(given.get("reason") or ""))
-    except (InvalidInstantError, ValueError, TypeError):
+        counted = min(max(int(number), 1), MOST_COUNTED)
+        reason = str(given.get("reason") or "")[:LONGEST_REASON]
+        return Entry(first, last, counted, at, Outcome(given.get("outcome")), reason) if first <= last else None
+    except (InvalidInstantError, ValueError, TypeError, OverflowError):
         return None
 
 
@@ -98,13 +104,16 @@ def joined(theirs: Sequence[Entry], ours: Iterable[Entry]) -> tuple[Entry, ...]:
 def kept(entries: Sequence[Entry], now: Instant, span: timedelta) -> tuple[Entry, ...]:
     """Return the entries that are younger than the span, and in any case the youngest few, in the order they had.
 
+    Of more than a status holds, the youngest stay: a definition has no more in its span, but forged Jobs may add any.
+
     What is dropped is older than all that is kept: whoever reads them knows that from the oldest on nothing is missing.
     """
     if len(entries) <= ALWAYS_KEPT:
         return tuple(entries)
-    oldest = sorted(entry.at for entry in entries)[-ALWAYS_KEPT]
-    limit = oldest if now - oldest > span else now - span
-    return tuple(entry for entry in entries if entry.at >= limit)
+    times = sorted(entry.at for entry in entries)
+    oldest = times[-ALWAYS_KEPT]
+    limit = max(oldest if now - oldest > span else now - span, times[-MOST_ENTRIES:][0])
+    return tuple(entry for entry in entries if entry.at >= limit)[-MOST_ENTRIES:]
 
 
 def served(entries: Sequence[Entry], declared_at: Instant) -> Instant:

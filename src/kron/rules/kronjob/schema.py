@@ -5,11 +5,15 @@ from copy import deepcopy
 from typing import Any
 
 from kron.decision.distribution import PARAMETERS
+from kron.rules.kronjob.entry import LONGEST_REASON, MOST_COUNTED, MOST_ENTRIES
 from kron.rules.kronjob.fields import PARAMS, SPEC, Leaf, Table
+from kron.rules.kronjob.status import LONGEST_MESSAGE
 
 Schema = dict[str, Any]
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 _OUTCOMES = ("executed", "skipped", "missed", "unschedulable")
+_LONGEST_TIME = 32  # characters: with microseconds there are 27
+_MOST_CONDITIONS = 16  # the operator writes four
 
 
 def spec_schema() -> Schema:
@@ -69,12 +73,12 @@ def _text(description: str, **more: Any) -> Schema:
     return {"type": "string", "description": description, **more}
 
 
-def _time(description: str) -> Schema:
-    return _text(description, format="date-time")
+def _time(description: str, **more: Any) -> Schema:
+    return _text(description, format="date-time", maxLength=_LONGEST_TIME, **more)
 
 
-def _whole(description: str) -> Schema:
-    return {"type": "integer", "format": "int64", "description": description}
+def _whole(description: str, **more: Any) -> Schema:
+    return {"type": "integer", "format": "int64", "description": description, **more}
 
 
 def _list(description: str, items: Schema, **more: Any) -> Schema:
@@ -84,44 +88,50 @@ def _list(description: str, items: Schema, **more: Any) -> Schema:
 _REFERENCE = {
     name: {"type": "string"} for name in ("apiVersion", "kind", "namespace", "name", "uid", "resourceVersion")
 }
+# A window is at most 292 years long: no period that was handled lies near an end of the calendar, where no window fits.
+_NEAR: Schema = {"pattern": "^[12][0-9]{3}-"}
+_PERIOD = {"maxLength": _LONGEST_TIME, **_NEAR}
+_HASH = {"maxLength": 64}
 _HANDLED = {
-    "periodID": _text("The period's nominal time; of an outage, the first one's."),
-    "chosenTime": _time("When it was to run."),
+    "periodID": _text("The period's nominal time; of an outage, the first one's.", **_PERIOD),
+    "chosenTime": _time("When it was to run.", **_NEAR),
     "outcome": _text("What became of it.", enum=[*_OUTCOMES]),
-    "reason": _text("Why, in one word; empty where nothing is to be said."),
-    "lastPeriodID": _text("Of an outage: the last period."),
-    "count": _whole("Of an outage: how many periods."),
+    "reason": _text("Why, in one word; empty where nothing is to be said.", maxLength=LONGEST_REASON),
+    "lastPeriodID": _text("Of an outage: the last period.", **_PERIOD),
+    "count": _whole("Of an outage: how many periods.", minimum=1, maximum=MOST_COUNTED),
 }
 _CONDITION = {
-    "type": _text("Ready, InvalidSpec, SchedulingError or Unschedulable."),
+    "type": _text("Ready, InvalidSpec, SchedulingError or Unschedulable.", maxLength=LONGEST_REASON),
     "status": _text("Whether it holds.", enum=["True", "False", "Unknown"]),
-    "reason": _text("Why, in one word."),
-    "message": _text("Why, for people."),
+    "reason": _text("Why, in one word.", maxLength=LONGEST_REASON),
+    "message": _text("Why, for people.", maxLength=LONGEST_MESSAGE),
     "lastTransitionTime": _time("Since when."),
     "observedGeneration": _whole("The generation of the spec that it is about."),
 }
 _STATUS: Mapping[str, Schema] = {
     "observedGeneration": _whole("The generation of the spec that was last seen."),
-    "definitionHash": _text("SHA-256 of what decides about periods; another one is a change of definition."),
-    "definedAt": _time("Since when that definition is in force: what it chooses before is not its own."),
-    "lastPeriodID": _text("The period that was handled last."),
-    "lastNominalTime": _time("Its nominal time."),
-    "lastChosenTime": _time("When it was to run."),
+    "definitionHash": _text("SHA-256 of what decides about periods; another one is a change of definition.", **_HASH),
+    "definedAt": _time("Since when that definition is in force: what it chooses before is not its own.", **_NEAR),
+    "lastPeriodID": _text("The period that was handled last.", **_PERIOD),
+    "lastNominalTime": _time("Its nominal time.", **_NEAR),
+    "lastChosenTime": _time("When it was to run.", **_NEAR),
     "lastOutcome": _text("What became of it.", enum=[*_OUTCOMES]),
-    "lastSuccessfulTime": _time("When a Job last succeeded."),
-    "nextPeriodID": _text("The period that runs next."),
+    "lastSuccessfulTime": _time("When a Job last succeeded.", **_NEAR),
+    "nextPeriodID": _text("The period that runs next.", maxLength=_LONGEST_TIME),
     "nextNominalTime": _time("Its nominal time."),
     "nextChosenTime": _time("When it will run."),
-    "nextSeedHash": _text("SHA-256 of its identity, period and salt, from which that second is chosen."),
+    "nextSeedHash": _text("SHA-256 of its identity, period and salt, from which that second is chosen.", **_HASH),
     "active": _list("The Jobs that run.", _object("A Job.", _REFERENCE)),
     "activeJobs": _whole("How many they are, for the column that shows it: a column cannot count."),
     "handledPeriods": _list(
         "What was handled, oldest first: no Job is created for a period that is listed.",
         _object("A period, or an outage of several.", _HANDLED, "periodID", "outcome"),
+        maxItems=MOST_ENTRIES,
     ),
     "conditions": _list(
         "What holds of the job now.",
         _object("A condition.", _CONDITION, "type", "status"),
+        maxItems=_MOST_CONDITIONS,
         **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
     ),
 }

@@ -8,12 +8,13 @@ from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.errors import InvalidInstantError
 from kron.instant import Instant, format_instant, parse_instant
-from kron.rules.kronjob.entry import Entry, read_entries
+from kron.rules.kronjob.entry import LONGEST_REASON, Entry, read_entries
+from kron.rules.kronjob.horizon import Horizon
 from kron.rules.verdict import Outcome
 
-AS_EXPECTED, INVALID_SPEC = "AsExpected", "InvalidSpec"
+AS_EXPECTED, INVALID_SPEC, INTERNAL_ERROR = "AsExpected", "InvalidSpec", "InternalError"
 _TYPES = ("Ready", "InvalidSpec", "SchedulingError", "Unschedulable")
-_LONGEST = 32_768  # characters of a condition's message, as for conditions of Kubernetes itself
+LONGEST_MESSAGE = 32_768  # characters of a condition's message, as for conditions of Kubernetes itself
 
 
 class Trouble(NamedTuple):
@@ -86,19 +87,20 @@ class Standing:
         return said
 
     def _conditions(self, before: Mapping[str, Any], now: Instant) -> list[dict[str, Any]]:
-        earlier = {each.get("type"): each for each in _conditions(before)}
+        earlier = {each["type"]: each for each in conditions_of(before)}
         return [self._condition(kind, earlier.get(kind, {}), now) for kind in _TYPES]
 
     def _condition(self, kind: str, earlier: Mapping[str, Any], now: Instant) -> dict[str, Any]:
         holds, reason, message = self._judged(kind)
         status = "True" if holds else "False"
-        since = earlier.get("lastTransitionTime") if earlier.get("status") == status else None
+        since = _instant(earlier.get("lastTransitionTime")) if earlier.get("status") == status else None
+        turned = now if since is None or since > now else since
         return {
             "type": kind,
             "status": status,
             "reason": reason,
-            "message": message[:_LONGEST],
-            "lastTransitionTime": since or format_instant(now.replace(microsecond=0)),
+            "message": message[:LONGEST_MESSAGE],
+            "lastTransitionTime": format_instant(turned.replace(microsecond=0)),
             "observedGeneration": self.generation,
         }
 
@@ -148,12 +150,24 @@ class Past(NamedTuple):
     trouble: Trouble | None = None
     was_invalid: bool = False
 
+    def within(self, horizon: Horizon) -> "Past":
+        """Return what of it can be true."""
+        succeeded_at = self.succeeded_at
+        return self._replace(
+            defined_at=None if self.defined_at is None else horizon.defined_at(self.defined_at),
+            entries=horizon.clip_all(self.entries),
+            coming=None if self.coming is None else horizon.clip(self.coming),
+            succeeded_at=succeeded_at if succeeded_at is not None and horizon.saw(succeeded_at) else None,
+        )
+
 
 def read_past(status: Mapping[str, Any]) -> Past:
     """Return what a status says; parts that cannot be read are left out."""
-    true = {each.get("type"): each for each in _conditions(status) if each.get("status") == "True"}
+    true = {each["type"]: each for each in conditions_of(status) if each.get("status") == "True"}
     found = true.get("SchedulingError")
-    trouble = None if found is None else Trouble(str(found.get("reason")), str(found.get("message"))[:_LONGEST])
+    trouble = None
+    if found is not None:
+        trouble = Trouble(str(found.get("reason"))[:LONGEST_REASON], str(found.get("message"))[:LONGEST_MESSAGE])
     nominal, chosen = (_instant(status.get(key)) for key in ("nextNominalTime", "nextChosenTime"))
     coming = None if nominal is None else Entry(nominal, nominal, 1, chosen, Outcome.SKIPPED)
     return Past(
@@ -173,9 +187,11 @@ def active_uids(status: Mapping[str, Any]) -> set[str]:
     return {str(each.get("uid")) for each in found if isinstance(each, dict)} if isinstance(found, list) else set()
 
 
-def _conditions(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def conditions_of(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the conditions of a status, each of which has a type."""
     found = status.get("conditions")
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    listed = found if isinstance(found, list) else []
+    return [each for each in listed if isinstance(each, dict) and isinstance(each.get("type"), str)]
 
 
 def _instant(text: object) -> Instant | None:
