@@ -9,18 +9,20 @@ from kron.engine.agenda import Agenda
 from kron.engine.jobs.asked import DISPLACED, TOO_LATE, unbegun
 from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
-from kron.engine.jobs.job import Accepted, Job, State, bearable
+from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment
 from kron.engine.jobs.step import JobStep, News
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
+from kron.rules.effort import Effort
 from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
+_LEAST = 256  # the work that each due job may take, whatever others took: three periods that find no second
 
 
 class JobBook:
@@ -34,6 +36,7 @@ class JobBook:
         self.stored = JobStored()
         self.agenda: Agenda[Job] = Agenda()
         self.queued: dict[str, Job] = {}  # jobs of which something has come that is not recorded yet
+        self.unfinished: dict[Job, None] = {}  # jobs that take more work in the next steps, one after the other
         self._numbers = count(1)
         self._armed: Instant | None = None  # since when the host could run anything, without a break
         self._gap = Reason.DOWNTIME
@@ -76,7 +79,7 @@ class JobBook:
         gone = {identity: each for identity, each in {**self.stored.jobs, **left}.items() if identity not in jobs}
         texts = {each.definition: self._text(each) for each in gone.values()}  # they may come back
         self.stored = self.stored._replace(jobs=gone, definitions=texts)  # of the others, the jobs know
-        self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
+        self.jobs, self.agenda, self.queued, self.unfinished = jobs, Agenda(), {}, {}
         for job in jobs.values():
             at, job.at = job.at, None
             self.place(job, now, at)
@@ -89,6 +92,7 @@ class JobBook:
             if before is not None and before is not jobs.get(identity):
                 self.agenda.put(before, None)
                 self.queued.pop(identity, None)
+                self.unfinished.pop(before, None)
         if forgotten := self.stored.jobs.keys() & set(gone):
             left = {identity: record for identity, record in self.stored.jobs.items() if identity not in forgotten}
             self.stored = self.stored._replace(jobs=left)
@@ -120,11 +124,16 @@ class JobBook:
 
     def place(self, job: Job, now: Instant, at: Instant | None = None) -> None:
         """Look at a job when time brings something to do, which is at `at` if that is known, and while it waits."""
+        is_unfinished = job.look_ahead() or job.has_closings
         self.agenda.put(job, now if job.owes_boot(self.host.boot) else at or job.next_look(now))
         if job.waits(now):
             self.queued[job.record.identity] = job
         else:
             self.queued.pop(job.record.identity, None)
+        if is_unfinished:
+            self.unfinished[job] = None
+        else:
+            self.unfinished.pop(job, None)
 
     def look_at(self, job: Job, now: Instant) -> None:
         """Look at a job in the next step."""
@@ -134,11 +143,11 @@ class JobBook:
     def expected(self, job: Job) -> Instant | None:
         """Return the chosen second of the first run of a job that has not begun, also while it waits for its turn.
 
-        None: nothing is expected of it. The past: it should have begun then.
+        None: nothing is expected of it, or it is not known yet. The past: it should have begun then.
         """
         if job.is_suspended:
             return None
-        first = None if job.coming is None else job.coming.first()
+        first = job.coming.first() if job.coming is not None and job.coming.is_known else None
         chosen = None if first is None else first.chosen_time
         if not job.queue and not job.active:
             return chosen
@@ -175,7 +184,7 @@ class JobBook:
 
     def deadline(self, *, hushed: bool) -> Instant | None:
         """Return when the next step is due at the latest."""
-        deadline = None if hushed else self.agenda.next_instant()
+        deadline = None if hushed else self._next_instant()
         while self._timeouts and self._timeouts[0][1] not in self.running:
             heappop(self._timeouts)
         if self._timeouts:
@@ -183,6 +192,10 @@ class JobBook:
             latest = self.host.clock.now() + min(left, timedelta(days=1))
             deadline = latest if deadline is None or latest < deadline else deadline
         return deadline
+
+    def _next_instant(self) -> Instant | None:
+        """Return when there is something to do: at once, if a step has left something."""
+        return self.host.clock.now() if self.unfinished else self.agenda.next_instant()
 
     def abandon(self) -> None:
         """Let go of everything; what runs goes on."""
@@ -215,7 +228,7 @@ class JobBook:
             self._armed, self._gap = now, Reason.DEADLINE
         elif self._armed is not None and now < self._armed:  # the clock was set back: what it shows again is not missed
             self._armed = now
-        self._frozen = outstanding(self._frozen, freeze, self.agenda.next_instant(), now)
+        self._frozen = outstanding(self._frozen, freeze, self._first_instant(), now)
         self._end_overdue()
         step = JobStep(self, now)
         step.settle(self._ended, self._processes, self.given_up)
@@ -223,19 +236,33 @@ class JobBook:
         if not hushed:
             host, armed = self.host, self._armed or now
             moment = Moment(now, armed, self._gap, host.slack, host.boot, self.name, self._frozen)
+            effort = Effort()
             for job in self._due(now):
-                step.look_at(job, moment)
+                effort.left = max(effort.left, _LEAST)
+                step.look_at(job, moment, effort)
+            self._go_on(step, moment, effort)
             step.begin(self.room())
         return step
+
+    def _go_on(self, step: JobStep, moment: Moment, effort: Effort) -> None:
+        """Spend what is left of the effort on jobs that are unfinished; the next step goes on with the others."""
+        for job in list(self.unfinished):
+            if effort.is_spent:
+                return
+            del self.unfinished[job]  # if it stays unfinished, it is the last of them
+            self.unfinished[job] = None
+            step.look_at(job, moment, effort)
+
+    def _first_instant(self) -> Instant | None:
+        """Return the first instant of which not all is judged."""
+        first = [each for each in (self.agenda.next_instant(),) if each is not None]
+        return min([*first, *(job.reached for job in self.unfinished)], default=None)
 
     def _due(self, now: Instant) -> list[Job]:
         """Return jobs whose time has come: a few, and while there are more, more each time."""
         due = self.agenda.take(now, self._most)
         self._most = min(2 * self._most, _MANY) if len(due) == self._most else _FEW
-        number = bearable(due, now)
-        for job in due[number:]:
-            self.agenda.put(job, now)
-        return due[:number]
+        return due
 
     def room(self) -> int:
         """Return how many runs may begin."""

@@ -67,7 +67,7 @@ def _prepare(
 ) -> Prepared:
     known = _known(handled, work)
     job = Job(work, JobRecord(work.identity, work.name, work.key, now, now), known)
-    job.at = job.next_look(now)
+    job.at = _next_look(job, now)
     if record is None:
         return Prepared(job, (), book.record(work.identity), job.at)
     before = book.work(record)
@@ -86,8 +86,14 @@ def _prepare_return(
     book: JobBook, work: Work, record: JobRecord, now: Instant, handled: Mapping[str, Collection[Instant] | Handled]
 ) -> Prepared:
     job = Job(work, record, _known(handled, work))
-    job.at = job.next_look(now)
+    job.at = _next_look(job, now)
     return Prepared(job, (), book.record(work.identity), job.at)
+
+
+def _next_look(job: Job, now: Instant) -> Instant | None:
+    if job.coming is not None:
+        job.coming.first()
+    return job.next_look(now)
 
 
 def holding(book: JobBook, prepared: Mapping[str, Prepared], now: Instant) -> Mapping[str, Prepared]:
