@@ -1,5 +1,6 @@
 """Reflector: hands a view every object of a resource, and then every change, for as long as it runs."""
 
+import asyncio
 import random
 import time
 from collections.abc import Callable
@@ -113,6 +114,7 @@ class Reflector(Generic[Kept]):
             self._heard_at = self._monotonic()
             for document in page.get("items") or ():
                 kept[_key(document)] = self._view.keep(document)
+                await asyncio.sleep(0)  # noqa: TID251  # a turn between two: reading a large one takes milliseconds
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
                 return kept, about.get("resourceVersion", "")
@@ -134,6 +136,7 @@ class Reflector(Generic[Kept]):
                 self._tell(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
                 self._backoff.reset()
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, also if the next one is in the buffer already
         if self._monotonic() - began >= _LASTED:
             self._backoff.reset()
 

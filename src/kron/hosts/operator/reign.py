@@ -1,9 +1,10 @@
 """Reign: one time of leading: the engine on what the cluster remembers, from taking over until the lease is lost."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from kron.engine.emitter import Emitter
@@ -13,6 +14,7 @@ from kron.engine.jobs.declaring import Declaration
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Job
+from kron.engine.jobs.preparing import Prepared, holding, prepare_in_parts
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.engine.ports import Clock
 from kron.hosts.operator.accounts import Account, Accounts, entry_of
@@ -28,10 +30,15 @@ from kron.hosts.operator.tidying import Tidying
 from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
+from kron.rules.effort import Effort, Ongoing
+from kron.rules.handled import Handled
 from kron.rules.job_record import Attempt, JobRecord, Kind
 from kron.rules.kronjob.status import active_uids
 from kron.rules.telling import error_text
+from kron.rules.work import Work
 
+_TOGETHER = 16  # KronJobs that are declared before the loop has another turn
+_TRIES = 3  # to prepare a change of definitions, before it is computed at once
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 
 
@@ -87,6 +94,7 @@ class Reign:
             realm.world,
             self._accounts,
             self.errands,
+            self._picture.look_ahead,
             self._picture.standing,
             realm.may_write,
             realm.numbers.on_conflict,
@@ -103,17 +111,16 @@ class Reign:
 
     async def begin(self, armed: Instant) -> None:
         """Declare everything, and begin to start what is due; it could have been since it was armed."""
-        world, now = self._realm.world, self._realm.clock.now()
+        world = self._realm.world
         await self._engine.open()
-        jobs = {}
-        for seen in world.kronjobs.values():
-            if (job := self._declare(seen)) is not None:
-                jobs[seen.identity] = job
-        self.book.amend(jobs, (), now)
-        for seen in world.kronjobs.values():
-            self._take_up(seen, now)
-            self._writer.mark(seen.identity)
         world.onlooker = self
+        for number, key in enumerate(list(world.kronjobs), 1):
+            seen = world.kronjobs.get(key)
+            if seen is not None and self._accounts.of(seen.identity) is None:  # else it has changed since, or is gone
+                self._take_in(seen, self._realm.clock.now())
+                self._writer.mark(seen.identity)
+            if number % _TOGETHER == 0:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         self._engine.arm(armed)
 
     async def end(self) -> None:
@@ -193,19 +200,44 @@ class Reign:
     async def _change(self) -> None:
         """Tell the engine what has changed, until nothing has."""
         while self._changed:
-            changed, self._changed = self._changed, {}
+            changed = dict(islice(self._changed.items(), _TOGETHER))
+            for identity in changed:
+                del self._changed[identity]
             try:
-                await self._engine.change(partial(self._declaration, changed))
+                prepared = await self._prepare(changed)
+                await self._engine.change(partial(self._declaration, changed, prepared))
             except Exception as error:
                 self._on_bug(error)
             for identity in changed:
                 self._writer.mark(identity)
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
 
-    def _declaration(self, changed: dict[str, SeenKronJob | None], now: Instant) -> Declaration:
+    async def _prepare(self, changed: Iterable[str]) -> Mapping[str, Prepared]:
+        """Compute what may take long in parts, and once more if it took so long that it holds no longer."""
+        found: Mapping[str, Prepared] = {}
+        for _ in range(_TRIES):
+            now, works, leaving = self._realm.clock.now(), list[Work](), list[str]()
+            for identity in changed:
+                seen = self._seen(identity)
+                if seen is not None and identity in self.book.jobs and identity not in found:
+                    works += [] if seen.work is None else [seen.work]
+                    leaving += [identity] if seen.work is None else []
+            handled = self._handled([*leaving, *(work.identity for work in works)])
+            ongoing = Ongoing(prepare_in_parts(self.book, works, now, handled, leaving))
+            while (made := ongoing.advance(Effort())) is None:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            asked = {*found, *made}
+            found = holding(self.book, {**found, **made}, self._realm.clock.now())
+            if found.keys() == asked:
+                break
+        return found
+
+    def _declaration(
+        self, changed: dict[str, SeenKronJob | None], prepared: Mapping[str, Prepared], now: Instant
+    ) -> Declaration:
         works, leaving = [], []
         for identity, before in changed.items():
-            namespace, _, name = identity.partition("/")
-            seen = self._realm.world.kronjobs.get((namespace, name))
+            seen = self._seen(identity)
             account = self._accounts.of(identity)
             if seen is None or (account is not None and account.uid != seen.uid):
                 self._accounts.drop(identity)
@@ -214,9 +246,7 @@ class Reign:
             if seen is None:
                 continue
             if account is None:
-                job = self._declare(seen)
-                self.book.amend({} if job is None else {identity: job}, (), now)
-                self._take_up(seen, now)
+                self._take_in(seen, now)
                 continue
             if self._accounts.redefine(seen, now):
                 self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
@@ -230,11 +260,27 @@ class Reign:
                 account.defined_at = now
                 self.book.amend({identity: self._job(seen, account)}, (), now)
                 self._take_up(seen, now)
-        handled = {work.identity: account.handled for work in works if (account := self._accounts.of(work.identity))}
-        for identity in leaving:
-            if (account := self._accounts.of(identity)) is not None:
-                handled[identity] = account.handled
-        return Declaration(self.book, works, now, handled, leaving=leaving)
+        handled = self._handled([*leaving, *(work.identity for work in works)])
+        valid = {
+            identity: each
+            for identity, each in holding(self.book, prepared, now).items()
+            if each.job is None or any(each.job.work is work for work in works)
+        }
+        return Declaration(self.book, works, now, handled, valid, leaving=leaving)
+
+    def _handled(self, identities: Iterable[str]) -> dict[str, Handled]:
+        accounts = ((identity, self._accounts.of(identity)) for identity in identities)
+        return {identity: account.handled for identity, account in accounts if account is not None}
+
+    def _seen(self, identity: str) -> SeenKronJob | None:
+        namespace, _, name = identity.partition("/")
+        return self._realm.world.kronjobs.get((namespace, name))
+
+    def _take_in(self, seen: SeenKronJob, now: Instant) -> None:
+        """Declare a KronJob that is new, and go on with its Jobs."""
+        job = self._declare(seen)
+        self.book.amend({} if job is None else {seen.identity: job}, (), now)
+        self._take_up(seen, now)
 
     def _declare(self, seen: SeenKronJob) -> Job | None:
         """Open the account of a KronJob, and return it as the engine sees it."""
