@@ -9,6 +9,7 @@ from datetime import date, datetime
 
 from kron.cron.dialect import DAY, HOUR, MONTH, WEEKDAY, Dialect, Unit
 from kron.cron.field import parse_field
+from kron.decision.bounds import LONGEST_ITEM, MOST_VALUES, check_length, check_number
 from kron.decision.choices import unknown_word
 from kron.decision.mistakes import Mistakes
 from kron.errors import FieldParseError, InvalidDefinitionError
@@ -97,6 +98,8 @@ class Clauses:
     @classmethod
     def _of(cls, values: Mapping[str, Values], mistakes: Mistakes) -> "Clauses":
         with mistakes:
+            number = sum(map(len, values.values()))
+            check_number("constraint", number, MOST_VALUES, what="values", fix="join them to ranges")
             clauses = cls(values)
         mistakes.tell()
         return clauses
@@ -193,7 +196,7 @@ def _either(first: DayTest, second: DayTest) -> DayTest:
 def _read_clause(clause: object) -> tuple[str, Values]:
     if not isinstance(clause, str):
         raise InvalidDefinitionError(field="constraint", found=str(clause), reason="a clause must be a text")
-    kind, equals, text = clause.strip().partition("=")
+    kind, equals, text = check_length("constraint", clause, LONGEST_ITEM).strip().partition("=")
     if not equals:
         raise InvalidDefinitionError(
             field="constraint", found=clause, reason="a clause needs KIND=VALUES", fix="write it as dow=MON-FRI"

@@ -67,9 +67,7 @@ def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Hand
     return finish(outage_in_parts(timing, policy, gap, now, handled))
 
 
-def outage_in_parts(
-    timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE
-) -> Parts[Outage]:
+def outage_in_parts(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Parts[Outage]:
     """Return the same, part by part."""
     handled = handled.under(timing.schedule)
     yield PERIOD
@@ -214,9 +212,7 @@ def _ranges(
     return found
 
 
-def _reached(
-    timing: Timing, piece: tuple[Instant, Instant], last: Decision, latest: Decision | None
-) -> Parts[Instant]:
+def _reached(timing: Timing, piece: tuple[Instant, Instant], last: Decision, latest: Decision | None) -> Parts[Instant]:
     """Return the latest effective time of a range; where constraints hide it, one that none of them exceeds."""
     if not timing.terms.constraints:
         found = yield from _latest(timing, [piece], None)
@@ -225,9 +221,7 @@ def _reached(
     return last.window_end if latest is None else min(last.window_end, effective(latest))
 
 
-def _latest(
-    timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Decision | None
-) -> Parts[Decision | None]:
+def _latest(timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Decision | None) -> Parts[Decision | None]:
     """Return the latest of the periods of these spans and of the one that is known.
 
     The newest ones are decided, until no window of an older one reaches beyond what was found.

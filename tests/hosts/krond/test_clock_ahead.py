@@ -12,7 +12,7 @@ from kron.adapters.sqlite_ledger.job_history import JobHistory
 from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
 from kron.adapters.system_now import system_now
 from kron.engine.jobs.job import Job
-from kron.hosts.krond.ahead import ahead_until, clock_ahead, next_run
+from kron.hosts.krond.ahead import ahead_until, clock_ahead, firsts, next_run
 from kron.hosts.krond.definition import work_of
 from kron.hosts.krond.job_files import load_jobs
 from kron.instant import Instant, format_instant, parse_instant
@@ -245,22 +245,22 @@ def test_the_next_run_is_the_first_of_all_jobs_that_are_not_suspended() -> None:
     held.record = held.record._replace(suspended=True)
     jobs = [job("40 * * * *", "later"), held, job("20 * * * *", "sooner")]
 
-    found = next_run(jobs, NOON)
+    found = next_run(firsts(jobs), NOON)
 
     assert found is not None
     assert (found.identity, found.chosen_time) == ("sooner", NOON + 20 * MINUTE)
-    assert next_run([held], NOON) is None
+    assert next_run(firsts([held]), NOON) is None
 
 
 def test_the_next_run_may_come_after_a_period_without_a_second() -> None:
     picky = job("*/10 * * * * @only(between=12:20-12:59)", "picky")
     never = job("*/10 * * * * @only(months=2) @avoid(months=2)", "never")
 
-    sooner = next_run([never, picky, job("40 * * * *")], NOON)
-    later = next_run([never, picky, job("15 * * * *", "other")], NOON)
+    sooner = next_run(firsts([never, picky, job("40 * * * *")]), NOON)
+    later = next_run(firsts([never, picky, job("15 * * * *", "other")]), NOON)
 
     assert sooner is not None
     assert (sooner.identity, sooner.chosen_time) == ("picky", NOON + 20 * MINUTE)
     assert later is not None
     assert later.identity == "other"
-    assert next_run([never], NOON) is None
+    assert next_run(firsts([never]), NOON) is None

@@ -125,9 +125,7 @@ def _judgement(job: Job, gap: Gap, at: Instant) -> GapJudgement:
     return GapJudgement(gap, at, Ongoing(outage_in_parts(job.work.timing, job.work.policy, gap, at, job.handled)))
 
 
-def _judge_gap(
-    job: Job, judgement: GapJudgement, moment: Moment, effort: Effort, replaced: list[Replaced]
-) -> bool:
+def _judge_gap(job: Job, judgement: GapJudgement, moment: Moment, effort: Effort, replaced: list[Replaced]) -> bool:
     """Judge what came while the job could not run: the latest period that is still in time at an instant may.
 
     Return whether all of it is judged. A crash before that loses nothing: nothing of it is recorded yet.

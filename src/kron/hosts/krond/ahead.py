@@ -6,6 +6,7 @@ from datetime import timedelta
 from heapq import merge, nlargest
 from itertools import islice
 from operator import itemgetter
+from typing import NamedTuple
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.job import Job
@@ -20,31 +21,51 @@ _NAMED = 100  # jobs that a status names
 _EARLY = timedelta(days=1)
 
 
-def coming_of(job: Job, now: Instant, *, to_take: bool = False) -> Coming | None:
-    """Return what comes of a job; of one that is suspended only what lies in the future."""
-    if job.work.timing is None or not (job.is_suspended or to_take):
-        return job.coming
-    return Coming(job.work.timing, max(job.reached, now) if job.is_suspended else job.reached, job.handled)
-
-
 def decisions_of(job: Job, now: Instant) -> Iterator[tuple[Instant, Decision, Job]]:
-    """Yield what comes of a job, in the order of time."""
-    coming = coming_of(job, now, to_take=True)
-    while coming is not None and (at := coming.next_instant()) is not None:
+    """Yield what comes of a job, in the order of time; of one that is suspended only what lies in the future."""
+    if job.work.timing is None:
+        return
+    coming = Coming(job.work.timing, max(job.reached, now) if job.is_suspended else job.reached, job.handled)
+    while (at := coming.next_instant()) is not None:
         decision = coming.take(at)
         assert decision is not None
         yield effective(decision), decision, job
 
 
-def next_run(jobs: Iterable[Job], now: Instant) -> Decision | None:
-    """Return the decision of the next run of all jobs that are not suspended, None if there is none.
+class First(NamedTuple):
+    """A job and its first period, as far as the loop knows it without deciding anything."""
 
-    Only the loop may ask: it takes what comes from the jobs themselves.
-    """
+    job: Job
+    is_known: bool
+    decision: Decision | None = None
+
+    def find(self, now: Instant) -> Decision | None:
+        """Return its first period; if it is not known that takes long where windows overlap, and is for a thread."""
+        if self.is_known:
+            return self.decision
+        return next((decision for _, decision, _ in decisions_of(self.job, now)), None)
+
+
+def firsts(jobs: Iterable[Job]) -> list[First]:
+    """Return the first period of each job. Only the loop may ask: it takes what comes from the jobs themselves."""
+    return [_first(job) for job in jobs]
+
+
+def _first(job: Job) -> First:
+    if job.coming is None:
+        return First(job, is_known=True)
+    if job.is_suspended or not job.coming.is_known:
+        return First(job, is_known=False)
+    return First(job, is_known=True, decision=job.coming.first())
+
+
+def next_run(found: Iterable[First], now: Instant) -> Decision | None:
+    """Return the decision of the next run of all jobs that are not suspended, None if there is none within reach."""
     best: Decision | None = None
     without: list[Job] = []  # jobs whose first period has no second
-    for job in jobs:
-        if job.coming is None or job.is_suspended or (first := job.coming.first()) is None:
+    for each in found:
+        job = each.job
+        if job.is_suspended or (first := each.find(now)) is None:
             continue
         if first.chosen_time is None:
             without.append(job)

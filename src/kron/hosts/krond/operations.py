@@ -12,9 +12,8 @@ from kron._version import __version__
 from kron.cron.zone import Zone, load_zone
 from kron.decision.decision import Decision
 from kron.engine.jobs.changes import Trigger
-from kron.engine.jobs.job import Job
 from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError
-from kron.hosts.krond.ahead import ahead_until, clock_ahead, coming_of, decisions_of, next_run
+from kron.hosts.krond.ahead import First, ahead_until, clock_ahead, decisions_of, firsts, next_run
 from kron.hosts.krond.chronicle import Chronicler
 from kron.hosts.krond.control import Handler
 from kron.hosts.krond.daemon import Daemon
@@ -22,6 +21,8 @@ from kron.hosts.krond.names import find_identity
 from kron.hosts.krond.request import number_of, text_of, texts_of
 from kron.hosts.moments import is_duration, read_moment
 from kron.instant import Instant, format_instant
+from kron.rules.coming import effective
+from kron.rules.files.host_job import HostJob
 from kron.rules.files.values import read_days
 
 _NEXT = 10
@@ -74,8 +75,9 @@ class Operations:
             }
             for run in daemon.book.running.values()
         ]
-        now, jobs = daemon.clock.now(), daemon.book.jobs.values() if surface.ready else ()
-        coming, ahead = next_run(jobs, now), clock_ahead(jobs, now)
+        now, jobs = daemon.clock.now(), list(daemon.book.jobs.values()) if surface.ready else []
+        coming = await asyncio.to_thread(next_run, firsts(jobs), now)
+        ahead = await asyncio.to_thread(clock_ahead, jobs, now)
         return {
             "pid": os.getpid(),
             "version": __version__,
@@ -95,14 +97,14 @@ class Operations:
         }
 
     async def _jobs(self, _: Mapping[str, Any]) -> object:
-        last = self._chronicler.last
-        return [self._job(job, last.get(identity)) for identity, job in self._daemon.book.jobs.items()]
+        jobs, found = firsts(self._daemon.book.jobs.values()), self._daemon.surface.jobs
+        return await asyncio.to_thread(lambda: [self._job(each, found) for each in jobs])
 
-    def _job(self, job: Job, last: tuple[str, str | None] | None) -> dict[str, object]:
-        found = self._daemon.surface.jobs[job.record.identity]
+    def _job(self, known: First, jobs: Mapping[str, HostJob]) -> dict[str, object]:
+        job = known.job
+        found, last = jobs[job.record.identity], self._chronicler.last.get(job.record.identity)
         now = self._daemon.clock.now()
-        coming, ahead = coming_of(job, now), ahead_until(job, now)
-        first = None if coming is None else coming.first()
+        first, ahead = known.find(now), ahead_until(job, now)
         chosen = None if first is None else first.chosen_time
         outcome, result = last or (None, None)
         return {
@@ -128,17 +130,7 @@ class Operations:
         if asked.get("job"):
             jobs = {identity: jobs[identity] for identity in [self._find(text_of(asked, "job"))]}
         count, now = number_of(asked, "count", _NEXT), self._daemon.clock.now()
-        firsts = []
-        for number, job in enumerate(jobs.values()):
-            coming = coming_of(job, now)
-            if coming is not None and (at := coming.next_instant()) is not None:
-                firsts.append((at, number, job))
-        # Those whose first period is not among the first so many have none among them.
-        streams = (decisions_of(job, now) for _, _, job in nsmallest(count, firsts))
-        return [
-            {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
-            for _, decision, job in islice(merge(*streams, key=itemgetter(0)), count)
-        ]
+        return await asyncio.to_thread(_upcoming, firsts(jobs.values()), count, now)
 
     async def _suspend(self, asked: Mapping[str, Any]) -> object:
         identities = [self._find(name) for name in texts_of(asked, "jobs")]
@@ -204,6 +196,20 @@ class Operations:
         if until <= now:
             raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
         return until
+
+
+def _upcoming(jobs: Sequence[First], count: int, now: Instant) -> list[dict[str, object]]:
+    """Return the next decisions of all jobs; it is for a thread."""
+    found = []
+    for number, each in enumerate(jobs):
+        if (first := each.find(now)) is not None:
+            found.append((effective(first), number, each.job))
+    # Those whose first period is not among the first so many have none among them.
+    streams = (decisions_of(job, now) for _, _, job in nsmallest(count, found))
+    return [
+        {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
+        for _, decision, job in islice(merge(*streams, key=itemgetter(0)), count)
+    ]
 
 
 def _named(decision: Decision) -> dict[str, object]:

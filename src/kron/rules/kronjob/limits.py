@@ -11,7 +11,6 @@ from kron.cron.schedule import Schedule
 from kron.decision.constraint import Constraints
 
 MOST_PERIODS = 1000  # that one status may have to remember: an entry each, in an object of at most a megabyte or so
-MOST_VALUES = 1000  # in one list of constraints
 MOST_LEVELS = 100  # of a field of the spec; a Job has twenty or so
 
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
