@@ -1,10 +1,14 @@
-"""KronJobs that are valid and cost as much as they can, and what an operator and a krond go through with one of them."""
+"""KronJobs that are valid and cost as much as they can, and the life of one of them in an operator and in krond."""
 
+import asyncio
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.timing import Timing
-from kron.instant import parse_duration
+from kron.engine.jobs.store import JobBatch, JobStored
+from kron.instant import Instant, parse_duration
+from kron.rules.handled import NONE, Handled
 from kron.rules.kronjob.reading import read_kronjob
 from kron.rules.policy import Policy
 from kron.rules.work import Work
@@ -33,7 +37,9 @@ class Draft(NamedTuple):
     def spec(self) -> dict[str, Any]:
         """Return the spec of a KronJob."""
         only = _ranges(date(2030, 1, 1), self.only, self.step)
-        only += [f"between=12:00-{(720 + self.minutes - 1) // 60:02}:{(self.minutes - 1) % 60:02}"] if self.minutes else []
+        only += (
+            [f"between=12:00-{(720 + self.minutes - 1) // 60:02}:{(self.minutes - 1) % 60:02}"] if self.minutes else []
+        )
         return {
             "schedule": self.schedule,
             "timeZone": self.zone,
@@ -82,6 +88,23 @@ async def _operate(draft: Draft, days: int) -> None:
     await replica.stop()
 
 
+class Forgetful:
+    """A ledger that takes no time of the loop: krond's own works in a thread."""
+
+    async def open(self) -> None: ...
+
+    async def load(self) -> JobStored:
+        return JobStored()
+
+    async def append(self, batch: JobBatch) -> None:  # noqa: ARG002
+        await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, Handled]:
+        return dict.fromkeys(since, NONE)
+
+    async def close(self) -> None: ...
+
+
 def krond_turn(draft: Draft, *, days: int = 30) -> float:
     """Return the longest turn of krond's engine: a declaration, a crash and the days after it, a resumption."""
     return longest_turn(lambda: _schedule(draft, days))
@@ -91,7 +114,7 @@ async def _schedule(draft: Draft, days: int) -> None:
     spec = draft.spec()
     policy = Policy(deadline=parse_duration(spec.pop("policy")["deadline"]))
     work = Work("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")
-    world = World(start=NOON)
+    world = World(start=NOON, store=Forgetful())
     await world.begin(work)
     await world.clock.advance(2 * MINUTE)
     await world.suspend("a")
