@@ -18,7 +18,7 @@ from tests.calls import counted
 from tests.hosts.operator.replica import MINUTE, Replica, at_noon
 
 BOUND = 0.1  # seconds of processor time that one document may hold the loop
-GENEROUS = 10 * BOUND  # for machines that are slow or busy
+GENEROUS = 5 * BOUND  # for machines that are slow or busy
 
 
 @pytest.mark.parametrize("draft", [HEAVY, RARELY_ALLOWED])
@@ -44,8 +44,8 @@ def test_an_operator_resumes_a_costly_document_after_a_day_without_holding_the_l
     assert operator_turn(RARELY_ALLOWED, days=1) < GENEROUS
 
 
-def test_krond_resumes_a_costly_job_after_a_day_without_holding_the_loop() -> None:
-    assert krond_turn(RARELY_ALLOWED, days=1) < GENEROUS
+def test_krond_resumes_a_costly_job_after_five_days_without_holding_the_loop() -> None:
+    assert krond_turn(RARELY_ALLOWED, days=5) < GENEROUS
 
 
 def test_a_status_that_is_written_again_does_not_search_for_the_next_run_again() -> None:

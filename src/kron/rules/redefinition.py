@@ -11,7 +11,7 @@ from kron.decision.timing import Timing
 from kron.errors import CronCalculationError
 from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.coming import effective
-from kron.rules.effort import Parts, finish, work_of
+from kron.rules.effort import PERIOD, Parts, finish, work_of
 from kron.rules.handled import NONE, Handled
 from kron.rules.outage import Closing, Gap, close, join_in_parts, outage_in_parts
 from kron.rules.policy import Policy
@@ -46,10 +46,12 @@ def redefine_in_parts(
     open_ones = [past.latest] if past.latest is not None else []
     first, last = gap.until - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first
     for nominal in old.schedule.between(first, last):
-        if not kept.has(nominal):
-            decision = decide(old, nominal)
-            yield work_of(decision)
-            open_ones += [decision] if effective(decision) > gap.until else []
+        if kept.has(nominal):
+            yield PERIOD
+            continue
+        decision = decide(old, nominal)
+        yield work_of(decision)
+        open_ones += [decision] if effective(decision) > gap.until else []
     closings += [close(each, Outcome.SKIPPED, _CHANGED) for each in open_ones]
     return (yield from join_in_parts(old.schedule, closings))
 

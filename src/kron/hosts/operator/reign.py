@@ -226,6 +226,7 @@ class Reign:
             ongoing = Ongoing(prepare_in_parts(self.book, works, now, handled, leaving))
             while (made := ongoing.advance(Effort())) is None:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            await asyncio.sleep(0)  # noqa: TID251  # the engine may have something to do that is due just now
             asked = {*found, *made}
             found = holding(self.book, {**found, **made}, self._realm.clock.now())
             if found.keys() == asked:
