@@ -23,7 +23,7 @@ Seen: TypeAlias = tuple[Execution, Ending, Instant]
 News: TypeAlias = tuple[list[Seen], list[Process], list[str]]  # ends, processes, names of runs that are given up
 
 
-_MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a step: each is written and told
+_MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a step: each is written and logged
 
 
 class JobStep:

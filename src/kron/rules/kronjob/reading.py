@@ -28,7 +28,7 @@ from kron.rules.kronjob.limits import (
 from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE, is_name, is_namespace
 from kron.rules.policy import Policy
 
-_MOST_ERRORS = 100  # of one list of constraints that are told: a thousand take too long, and fill no condition
+_MOST_ERRORS = 100  # that are listed for one list of constraints: a thousand take too long to read, and to write
 NAMESPACE = "default"  # where kubectl puts what names none
 
 _NAMES = {"name": (is_name, LONGEST_NAME), "namespace": (is_namespace, LONGEST_NAMESPACE)}
