@@ -87,6 +87,7 @@ class JobBook:
 
     def amend(self, jobs: Mapping[str, Job], gone: Collection[str], now: Instant) -> None:
         """Declare these jobs, too, and these no more; of those that are gone nothing is kept but what runs."""
+        before_of = {identity: self.jobs.get(identity) for identity in jobs}
         for identity in (*gone, *jobs):
             before = self.jobs.pop(identity, None)
             if before is not None and before is not jobs.get(identity):
@@ -98,7 +99,10 @@ class JobBook:
             self.stored = self.stored._replace(jobs=left)
         for identity, job in jobs.items():
             self.jobs[identity] = job
-            self.place(job, now)
+            at = None
+            if before_of.get(identity) is not job:  # its place is not in the agenda yet: it may be prepared
+                at, job.at = job.at, None
+            self.place(job, now, at)
         self.wake.set()
 
     def go_on(self, execution: Execution, now: Instant) -> None:

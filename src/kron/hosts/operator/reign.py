@@ -210,7 +210,8 @@ class Reign:
                 self._on_bug(error)
             for identity in changed:
                 self._writer.mark(identity)
-            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            if self._changed:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
 
     async def _prepare(self, changed: Iterable[str]) -> Mapping[str, Prepared]:
         """Compute what may take long in parts, and once more if it took so long that it holds no longer."""
@@ -224,13 +225,14 @@ class Reign:
                     leaving += [identity] if seen.work is None else []
             handled = self._handled([*leaving, *(work.identity for work in works)])
             ongoing = Ongoing(prepare_in_parts(self.book, works, now, handled, leaving))
-            while (made := ongoing.advance(Effort())) is None:
-                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-            await asyncio.sleep(0)  # noqa: TID251  # the engine may have something to do that is due just now
+            with self._realm.clock.working():
+                while (made := ongoing.advance(Effort())) is None:
+                    await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
             asked = {*found, *made}
             found = holding(self.book, {**found, **made}, self._realm.clock.now())
             if found.keys() == asked:
                 break
+            await asyncio.sleep(0)  # noqa: TID251  # the engine may have something to do that is due just now
         return found
 
     def _declaration(
