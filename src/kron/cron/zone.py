@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 
 from kron.cron.tzif import EARLIEST, MAGIC, Transitions, read_tzif
-from kron.errors import OutOfRangeError, TimezoneDataError, UnknownTimezoneError
+from kron.errors import InvalidDefinitionError, OutOfRangeError, TimezoneDataError, UnknownTimezoneError, cut
 from kron.instant import MICROSECOND, Instant, format_instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -16,6 +16,7 @@ _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
 _FIRST_HORIZON = 2101  # the years promised to be right are known at once; later ones are computed when asked for
 _GROWTH = 100
+LONGEST_NAME = 64  # characters; the longest name of the database has 32
 _NAME = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", re.ASCII)
 
 
@@ -112,6 +113,9 @@ UTC_ZONE = Zone("UTC", Transitions(0, (), None))
 
 def load_zone(name: str) -> Zone:
     """Return the zone of that IANA name, or raise UnknownTimezoneError with the nearest names."""
+    if isinstance(name, str) and len(name) > LONGEST_NAME:
+        reason = f"must have at most {LONGEST_NAME} characters, found {len(name)}"
+        raise InvalidDefinitionError(field="timezone", found=cut(name), reason=reason, fix="write an IANA time zone")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
     return _load(name)

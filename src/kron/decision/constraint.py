@@ -1,6 +1,7 @@
 """Constraints: which wall times of the job's zone a candidate may have, from `only` and `avoid`."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as attribute
@@ -8,6 +9,7 @@ from datetime import date, datetime
 
 from kron.cron.dialect import DAY, HOUR, MONTH, WEEKDAY, Dialect, Unit
 from kron.cron.field import parse_field
+from kron.decision.bounds import LONGEST_ITEM, MOST_VALUES, check_length, check_number
 from kron.decision.choices import unknown_word
 from kron.decision.mistakes import Mistakes
 from kron.errors import FieldParseError, InvalidDefinitionError
@@ -17,6 +19,7 @@ _LANGUAGE = Dialect("constraint", names=True, sunday_is_seven=True, refusal="whi
 _LONGEST_CLAUSE = 4096
 _BETWEEN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_REMEMBERED_DAYS = 512  # answers for days that one definition keeps: more than a year, 40 kB
 
 Values = tuple[str, ...]
 DayTest = Callable[[date], bool]
@@ -95,6 +98,8 @@ class Clauses:
     @classmethod
     def _of(cls, values: Mapping[str, Values], mistakes: Mistakes) -> "Clauses":
         with mistakes:
+            number = sum(map(len, values.values()))
+            check_number("constraint", number, MOST_VALUES, what="values", fix="join them to ranges")
             clauses = cls(values)
         mistakes.tell()
         return clauses
@@ -105,11 +110,13 @@ class Constraints:
     """A wall time is allowed if it satisfies every kind of `only` and no clause of `avoid`.
 
     `minutes` has bit m set if minute m of the day is allowed on days that are: the two questions are independent.
+    The answers for days are remembered, because neighbouring periods ask about the same days.
     """
 
     only: Clauses = attribute(default_factory=Clauses)
     avoid: Clauses = attribute(default_factory=Clauses)
     minutes: int = attribute(init=False, compare=False, repr=False)
+    _days: dict[int, bool] = attribute(init=False, compare=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         minutes = EVERY_MINUTE
@@ -126,11 +133,43 @@ class Constraints:
         """Whether a candidate with this wall time may be chosen."""
         return self.minutes >> (wall.hour * 60 + wall.minute) & 1 == 1 and self.allows_day(wall.date())
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Constraints, (self.only, self.avoid)
+
     def allows_day(self, day: date) -> bool:
         """Whether any minute of a day may be chosen, as far as the day itself is concerned."""
-        return all(test(day) for test in self.only.days.values()) and not any(
-            test(day) for test in self.avoid.days.values()
-        )
+        return self.allows_ordinal(day.toordinal())
+
+    def allows_ordinal(self, ordinal: int) -> bool:
+        """Whether `allows_day` holds for a day, given as the number that `date.toordinal` returns."""
+        known = self._days.get(ordinal)
+        if known is None:
+            if len(self._days) >= _REMEMBERED_DAYS:
+                self._days.clear()
+            known = self._days[ordinal] = self._test_day(date.fromordinal(ordinal))
+        return known
+
+    def _test_day(self, day: date) -> bool:
+        for test in self.only.days.values():
+            if not test(day):
+                return False
+        return not any(test(day) for test in self.avoid.days.values())
+
+    def allows_within(self, first: int, last: int) -> bool:
+        """Whether the constraints allow a second between two, both counted from midnight of day 0 and included.
+
+        Day n is the day whose `date.toordinal` is n. Each day is examined once: the caller bounds their number.
+        """
+        minutes, first_day, last_day = self.minutes, first // 86_400, last // 86_400
+        for day in range(first_day, last_day + 1):
+            of_day = minutes
+            if day == first_day:
+                of_day = of_day >> (begin := first % 86_400 // 60) << begin
+            if day == last_day:
+                of_day &= (2 << last % 86_400 // 60) - 1
+            if of_day and self.allows_ordinal(day):
+                return True
+        return False
 
     def violated(self, wall: datetime) -> str:
         """Return the first clause that rejects a wall time, as `only(…)` or `avoid(…)`; empty if none does."""
@@ -157,7 +196,7 @@ def _either(first: DayTest, second: DayTest) -> DayTest:
 def _read_clause(clause: object) -> tuple[str, Values]:
     if not isinstance(clause, str):
         raise InvalidDefinitionError(field="constraint", found=str(clause), reason="a clause must be a text")
-    kind, equals, text = clause.strip().partition("=")
+    kind, equals, text = check_length("constraint", clause, LONGEST_ITEM).strip().partition("=")
     if not equals:
         raise InvalidDefinitionError(
             field="constraint", found=clause, reason="a clause needs KIND=VALUES", fix="write it as dow=MON-FRI"
@@ -225,7 +264,26 @@ def _dates_test(kind: str, texts: Values) -> DayTest:
         ranges.append((_date(kind, first), _date(kind, last)))
         if ranges[-1][0] > ranges[-1][1]:
             raise _wrong(kind, text, "ends before it starts", f"write dates={last}..{first}")
-    return lambda day: any(first <= day <= last for first, last in ranges)
+    firsts, lasts = _merged(ranges)
+
+    def test(day: date) -> bool:
+        number = bisect_right(firsts, day)
+        return number > 0 and day <= lasts[number - 1]
+
+    return test
+
+
+def _merged(ranges: Iterable[tuple[date, date]]) -> tuple[list[date], list[date]]:
+    """Return the first and the last days of the ranges in order, with ranges that overlap made one."""
+    firsts: list[date] = []
+    lasts: list[date] = []
+    for first, last in sorted(ranges):
+        if lasts and first <= lasts[-1]:
+            lasts[-1] = max(lasts[-1], last)
+        else:
+            firsts.append(first)
+            lasts.append(last)
+    return firsts, lasts
 
 
 def _hour_minutes(kind: str, texts: Values) -> int:

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import MAXYEAR, UTC, datetime
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import NamedTuple
 
 from kron.cron.zone import database_version
 from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
 from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash
-from kron.decision.stream import uniform
+from kron.decision.stream import uniform, uniforms
 from kron.decision.terms import Terms
 from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
 from kron.instant import SECOND, Instant, instant
 
 _LAST_SAFE_YEAR = MAXYEAR - 293  # from there on the longest duration may leave the calendar
+_FIRST_EASY_YEAR = 2  # before it, a wall time may lie before the calendar
+_DAY = timedelta(days=1)
+_EXAMINED = 60 * 86_400  # seconds of a window whose days are examined before the draws; that takes as long as they do
 _TABULATED = 3601
 _SECONDS = tuple(SECOND * seconds for seconds in range(_TABULATED))  # a look-up takes a fifth of making one
 _STABLE = SeedStrategy.STABLE
@@ -63,8 +66,45 @@ def _choose(terms: Terms, start: Instant, hash_: str) -> tuple[Instant | None, i
     if not terms.width:
         allowed = constraints.allows(start + zone.offset(start))
         return (start, 0, None) if allowed else (None, 0, ONLY_SECOND_NOT_ALLOWED)
-    for attempt in range(1, MAX_ATTEMPTS + 1):
-        candidate = _candidate(terms, start, uniform(hash_, attempt))
+    if start.year < _FIRST_EASY_YEAR or start.year > _LAST_SAFE_YEAR:
+        return _choose_by_dates(terms, start, hash_)
+    end = start + SECOND * terms.width
+    table = zone.table_at(end)
+    segment = table.segment(start)
+    if end >= table.ends[segment]:
+        if _is_hopeless(terms, start, end):
+            return None, MAX_ATTEMPTS, NO_CANDIDATE
+        return _choose_by_dates(terms, start, hash_)
+    # One offset holds for the whole window, so that wall times are sums of whole seconds.
+    local = start + table.offsets[segment]
+    first = local.toordinal() * 86_400 + local.hour * 3600 + local.minute * 60 + local.second
+    if terms.width <= _EXAMINED and not constraints.allows_within(first, first + terms.width):
+        return None, MAX_ATTEMPTS, NO_CANDIDATE  # what as many draws would say
+    minutes, allows_day = constraints.minutes, constraints.allows_ordinal
+    quantile, width = terms.quantile, terms.width
+    for attempt, u in enumerate(uniforms(hash_, MAX_ATTEMPTS), 1):
+        seconds = min(max(int((u if quantile is None else quantile(u)) * (width + 1)), 0), width)
+        day, second = divmod(first + seconds, 86_400)
+        if minutes >> second // 60 & 1 and allows_day(day):
+            return start + SECOND * seconds, attempt, None
+    return None, MAX_ATTEMPTS, NO_CANDIDATE
+
+
+def _is_hopeless(terms: Terms, start: Instant, end: Instant) -> bool:
+    """Whether no day that a window may touch is allowed, whatever the offsets inside of it are."""
+    if not terms.constraints.minutes:
+        return True
+    if terms.width > _EXAMINED:
+        return False
+    days = range((start - _DAY).toordinal(), (end + _DAY).toordinal() + 1)  # no offset is longer than a day
+    return not any(map(terms.constraints.allows_ordinal, days))
+
+
+def _choose_by_dates(terms: Terms, start: Instant, hash_: str) -> tuple[Instant | None, int, str | None]:
+    """Return the same for a window that the clocks change in, or that may touch an end of the calendar."""
+    zone, constraints = terms.zone, terms.constraints
+    for attempt, u in enumerate(uniforms(hash_, MAX_ATTEMPTS), 1):
+        candidate = _candidate(terms, start, u)
         if constraints.allows(candidate + zone.offset(candidate)):
             return candidate, attempt, None
     return None, MAX_ATTEMPTS, NO_CANDIDATE

@@ -7,6 +7,7 @@ from enum import Enum
 
 from kron.cron.schedule import Gaps, Repeated
 from kron.cron.zone import load_zone
+from kron.decision.bounds import LONGEST_PARAM, LONGEST_SALT, MOST_PARAMS, check_length, check_number
 from kron.decision.choices import choose, unknown_word
 from kron.decision.constraint import Clauses
 from kron.decision.distribution import Distribution
@@ -127,6 +128,9 @@ def read_distribution(given: object) -> Distribution:
     with mistakes:
         params = dict(read_table("distribution.params", {} if given_params is None else given_params, None))
     with mistakes:
+        check_number("distribution.params", len(params), MOST_PARAMS, what="parameters")
+        for key in params:
+            check_length("distribution.params", str(key), LONGEST_PARAM)
         distribution = Distribution(str(table.get("name", "uniform")), params)  # type: ignore[arg-type] # it checks
     mistakes.tell()
     return distribution
@@ -138,7 +142,7 @@ def read_seed(given: object, salt: object = None) -> Seed:
     if salt is not None and "salt" in parts:
         raise InvalidDefinitionError(field="salt", found=str(salt), reason="is said twice, in salt and in seed")
     text = parts.get("salt", "") if salt is None else salt
-    return Seed(choose(SeedStrategy, "seed.strategy", parts.get("strategy", "stable")), check_text("salt", text))
+    return Seed(choose(SeedStrategy, "seed.strategy", parts.get("strategy", "stable")), check_salt("salt", text))
 
 
 def read_seed_parts(given: object) -> Parts:
@@ -159,7 +163,7 @@ def read_seed_parts(given: object) -> Parts:
             parts["strategy"] = choose(SeedStrategy, "seed.strategy", parts["strategy"])
     if "salt" in parts:
         with mistakes:
-            check_text("salt", parts["salt"])
+            check_salt("salt", parts["salt"])
     mistakes.tell()
     return parts
 
@@ -249,6 +253,11 @@ def check_type(field: str, value: object, kind: type) -> None:
     """Refuse a part that was built by hand from something else than it must be."""
     if not isinstance(value, kind):
         raise InvalidDefinitionError(field=field, found=str(value), reason=f"must be a {kind.__name__}")
+
+
+def check_salt(field: str, given: object) -> str:
+    """Return a salt: any text that is not too long."""
+    return check_length(field, check_text(field, given), LONGEST_SALT)
 
 
 def check_text(field: str, given: object) -> str:

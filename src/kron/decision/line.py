@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kron.cron.dialect import UNITS
-from kron.cron.expression import LONGEST_TEXT
+from kron.decision.bounds import LONGEST_LINE
 from kron.decision.choices import unknown_word
 from kron.errors import InvalidDefinitionError
 
 MODIFIERS = ("tz", "win", "dist", "seed", "policy", "only", "avoid", "dst")
-_LONGEST_LINE = 16 * LONGEST_TEXT
 _BLANKS = " \t"
 _SEPARATING = frozenset(',;=()"\\')
 
@@ -50,8 +49,8 @@ def parse_line(text: str, *, rest: Rest = Rest.NOTHING) -> Line:
     """Return the parts of a line, or raise InvalidDefinitionError with the place of the mistake."""
     if not isinstance(text, str):
         raise _wrong(str(text), "must be a text", 0, "write it in quotes")
-    if len(text) > _LONGEST_LINE:
-        raise _wrong(text, f"must have at most {_LONGEST_LINE} characters, found {len(text)}", 0)
+    if len(text) > LONGEST_LINE:
+        raise _wrong(text, f"must have at most {LONGEST_LINE} characters, found {len(text)}", 0)
     end = position = _end_of_expression(text, rest)
     modifiers: dict[str, Modifier] = {}
     while text.startswith("@", position):

@@ -8,7 +8,7 @@ from kron.cron.schedule import Gaps, Repeated, Schedule
 from kron.decision.constraint import Constraints
 from kron.decision.definition import (
     check_identity,
-    check_text,
+    check_salt,
     check_type,
     read_clauses,
     read_definition,
@@ -42,7 +42,7 @@ class Timing:
         kinds = (Schedule, Window, Distribution, Seed, Constraints)
         for name, kind in zip(("schedule", "window", "distribution", "seed", "constraints"), kinds, strict=True):
             check_type(name, getattr(self, name), kind)
-        check_text("salt", self.seed.salt)
+        check_salt("salt", self.seed.salt)
         first, last = self.window.bounds
         terms = Terms(
             self.identity,

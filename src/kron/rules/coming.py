@@ -12,6 +12,7 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
 from kron.instant import SECOND, Instant
+from kron.rules.effort import PERIOD, Effort, work_of
 from kron.rules.handled import NONE, Handled
 
 
@@ -35,9 +36,8 @@ class Coming:
         self._nominal = self._next(since - last if since - datetime.min.replace(tzinfo=since.tzinfo) > last else since)
 
     def first(self) -> Decision | None:
-        """Return the first of them, None if the calendar ends before."""
-        start = self._timing.terms.start
-        while self._nominal is not None and not (self._ahead and self._ahead[0][0] <= self._nominal + start):
+        """Return the first of them, None if the calendar ends before; that may take long where windows overlap."""
+        while not self.is_known and self._nominal is not None:
             self._decide(self._nominal)
         return self._ahead[0][2] if self._ahead else None
 
@@ -47,6 +47,19 @@ class Coming:
         if ahead is None or (nominal is not None and ahead[0] > nominal + self._timing.terms.start):
             return None
         return ahead[2]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known which is the first, so that `first` does not have to decide anything."""
+        if self._nominal is None:
+            return True
+        return bool(self._ahead) and self._ahead[0][0] <= self._nominal + self._timing.terms.start
+
+    def advance(self, effort: Effort) -> bool:
+        """Decide as far ahead as the effort allows; return whether the first is known then."""
+        while not (known := self.is_known) and not effort.is_spent and self._nominal is not None:
+            effort.left -= self._decide(self._nominal)
+        return known
 
     def next_instant(self) -> Instant | None:
         """Return the effective time of the first."""
@@ -62,15 +75,17 @@ class Coming:
         """Let a period that was taken be to come again."""
         heappush(self._ahead, (effective(decision), decision.nominal_time, decision))
 
-    def _decide(self, nominal: Instant) -> None:
+    def _decide(self, nominal: Instant) -> int:
+        """Take the decision of one period, and return the work that it took."""
         self._nominal = self._next(nominal)
         try:
             decision = decide(self._timing, nominal)
         except OutOfRangeError:  # the calendar ends
             self._nominal = None
-            return
+            return PERIOD
         if effective(decision) > self._since:
             self.put_back(decision)
+        return work_of(decision)
 
     def _next(self, after: Instant) -> Instant | None:
         """Return the next nominal time that is not handled; a long span of those that are is not walked through."""

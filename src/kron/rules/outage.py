@@ -5,12 +5,13 @@ closing, however many they are: no unbounded replay, and no unbounded bookkeepin
 
 The cost does not grow with the gap. Where a whole window lies in the gap and on one side of the deadline, the outcome
 is known without the second that is chosen, and such periods are counted. Decided one by one are those whose window
-reaches over an end of the gap or over the deadline, and those that constraints may leave without a time.
+reaches over an end of the gap or over the deadline, and those that constraints may leave without a time. They may be
+thousands: `outage_in_parts` is the same calculation for a loop that has other things to do.
 """
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from kron.cron.schedule import Schedule
@@ -20,6 +21,7 @@ from kron.decision.timing import Timing
 from kron.errors import CronCalculationError
 from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.coming import effective
+from kron.rules.effort import PERIOD, Parts, finish, work_of
 from kron.rules.handled import NONE, Handled
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome, Reason, lateness
@@ -62,10 +64,25 @@ class Outage(NamedTuple):
 
 def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Outage:
     """Return what becomes of the periods of a gap, but for those that have their outcome already."""
-    parts, handled = _Parts.of(timing, policy, gap, now), handled.under(timing.schedule)
+    return finish(outage_in_parts(timing, policy, gap, now, handled))
+
+
+def outage_in_parts(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Parts[Outage]:
+    """Return the same, part by part."""
+    handled = handled.under(timing.schedule)
+    yield PERIOD
+    parts = yield from _spans(timing, policy, gap, now)
     over: list[Closing] = []
     in_time: list[Decision] = []
-    for decision in _one_by_one(timing, gap, parts, handled):
+    between = timing.schedule.between
+    for nominal in chain(between(*parts.early), parts.decided, between(*parts.late)):  # their outcome depends on it
+        if handled.has(nominal):
+            yield PERIOD
+            continue
+        decision = decide(timing, nominal)
+        yield work_of(decision)
+        if not gap.since < effective(decision) <= gap.until:
+            continue
         if decision.chosen_time is None:
             over.append(close(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
         elif SECOND * lateness(decision.chosen_time, now) > policy.deadline:  # downtime gets no slack
@@ -74,17 +91,18 @@ def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Hand
             in_time.append(decision)
     latest = max(in_time, key=_order, default=None)
     if not timing.terms.constraints:  # else the newest ones were decided, and older ones share an outcome
-        latest = _latest(timing, handled.apart(*parts.in_time), latest)
-    missed = _ranges(timing, parts.missed, handled, latest, (Outcome.MISSED, gap.reason))
+        latest = yield from _latest(timing, handled.apart(*parts.in_time), latest)
+    missed = yield from _ranges(timing, parts.missed, handled, latest, (Outcome.MISSED, gap.reason))
     schedule = timing.schedule
     if latest is None:  # so nothing has superseded what constraints may have left without a time
-        missed += _ranges(timing, parts.in_time, handled, latest, (Outcome.MISSED, gap.reason))
-        return Outage(join(schedule, over + missed), None, [])
-    superseded = _ranges(timing, parts.in_time, handled, latest, (Outcome.SKIPPED, Reason.SUPERSEDED))
+        missed += yield from _ranges(timing, parts.in_time, handled, latest, (Outcome.MISSED, gap.reason))
+        return Outage((yield from join_in_parts(schedule, over + missed)), None, [])
+    superseded = yield from _ranges(timing, parts.in_time, handled, latest, (Outcome.SKIPPED, Reason.SUPERSEDED))
     superseded += [close(each, Outcome.SKIPPED, Reason.SUPERSEDED.value) for each in in_time if each is not latest]
     before = [each for each in over if _order(each.first) < _order(latest)]
     later = [each for each in over if _order(each.first) > _order(latest)]
-    return Outage(join(schedule, before + missed + superseded), latest, join(schedule, later))
+    closings = yield from join_in_parts(schedule, before + missed + superseded)
+    return Outage(closings, latest, (yield from join_in_parts(schedule, later)))
 
 
 def followed(schedule: Schedule, before: Outage, after: Outage) -> Outage:
@@ -110,8 +128,14 @@ def cost_of(timing: Timing, since: Instant, until: Instant) -> int:
 
 def join(schedule: Schedule, closings: Iterable[Closing]) -> list[Closing]:
     """Return the closings in the order of time, neighbours with the same outcome and reason as one."""
+    return finish(join_in_parts(schedule, closings))
+
+
+def join_in_parts(schedule: Schedule, closings: Iterable[Closing]) -> Parts[list[Closing]]:
+    """Return the same, part by part."""
     joined: list[Closing] = []
     for closing in sorted(closings, key=lambda each: each.first.nominal_time):
+        yield PERIOD
         before = joined[-1] if joined else None
         if before is not None and _are_neighbours(schedule, before, closing):
             number, reached = before.number + closing.number, max(before.reached, closing.reached)
@@ -139,7 +163,7 @@ class _Span(NamedTuple):
     until: Instant
 
 
-class _Parts(NamedTuple):
+class _Spans(NamedTuple):
     """The nominal times whose periods may fall into a gap, by how their outcome is found."""
 
     early: _Span  # windows that begin in the time before the gap
@@ -148,39 +172,29 @@ class _Parts(NamedTuple):
     in_time: _Span  # within their deadline whatever second is chosen
     late: _Span  # windows that end in the time after the gap
 
-    @classmethod
-    def of(cls, timing: Timing, policy: Policy, gap: Gap, now: Instant) -> "_Parts":
-        first, last = SECOND * timing.terms.first, SECOND * timing.terms.last
-        begin, end = gap.since - first, gap.until - last
-        early, late = _Span(gap.since - last, begin), _Span(max(begin, end), gap.until - first)
-        end = max(begin, end)
-        try:
-            deadline = now.replace(microsecond=0) - policy.deadline - MICROSECOND  # until then, a chosen time is late
-            missed, unclear = (min(max(begin, deadline - side), end) for side in (last, first))
-        except OverflowError:  # so long a deadline never passes
-            missed = unclear = begin
-        if not timing.terms.constraints:
-            decided = _newest(timing.schedule, _Span(missed, unclear))
-            oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else missed
-            return cls(early, _Span(begin, oldest), decided, _Span(unclear, end), late)
-        decided = _newest(timing.schedule, _Span(begin, end))
-        oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else begin
-        return cls(early, _Span(begin, min(unclear, oldest)), decided, _Span(unclear, max(unclear, oldest)), late)
 
-
-def _one_by_one(timing: Timing, gap: Gap, parts: _Parts, handled: Handled) -> Iterator[Decision]:
-    """Yield the decisions of periods whose outcome depends on them."""
-    between = timing.schedule.between
-    for nominal in chain(between(*parts.early), parts.decided, between(*parts.late)):
-        if not handled.has(nominal):
-            decision = decide(timing, nominal)
-            if gap.since < effective(decision) <= gap.until:
-                yield decision
+def _spans(timing: Timing, policy: Policy, gap: Gap, now: Instant) -> Parts[_Spans]:
+    first, last = SECOND * timing.terms.first, SECOND * timing.terms.last
+    begin, end = gap.since - first, gap.until - last
+    early, late = _Span(gap.since - last, begin), _Span(max(begin, end), gap.until - first)
+    end = max(begin, end)
+    try:
+        deadline = now.replace(microsecond=0) - policy.deadline - MICROSECOND  # until then, a chosen time is late
+        missed, unclear = (min(max(begin, deadline - side), end) for side in (last, first))
+    except OverflowError:  # so long a deadline never passes
+        missed = unclear = begin
+    if not timing.terms.constraints:
+        decided = yield from _newest(timing.schedule, _Span(missed, unclear))
+        oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else missed
+        return _Spans(early, _Span(begin, oldest), decided, _Span(unclear, end), late)
+    decided = yield from _newest(timing.schedule, _Span(begin, end))
+    oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else begin
+    return _Spans(early, _Span(begin, min(unclear, oldest)), decided, _Span(unclear, max(unclear, oldest)), late)
 
 
 def _ranges(
     timing: Timing, span: _Span, handled: Handled, latest: Decision | None, how: tuple[Outcome, Reason]
-) -> list[Closing]:
+) -> Parts[list[Closing]]:
     """Return the closings of a span, as many as handled periods and the one that may run leave of it."""
     schedule, (outcome, reason) = timing.schedule, how
     found = []
@@ -189,23 +203,25 @@ def _ranges(
         if latest is not None and after < latest.nominal_time <= until:
             pieces = [(after, latest.nominal_time - MICROSECOND), (latest.nominal_time, until)]
         for piece in pieces:
+            yield PERIOD
             if (number := schedule.count(*piece)) > 0:
                 first, last = decide(timing, schedule.next(piece[0])), decide(timing, schedule.previous(piece[1]))
-                reached = _reached(timing, piece, last, latest)
+                yield work_of(first) + work_of(last)
+                reached = yield from _reached(timing, piece, last, latest)
                 found.append(Closing(first, last, number, outcome, reason.value, reached))
     return found
 
 
-def _reached(timing: Timing, piece: tuple[Instant, Instant], last: Decision, latest: Decision | None) -> Instant:
+def _reached(timing: Timing, piece: tuple[Instant, Instant], last: Decision, latest: Decision | None) -> Parts[Instant]:
     """Return the latest effective time of a range; where constraints hide it, one that none of them exceeds."""
     if not timing.terms.constraints:
-        found = _latest(timing, [piece], None)
+        found = yield from _latest(timing, [piece], None)
         assert found is not None, "there are some"
         return effective(found)
     return last.window_end if latest is None else min(last.window_end, effective(latest))
 
 
-def _latest(timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Decision | None) -> Decision | None:
+def _latest(timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Decision | None) -> Parts[Decision | None]:
     """Return the latest of the periods of these spans and of the one that is known.
 
     The newest ones are decided, until no window of an older one reaches beyond what was found.
@@ -216,13 +232,20 @@ def _latest(timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Dec
             if latest is not None and (nominal + last, nominal) < _order(latest):
                 break
             decision = decide(timing, nominal)
+            yield work_of(decision)
             latest = decision if latest is None or _order(decision) > _order(latest) else latest
     return latest
 
 
-def _newest(schedule: Schedule, span: _Span) -> list[Instant]:
+def _newest(schedule: Schedule, span: _Span) -> Parts[list[Instant]]:
     """Return the newest nominal times of a span, as many as are decided one by one, in their order."""
-    return list(islice(_newest_first(schedule, span), MOST_DECIDED))[::-1]
+    found: list[Instant] = []
+    for nominal in _newest_first(schedule, span):
+        found.append(nominal)
+        yield PERIOD
+        if len(found) == MOST_DECIDED:
+            break
+    return found[::-1]
 
 
 def _newest_first(schedule: Schedule, span: _Span) -> Iterator[Instant]:

@@ -4,10 +4,16 @@ from datetime import timedelta
 from functools import partial
 from inspect import getattr_static
 
+import pytest
+
+from kron.decision.decide import decide
 from kron.engine.jobs.changes import Return
 from kron.engine.jobs.job import Job
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
+from kron.engine.jobs.step import JobStep
 from kron.instant import Instant
+from kron.rules.coming import effective
+from kron.rules.effort import PART, PERIOD
 from kron.rules.work import Work
 from tests.calls import counted
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
@@ -197,19 +203,54 @@ def test_only_a_job_with_a_long_backlog_is_recovered_before_anything_starts() ->
     lived(story)
 
 
-def test_a_step_judges_one_job_with_a_long_backlog_and_leaves_the_next_to_the_next_step() -> None:
+def test_a_long_backlog_takes_several_steps_and_another_job_is_judged_in_the_first() -> None:
     jobs = [work("* * * * * @avoid(dow=MON)", name, deadline="9000h") for name in "abc"]
 
     async def story(world: World) -> None:
-        await world.begin(*jobs)
+        await world.begin(*jobs, work("0 * * * *", "due"))
         await world.engine.abandon()
         world.clock.jump(7 * DAY)
+        steps = steps_until_finished(world, leapt=7 * 86400.0)
 
-        steps = [world.book.step(world.clock.now(), hushed=False, leapt=7 * 86400.0, freeze=None) for _ in range(3)]
-
-        assert [{each.identity for each in step.batch.closed} for step in steps] == [{"a"}, {"b"}, {"c"}]
+        assert "due" in {each.identity for each in steps[0].batch.closed}
+        assert len(steps) > 3 * 7 * 1440 * PERIOD / PART
+        assert {each.identity for step in steps for each in step.batch.begun} >= {"a", "b", "c"}
 
     lived(story)
+
+
+@pytest.mark.parametrize("line", ["* * * * *", "* * * * * @win(after,3h) @avoid(between=14:00-16:30)"])
+def test_a_step_records_some_of_many_closings_and_a_crash_after_it_loses_none(line: str) -> None:
+    job = work(line)
+    timing = job.timing
+    assert timing is not None
+
+    async def story(world: World) -> None:
+        await world.begin(job)
+        await world.engine.abandon()
+        world.clock.jump(DAY)
+        while not world.ledger.closed:
+            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0, freeze=None)
+            await world.ledger.append(step.batch)
+            step.act(hushed=False)
+        recorded = len(world.ledger.closed)
+        await world.crash()
+        await world.begin(job)
+        await world.clock.advance(4 * HOUR)
+        handled = [period for each in world.ledger.closed for period in periods(job, each.first, each.last)]
+        handled += [each.nominal for each in world.ledger.runs.values() if each.nominal is not None]
+        last = NOON + DAY - 2 * MINUTE
+
+        assert 0 < recorded < 100
+        assert sorted(each for each in handled if NOON <= each <= last) == periods(job, NOON, last)
+        assert all(effective(decide(timing, each)) > NOON - MINUTE for each in handled)  # since it was declared
+
+    lived(story)
+
+
+def periods(job: Work, first: Instant, last: Instant) -> list[Instant]:
+    assert job.timing is not None
+    return list(job.timing.schedule.between(first - SECOND, last))
 
 
 def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_follows() -> None:
@@ -220,12 +261,22 @@ def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_fol
         is_active = getattr_static(Job, "is_active").fget
 
         with counted(is_active) as calls:
-            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0, freeze=None)
+            steps = steps_until_finished(world)
 
-        assert len(step.batch.closed) == 1440 - 1
-        assert calls["is_active"] < 10
+        assert sum(len(step.batch.closed) for step in steps) == 1440 - 1
+        assert calls["is_active"] < 10 * len(steps)
 
     lived(story)
+
+
+def steps_until_finished(world: World, *, leapt: float = 0.0) -> list[JobStep]:
+    """Take steps until nothing is left over."""
+    steps: list[JobStep] = []
+    while not steps or world.book.unfinished:
+        steps.append(world.book.step(world.clock.now(), hushed=False, leapt=leapt, freeze=None))
+        steps[-1].act(hushed=False)
+        leapt = 0.0
+    return steps
 
 
 def test_a_year_of_suspension_is_one_closing_and_one_run() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from kron.cron.schedule import Schedule
+from kron.decision.bounds import MOST_VALUES
 from kron.decision.constraint import Clauses, Constraints
 from kron.rules.kronjob.definition_hash import definition_hash
-from kron.rules.kronjob.limits import MOST_LEVELS, MOST_VALUES, allows_nothing, is_too_deep, spans_too_many
+from kron.rules.kronjob.limits import MOST_LEVELS, allows_nothing, is_too_deep, spans_too_many
 from tests.rules.kronjob.world import TEMPLATE, document, errors, kronjob
 
 

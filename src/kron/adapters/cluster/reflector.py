@@ -19,7 +19,6 @@ Kept = TypeVar("Kept")
 PAGE = 500  # objects of a page at most
 LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
 _FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
-_TOGETHER = 16  # objects that are read before others get a turn: a tenant that writes many must not hold up a Job
 _SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
 _LASTED = 5.0  # seconds after which a watch has gone well, however it ends
 _MOST_ASKED = 1_000_000  # objects of a list that are asked for; a server that always has one more page is broken
@@ -124,10 +123,9 @@ class Reflector(Generic[Kept]):
                 limit = max(1, limit // _FEWER)
                 continue
             self._heard_at = self._monotonic()
-            for number, document in enumerate(page.get("items") or ()):
+            for document in page.get("items") or ():
                 kept[_key(document)] = self._view.keep(document)
-                if number % _TOGETHER == _TOGETHER - 1:
-                    await pause(0.0)
+                await pause(0.0)  # a turn between two: reading a large one takes milliseconds
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
                 return kept, about.get("resourceVersion", "")
@@ -152,13 +150,10 @@ class Reflector(Generic[Kept]):
             on_open=self._open,
         )
         async with aclosing(events):
-            number = 0
             async for kind, document in events:
                 self._tell(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
-                number += 1
-                if number % _TOGETHER == 0:
-                    await pause(0.0)
+                await pause(0.0)  # a turn, also if the next one is in the buffer already
 
     def _tell(self, kind: str, document: dict[str, Any]) -> None:
         match kind:

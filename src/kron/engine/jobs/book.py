@@ -9,12 +9,13 @@ from kron.engine.agenda import Agenda
 from kron.engine.jobs.asked import DISPLACED, TOO_LATE, unbegun
 from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
-from kron.engine.jobs.job import Accepted, Job, State, bearable
+from kron.engine.jobs.job import Accepted, Job, State
 from kron.engine.jobs.judging import Moment
 from kron.engine.jobs.step import JobStep, News
 from kron.engine.jobs.store import JobStored, Retry
 from kron.engine.wake import Wake
 from kron.instant import SECOND, ZERO, Instant
+from kron.rules.effort import Effort
 from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, Process, Result
 from kron.rules.telling import error_text
@@ -22,6 +23,7 @@ from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
+_LEAST = 256  # the work that each due job may take, whatever others took: three periods that find no second
 
 
 class JobBook:
@@ -35,6 +37,7 @@ class JobBook:
         self.stored = JobStored()
         self.agenda: Agenda[Job] = Agenda()
         self.queued: dict[str, Job] = {}  # jobs of which something has come that is not recorded yet
+        self.unfinished: dict[Job, None] = {}  # jobs that take more work in the next steps, one after the other
         self._numbers = count(1)
         self._armed: Instant | None = None  # since when the host could run anything, without a break
         self._gap = Reason.DOWNTIME
@@ -56,8 +59,9 @@ class JobBook:
         self.aside[identity] = error_text(error)
         job = self.jobs.get(identity)
         if job is not None:
-            job.coming, job.recovered, job.queue, job.retries = None, None, (), ()
+            job.coming, job.recovered, job.judging, job.queue, job.retries = None, None, None, (), ()
             self.agenda.put(job, None)
+            self.unfinished.pop(job, None)
         self.queued.pop(identity, None)
         if is_new:
             self.on_aside(identity, error)
@@ -96,7 +100,7 @@ class JobBook:
         texts = {each.definition: self._text(each) for each in gone.values()}  # they may come back
         self.stored = self.stored._replace(jobs=gone, definitions=texts)  # of the others, the jobs know
         self.aside = {each: why for each, why in self.aside.items() if jobs.get(each) is self.jobs.get(each, self)}
-        self.jobs, self.agenda, self.queued = jobs, Agenda(), {}
+        self.jobs, self.agenda, self.queued, self.unfinished = jobs, Agenda(), {}, {}
         for job in jobs.values():
             at, job.at = job.at, None
             self.place(job, now, at)
@@ -104,11 +108,13 @@ class JobBook:
 
     def amend(self, jobs: Mapping[str, Job], gone: Collection[str], now: Instant) -> None:
         """Declare these jobs, too, and these no more; of those that are gone nothing is kept but what runs."""
+        before_of = {identity: self.jobs.get(identity) for identity in jobs}
         for identity in (*gone, *jobs):
             before = self.jobs.pop(identity, None)
             if before is not None and before is not jobs.get(identity):
                 self.agenda.put(before, None)
                 self.queued.pop(identity, None)
+                self.unfinished.pop(before, None)
             if before is not jobs.get(identity):
                 self.aside.pop(identity, None)
         if forgotten := self.stored.jobs.keys() & set(gone):
@@ -116,7 +122,10 @@ class JobBook:
             self.stored = self.stored._replace(jobs=left)
         for identity, job in jobs.items():
             self.jobs[identity] = job
-            self.place(job, now)
+            at = None
+            if before_of.get(identity) is not job:  # its place is not in the agenda yet: it may be prepared
+                at, job.at = job.at, None
+            self.place(job, now, at)
         self.wake.set()
 
     def go_on(self, execution: Execution, now: Instant) -> None:
@@ -145,6 +154,7 @@ class JobBook:
         if job.record.identity in self.aside:
             return
         try:
+            is_unfinished = job.look_ahead() or job.has_closings
             at = now if job.owes_boot(self.host.boot) else at or job.next_look(now)
         except Exception as error:
             self.set_aside(job.record.identity, error)
@@ -154,6 +164,10 @@ class JobBook:
             self.queued[job.record.identity] = job
         else:
             self.queued.pop(job.record.identity, None)
+        if is_unfinished:
+            self.unfinished[job] = None
+        else:
+            self.unfinished.pop(job, None)
 
     def look_at(self, job: Job, now: Instant) -> None:
         """Look at a job in the next step."""
@@ -163,11 +177,11 @@ class JobBook:
     def expected(self, job: Job) -> Instant | None:
         """Return the chosen second of the first run of a job that has not begun, also while it waits for its turn.
 
-        None: nothing is expected of it. The past: it should have begun then.
+        None: nothing is expected of it, or it is not known yet. The past: it should have begun then.
         """
         if job.is_suspended:
             return None
-        first = None if job.coming is None else job.coming.first()
+        first = job.coming.first() if job.coming is not None and job.coming.is_known else None
         chosen = None if first is None else first.chosen_time
         if not job.queue and not job.active:
             return chosen
@@ -204,7 +218,7 @@ class JobBook:
 
     def deadline(self, *, hushed: bool) -> Instant | None:
         """Return when the next step is due at the latest."""
-        deadline = None if hushed else self.agenda.next_instant()
+        deadline = None if hushed else self._next_instant()
         while self._timeouts and self._timeouts[0][1] not in self.running:
             heappop(self._timeouts)
         if self._timeouts:
@@ -212,6 +226,10 @@ class JobBook:
             latest = self.host.clock.now() + min(left, timedelta(days=1))
             deadline = latest if deadline is None or latest < deadline else deadline
         return deadline
+
+    def _next_instant(self) -> Instant | None:
+        """Return when there is something to do: at once, if a step has left something."""
+        return self.host.clock.now() if self.unfinished else self.agenda.next_instant()
 
     def abandon(self) -> None:
         """Let go of everything; what runs goes on."""
@@ -244,7 +262,7 @@ class JobBook:
             self._armed, self._gap = now, Reason.DEADLINE
         elif self._armed is not None and now < self._armed:  # the clock was set back: what it shows again is not missed
             self._armed = now
-        self._frozen = outstanding(self._frozen, freeze, self.agenda.next_instant(), now)
+        self._frozen = outstanding(self._frozen, freeze, self._first_instant(), now)
         self._end_overdue()
         step = JobStep(self, now)
         step.settle(self._ended, self._processes, self.given_up)
@@ -252,23 +270,40 @@ class JobBook:
         if not hushed:
             host, armed = self.host, self._armed or now
             moment = Moment(now, armed, self._gap, host.slack, host.boot, self.name, self._frozen)
+            effort = Effort()
             for job in self._due(now):
-                try:
-                    step.look_at(job, moment)
-                except Exception as error:
-                    step.leave_out(job)
-                    self.set_aside(job.record.identity, error)
+                effort.left = max(effort.left, _LEAST)
+                self._look_at(job, step, moment, effort)
+            self._go_on(step, moment, effort)
             step.begin(self.room())
         return step
+
+    def _go_on(self, step: JobStep, moment: Moment, effort: Effort) -> None:
+        """Spend what is left of the effort on jobs that are unfinished; the next step goes on with the others."""
+        for job in list(self.unfinished):
+            if effort.is_spent:
+                return
+            del self.unfinished[job]  # if it stays unfinished, it is the last of them
+            self.unfinished[job] = None
+            self._look_at(job, step, moment, effort)
+
+    def _look_at(self, job: Job, step: JobStep, moment: Moment, effort: Effort) -> None:
+        try:
+            step.look_at(job, moment, effort)
+        except Exception as error:
+            step.leave_out(job)
+            self.set_aside(job.record.identity, error)
+
+    def _first_instant(self) -> Instant | None:
+        """Return the first instant of which not all is judged."""
+        first = [each for each in (self.agenda.next_instant(),) if each is not None]
+        return min([*first, *(job.reached for job in self.unfinished)], default=None)
 
     def _due(self, now: Instant) -> list[Job]:
         """Return jobs whose time has come: a few, and while there are more, more each time."""
         due = self.agenda.take(now, self._most)
         self._most = min(2 * self._most, _MANY) if len(due) == self._most else _FEW
-        number = bearable(due, now)
-        for job in due[number:]:
-            self.agenda.put(job, now)
-        return due[:number]
+        return due
 
     def room(self) -> int:
         """Return how many runs may begin."""

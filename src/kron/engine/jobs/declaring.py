@@ -237,7 +237,7 @@ class Declaration:
     def _job(self, work: Work, record: JobRecord) -> Job:
         """Return a job with a record."""
         prepared = self._prepared.get(work.identity)
-        if prepared is None:
+        if prepared is None or prepared.job is None:
             return Job(work, record, self._handled.get(work.identity, NONE))
         prepared.job.remember(record)
         return prepared.job
@@ -252,8 +252,8 @@ class Declaration:
         """Close what had begun under the old definition, and is not run by the new one."""
         if record.identity in self._book.aside:  # what it left cannot be judged
             return
-        now, prepared = self._declared.at, None if after is None else self._prepared.get(record.identity)
-        if prepared is None:
+        now, prepared = self._declared.at, self._prepared.get(record.identity)
+        if prepared is None or (prepared.job is None) != (after is None):
             handled = self._handled.get(record.identity, NONE)
             closings = closings_of(self._book, before, record, after, now, handled)
         else:

@@ -1,6 +1,6 @@
 """Job: one declared job in memory: what comes, what was judged and waits for its turn, what runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -9,9 +9,10 @@ from kron.engine.jobs.execution import Acceptance, Execution
 from kron.engine.jobs.store import Retry
 from kron.instant import MICROSECOND, Instant
 from kron.rules.coming import Coming, effective
+from kron.rules.effort import AT_ONCE, Effort, Ongoing
 from kron.rules.handled import NONE, Handled
 from kron.rules.job_record import JobRecord, Kind
-from kron.rules.outage import MOST_DECIDED, Closing, Outage, cost_of
+from kron.rules.outage import Closing, Gap, Outage, cost_of
 from kron.rules.verdict import Reason
 from kron.rules.work import Work
 
@@ -29,6 +30,14 @@ class Accepted(NamedTuple):
 Judged: TypeAlias = Closing | Accepted
 
 
+class GapJudgement(NamedTuple):
+    """What becomes of the periods of a long gap, judged in parts as they are in time at one instant."""
+
+    gap: Gap
+    at: Instant
+    outage: Ongoing[Outage]
+
+
 class State(NamedTuple):
     """What a step may change of a job, and puts back if it cannot be remembered."""
 
@@ -44,8 +53,8 @@ class Job:
     """A declared job. What becomes of its periods is recorded in their order: whatever waits holds up what follows."""
 
     __slots__ = (
-        "active", "armed", "at", "coming", "gap", "handled", "queue", "reached", "record", "recovered", "retries",
-        "work",
+        "active", "armed", "at", "coming", "gap", "handled", "judging", "queue", "reached", "record", "recovered",
+        "retries", "work",
     )  # fmt: skip
 
     def __init__(self, work: Work, record: JobRecord, handled: Handled = NONE) -> None:
@@ -57,8 +66,9 @@ class Job:
         self.active: dict[str, Execution] = {}
         self.queue: tuple[Judged, ...] = ()
         self.retries: tuple[Retry, ...] = ()
-        self.handled = handled
+        self.handled = handled if work.timing is None else handled.under(work.timing.schedule)
         self.coming: Coming | None = None
+        self.judging: GapJudgement | None = None  # of a long gap, of which a part is judged
         self.recovered: Outage | None = None  # what was judged until `reached` before the host could start anything
         self.reach(record.served)
 
@@ -68,7 +78,7 @@ class Job:
 
     def reach(self, until: Instant) -> None:
         """Look ahead from an instant on; everything before was judged."""
-        self.reached, self.recovered = until, None
+        self.reached, self.recovered, self.judging = until, None, None
         self.coming = None if self.work.timing is None else Coming(self.work.timing, until, self.handled)
 
     def keep_apart(self, over: Iterable[Judged]) -> None:
@@ -139,17 +149,28 @@ class Job:
         """Whether something of it has come that is not recorded yet: it goes on when others end, not with time."""
         return bool(self.queue) or any(retry.at <= now for retry in self.retries)
 
+    @property
+    def has_closings(self) -> bool:
+        """Whether closings wait that could be recorded at once: a step records some, and leaves the rest to others."""
+        return bool(self.queue) and isinstance(self.queue[0], Closing) and not self.is_suspended
+
     def next_look(self, now: Instant) -> Instant | None:
-        """Return when time brings something to do about it, None: it does not."""
+        """Return when time brings something to do about it, None: it does not, or that is not known yet."""
         looks = [retry.at for retry in self.retries if retry.at > now]
         if self.recovered is not None and self.recovered.latest is not None and not self.is_suspended:
             looks.append(effective(self.recovered.latest))
         if self.record.suspended and self.record.suspended_until is not None:
             looks.append(self.record.suspended_until)
-        if self.coming is not None and not self.is_suspended:
+        if self.coming is not None and self.coming.is_known and self.judging is None and not self.is_suspended:
             coming = self.coming.next_instant()
             looks += [] if coming is None else [coming]
         return min(looks, default=None)
+
+    def look_ahead(self) -> bool:
+        """Find what comes next if that takes little; return whether it takes more work, in the next steps."""
+        if self.coming is None or self.is_suspended:
+            return False
+        return self.judging is not None or not self.coming.advance(Effort(AT_ONCE))
 
     def backlog(self, now: Instant) -> int:
         """Return about how many decisions it takes to judge what has come, none if they are few."""
@@ -169,16 +190,6 @@ class Job:
         self.record, reached, self.queue, self.retries, self.handled, recovered = state
         self.reach(reached)
         self.recovered = recovered
-
-
-def bearable(jobs: Sequence[Job], now: Instant) -> int:
-    """Return how many of these jobs one step judges: after a long gap one of them takes as long as thousands do."""
-    decided = 0
-    for number, job in enumerate(jobs):
-        if decided >= MOST_DECIDED:
-            return number
-        decided += job.backlog(now)
-    return len(jobs)
 
 
 def _span_after(judged: Judged, served: Instant) -> tuple[Instant, Instant] | None:

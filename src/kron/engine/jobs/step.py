@@ -9,8 +9,9 @@ from kron.engine.jobs.execution import Acceptance, Ending, Execution
 from kron.engine.jobs.job import Accepted, Job, Judged, State, served_before
 from kron.engine.jobs.judging import Moment, Replaced, judge_job
 from kron.engine.jobs.store import JobBatch, Retry
-from kron.instant import Instant
+from kron.instant import MICROSECOND, Instant
 from kron.rules.coming import effective
+from kron.rules.effort import Effort
 from kron.rules.job_record import AGAIN, Attempt, End, JobRecord, Kind, PeriodRecord, Process, Result
 from kron.rules.outage import Closing
 from kron.rules.work import Work
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 Seen: TypeAlias = tuple[Execution, Ending, Instant]
 News: TypeAlias = tuple[list[Seen], list[Process], list[str]]  # ends, processes, names of runs that are given up
+
+
+_MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a step: each is written and logged
 
 
 class JobStep:
@@ -73,8 +77,8 @@ class JobStep:
         job.retries += (Retry(attempt, retry_at),)
         return retry_at
 
-    def look_at(self, job: Job, moment: Moment) -> None:
-        """Judge what has come of a job."""
+    def look_at(self, job: Job, moment: Moment, effort: Effort) -> None:
+        """Judge what has come of a job, as far as the effort allows."""
         self._touch(job)
         record = job.record
         until = record.suspended_until
@@ -82,7 +86,7 @@ class JobStep:
             job.record = record._replace(suspended=False, suspended_until=None)
             self._lifted.append(record.identity)
             job.armed = moment.now
-        for replaced in judge_job(job, moment):
+        for replaced in judge_job(job, moment, effort):
             self._replace(job, replaced)
 
     def leave_out(self, job: Job) -> None:
@@ -121,8 +125,11 @@ class JobStep:
             self._execute(job, attempt, None)
             begun += 1
         taken = 0
+        most = len(self._closed) + (_MOST_CLOSED if len(self._closed) < _CLOSED_TOGETHER else 1)
         for first in job.queue:
             if isinstance(first, Closing):
+                if len(self._closed) >= most:
+                    break
                 self._close(job, first)
             elif begun < room and not (first.replaces & self._book.running.keys()):
                 self._execute(job, self._attempt(job, first), first.decision, first.acceptance)
@@ -164,10 +171,17 @@ class JobStep:
             job.record = job.record._replace(served=until)
 
     def _leave(self, job: Job, over: Iterable[Judged]) -> None:
-        """Let the next life find a period that waits, also if its chosen second is that of one that is over."""
-        decisions = (each.decision for each in job.queue if isinstance(each, Accepted))
-        waiting = next((decision for decision in decisions if decision is not None), None)
-        if waiting is not None and job.record.served > (until := served_before(waiting)):
+        """Let the next life find what waits, also if its chosen second is not later than that of what is over."""
+        first = job.queue[0]
+        if isinstance(first, Closing):  # the step has recorded as many as it may
+            closings = (each for each in job.queue if isinstance(each, Closing))
+            earliest = min(each.first.window_start for each in closings) - MICROSECOND
+            until = max(earliest, self._states[job].record.served)  # each of them comes after both
+        else:
+            decisions = (each.decision for each in job.queue if isinstance(each, Accepted))
+            waiting = next((decision for decision in decisions if decision is not None), None)
+            until = job.record.served if waiting is None else served_before(waiting)
+        if job.record.served > until:
             job.record = job.record._replace(served=until)
             job.keep_apart(over)
 

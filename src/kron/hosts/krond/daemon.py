@@ -24,7 +24,7 @@ from kron.engine.jobs.declaring import Declaration, Declared, in_question
 from kron.engine.jobs.execution import Chronicle
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Job
-from kron.engine.jobs.preparing import Prepared, holding, prepare
+from kron.engine.jobs.preparing import Prepared, holding, prepare_in_parts
 from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
 from kron.engine.ports import Sink
@@ -44,6 +44,7 @@ from kron.hosts.krond.telling import Telling
 from kron.hosts.krond.trust import whole_path
 from kron.hosts.monitor import Monitor
 from kron.instant import SECOND, Instant
+from kron.rules.effort import finish
 from kron.rules.files.host_job import HostJob
 from kron.rules.files.settings import Settings
 from kron.rules.handled import Handled
@@ -224,9 +225,12 @@ class Daemon:
         now = self.clock.now()
         asked = await asyncio.to_thread(in_question, self.book, works, now)
         handled = await self.ledger.handled(asked)
+        named = {work.identity for work in works}
+        leaving = [identity for identity in self.book.jobs if identity not in named]
         with kept():
-            prepared = await asyncio.to_thread(prepare, self.book, works, now, handled)
-        works = [each.job.work for each in prepared.values()]
+            parts = prepare_in_parts(self.book, works, now, handled, leaving)
+            prepared = await asyncio.to_thread(finish, parts)
+        works = [each.job.work for each in prepared.values() if each.job is not None]
         for start in range(0, len(works), _TEXTS):
             texts = {work.key: work.definition for work in works[start : start + _TEXTS]}
             await self.ledger.append(JobBatch(definitions=texts))  # of no effect without their jobs

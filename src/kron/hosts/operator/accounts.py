@@ -1,7 +1,7 @@
 """Accounts: what the cluster remembers of KronJobs, as the engine's ledger: their statuses, and their Jobs."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -43,11 +43,14 @@ class Account:
     trouble: Trouble | None = None
     said: bytes = b""  # the hash of its periods as a status was last seen to list them
     owes: bool = False  # whether something that was found among the Jobs is to be written before another one is created
+    _handled: tuple[tuple[Entry, ...], Handled] = ((), NONE)  # the entries that it was made of, and what it is
 
     @property
     def handled(self) -> Handled:
         """The periods that have their outcome."""
-        return handled_of(self.entries)
+        if self._handled[0] is not self.entries:  # thousands may be asked for between two changes
+            self._handled = self.entries, handled_of(self.entries)
+        return self._handled[1]
 
     @property
     def served(self) -> Instant:
@@ -115,10 +118,14 @@ class Accounts:
 
     def settle(self, identity: str, entry: Entry) -> bool:
         """Remember what became of a period, once; return whether that is news."""
+        return self._settle(identity, [entry])
+
+    def _settle(self, identity: str, entries: Sequence[Entry]) -> bool:
         account = self._accounts.get(identity)
-        if account is None or account.handled.has(entry.first):
+        news = [] if account is None else unknown(entries, account.handled)
+        if account is None or not news:
             return False
-        account.entries = (*account.entries, entry)
+        account.entries = (*account.entries, *news)
         self._on_change(identity)
         return True
 
@@ -147,7 +154,7 @@ class Accounts:
             return False
         account.said = said
         theirs = horizon_of(seen, self._now()).clip_all(read_entries(status))
-        if not unknown(theirs, account.entries):
+        if not unknown(theirs, account.handled):
             return False
         account.entries = joined(theirs, account.entries)
         return True
@@ -168,10 +175,13 @@ class Accounts:
 
     async def append(self, batch: JobBatch) -> None:
         """Remember what was closed; what begins is remembered by its Job, or when that could not be."""
+        closed: dict[str, list[Entry]] = {}
         for record in batch.closed:
             reason = reason_word(record.outcome, record.reason)
             entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
-            self.settle(record.identity, entry)
+            closed.setdefault(record.identity, []).append(entry)
+        for identity, entries in closed.items():
+            self._settle(identity, entries)
         await asyncio.sleep(0)  # others get a turn, as with any ledger: a thousand Jobs may be due at once
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, Handled]:

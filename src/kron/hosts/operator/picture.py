@@ -1,24 +1,28 @@
 """Picture: what a status is to say of a KronJob, from what was seen, what is remembered and what comes."""
 
+import asyncio
+
 from kron.decision.decision import Decision
 from kron.engine.jobs.book import JobBook
 from kron.hosts.operator.accounts import Account
 from kron.hosts.operator.seen import SeenKronJob, is_suspended
 from kron.hosts.operator.world import World
 from kron.rules.coming import Coming
+from kron.rules.effort import AT_ONCE, Effort
 from kron.rules.kronjob.status import Reference, Standing
-
-_LOOKED_AHEAD = 1_000  # periods without a chosen second, before nothing is said about the next
+from kron.rules.next_run import NextRun
 
 
 class Picture:
-    """Draws it; nothing is changed."""
+    """Draws it; nothing is changed. What was searched for one status is not searched again for the next."""
 
     def __init__(self, world: World, book: JobBook) -> None:
         self._world, self._book = world, book
+        self._searches: dict[str, tuple[Coming, NextRun]] = {}  # by identity: from what on, and how far
 
     def standing(self, seen: SeenKronJob, account: Account) -> Standing:
         """Return what a status is to say."""
+        coming, is_beyond = self._coming(seen)
         active = sorted((job for job in self._world.jobs_of(seen) if job.is_active), key=lambda job: job.name)
         return Standing(
             seen.generation,
@@ -27,24 +31,40 @@ class Picture:
             account.entries,
             is_suspended(seen),
             seen.errors,
-            self._coming(seen),
+            coming,
             tuple(Reference(job.namespace, job.name, job.uid) for job in active),
             account.succeeded_at,
             account.trouble,
+            is_beyond,
         )
 
-    def _coming(self, seen: SeenKronJob) -> Decision | None:
-        """Return the next period that has a chosen second."""
-        job = self._book.jobs.get(seen.identity)
+    async def look_ahead(self, identity: str) -> None:
+        """Find the next period that has a chosen second, in parts; the loop has a turn between them."""
+        while not self._advance(identity, Effort()):
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+
+    def _advance(self, identity: str, effort: Effort) -> bool:
+        """Look on; return whether all is known that a status says of the next period."""
+        job = self._book.jobs.get(identity)
         if job is None or job.coming is None or job.is_suspended or job.work.timing is None:
-            return None
+            self._searches.pop(identity, None)
+            return True
+        if not job.coming.advance(effort):
+            return False
         first = job.coming.first()
         if first is None or first.chosen_time is not None:
-            return first
-        coming = Coming(job.work.timing, job.reached, job.handled)
-        for _ in range(_LOOKED_AHEAD):
-            at = coming.next_instant()
-            found = None if at is None else coming.take(at)
-            if found is None or found.chosen_time is not None:
-                return found
-        return None
+            self._searches.pop(identity, None)
+            return True
+        coming, search = self._searches.get(identity, (None, None))
+        if search is None or coming is not job.coming:  # another definition, or other periods are handled
+            search = NextRun(job.work.timing, job.reached, job.handled, first)
+            self._searches[identity] = job.coming, search
+        return search.advance(first, effort)
+
+    def _coming(self, seen: SeenKronJob) -> tuple[Decision | None, bool]:
+        """Return the next period that has a chosen second, and whether it is beyond the look-ahead."""
+        job = self._book.jobs.get(seen.identity)
+        if not self._advance(seen.identity, Effort(AT_ONCE)) or job is None or job.coming is None or job.is_suspended:
+            return None, False
+        _, search = self._searches.get(seen.identity, (None, None))
+        return (job.coming.first(), False) if search is None else (search.found, search.is_beyond)

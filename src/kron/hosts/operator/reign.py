@@ -1,7 +1,7 @@
 """Reign: one time of leading: the engine on what the cluster remembers, from taking over until the lease is lost."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -15,6 +15,7 @@ from kron.engine.jobs.declaring import Declaration
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job import Job
+from kron.engine.jobs.preparing import Prepared, holding, prepare_in_parts
 from kron.engine.jobs.store import JobBatch, JobStored
 from kron.engine.ports import Clock
 from kron.hosts.operator.accounts import Account, Accounts, entry_of, horizon_of
@@ -25,7 +26,7 @@ from kron.hosts.operator.maker import Maker
 from kron.hosts.operator.making import Surroundings
 from kron.hosts.operator.picture import Picture
 from kron.hosts.operator.refusals import Refusals
-from kron.hosts.operator.seen import SeenJob, SeenKronJob, is_suspended
+from kron.hosts.operator.seen import SeenJob, SeenKronJob, is_suspended, stored_errors
 from kron.hosts.operator.sender import Sender
 from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways, period_text
 from kron.hosts.operator.tidying import Tidying
@@ -33,14 +34,17 @@ from kron.hosts.operator.turns import Turns
 from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
+from kron.rules.effort import Effort, Ongoing
+from kron.rules.handled import Handled
 from kron.rules.job_record import Attempt, JobRecord, Kind
 from kron.rules.kronjob.crd import PLURAL
-from kron.rules.kronjob.status import INTERNAL_ERROR, INVALID_SPEC, Trouble, active_uids, conditions_of
+from kron.rules.kronjob.status import INTERNAL_ERROR, Trouble, active_uids
 from kron.rules.telling import error_text
 from kron.rules.work import Work
 
+_TOGETHER = 16  # KronJobs that are declared before the loop has another turn
+_TRIES = 3  # to prepare a change of definitions, before it is computed at once
 _PARTING = 5.0  # seconds for writes that are under way when it ends
-_TOGETHER = 64  # KronJobs whose changes are taken up together: meanwhile nothing starts
 
 
 class Numbers(Counting, SetAsideCounter, Protocol):
@@ -105,6 +109,7 @@ class Reign:
             realm.world,
             self._accounts,
             self.errands,
+            self._picture.look_ahead,
             self._picture.standing,
             realm.may_write,
             realm.numbers.on_conflict,
@@ -122,13 +127,18 @@ class Reign:
 
     async def begin(self, armed: Instant) -> None:
         """Declare everything, and begin to start what is due; it could have been since it was armed."""
-        world, now = self._realm.world, self._realm.clock.now()
+        world = self._realm.world
         await self._engine.open()
-        for seen in world.kronjobs.values():
-            with self._fenced(seen.identity, now):
-                self._add(seen, now)
-            self._writer.mark(seen.identity)
         world.onlooker = self
+        for number, key in enumerate(list(world.kronjobs), 1):
+            seen = world.kronjobs.get(key)
+            if seen is not None and self._accounts.of(seen.identity) is None:  # else it has changed since, or is gone
+                now = self._realm.clock.now()
+                with self._fenced(seen.identity, now):
+                    self._add(seen, now)
+                self._writer.mark(seen.identity)
+            if number % _TOGETHER == 0:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         self._engine.arm(armed)
 
     async def end(self) -> None:
@@ -249,32 +259,67 @@ class Reign:
                 identity, waiting = self._changed.take(namespace)
                 changed[str(identity)] = waiting.seen
             try:
-                await self._engine.change(partial(self._declaration, changed))
+                prepared = await self._prepare(changed)
+                await self._engine.change(partial(self._declaration, changed, prepared))
             except Exception:  # what one of them causes does not concern the others
                 for identity, before in changed.items():
                     with self._fenced(identity, self._realm.clock.now()):
-                        await self._engine.change(partial(self._declaration, {identity: before}))
+                        await self._engine.change(partial(self._declaration, {identity: before}, {}))
             for identity in changed:
                 self._writer.mark(identity)
+            if self._changed:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
 
-    def _declaration(self, changed: dict[str, SeenKronJob | None], now: Instant) -> Declaration:
-        works: list[Work] = []
-        leaving: list[str] = []
+    async def _prepare(self, changed: Iterable[str]) -> Mapping[str, Prepared]:
+        """Compute what may take long in parts, and once more if it took so long that it holds no longer."""
+        found: Mapping[str, Prepared] = {}
+        for _ in range(_TRIES):
+            now, works, leaving = self._realm.clock.now(), list[Work](), list[str]()
+            for identity in changed:
+                seen = self._seen(identity)
+                if seen is not None and identity in self.book.jobs and identity not in found:
+                    works += [] if seen.work is None else [seen.work]
+                    leaving += [identity] if seen.work is None else []
+            handled = self._handled([*leaving, *(work.identity for work in works)])
+            ongoing = Ongoing(prepare_in_parts(self.book, works, now, handled, leaving))
+            with self._realm.clock.working():
+                while (made := ongoing.advance(Effort())) is None:
+                    await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            asked = {*found, *made}
+            found = holding(self.book, {**found, **made}, self._realm.clock.now())
+            if found.keys() == asked:
+                break
+            await asyncio.sleep(0)  # noqa: TID251  # the engine may have something to do that is due just now
+        return found
+
+    def _declaration(
+        self, changed: dict[str, SeenKronJob | None], prepared: Mapping[str, Prepared], now: Instant
+    ) -> Declaration:
+        works, leaving = list[Work](), list[str]()
         for identity, before in changed.items():
             with self._fenced(identity, now):
                 self._take_change(identity, before, works, leaving, now)
-        handled = {work.identity: account.handled for work in works if (account := self._accounts.of(work.identity))}
-        for identity in leaving:
-            if (account := self._accounts.of(identity)) is not None:
-                handled[identity] = account.handled
-        return Declaration(self.book, works, now, handled, leaving=leaving)
+        handled = self._handled([*leaving, *(work.identity for work in works)])
+        valid = {
+            identity: each
+            for identity, each in holding(self.book, prepared, now).items()
+            if each.job is None or any(each.job.work is work for work in works)
+        }
+        return Declaration(self.book, works, now, handled, valid, leaving=leaving)
+
+    def _handled(self, identities: Iterable[str]) -> dict[str, Handled]:
+        accounts = ((identity, self._accounts.of(identity)) for identity in identities)
+        return {identity: account.handled for identity, account in accounts if account is not None}
+
+    def _seen(self, identity: str) -> SeenKronJob | None:
+        namespace, _, name = identity.partition("/")
+        return self._realm.world.kronjobs.get((namespace, name))
 
     def _take_change(
         self, identity: str, before: SeenKronJob | None, works: list[Work], leaving: list[str], now: Instant
     ) -> None:
         """Add or drop a KronJob, or note that it is declared with another work or leaves."""
-        namespace, _, name = identity.partition("/")
-        seen, account = self._realm.world.kronjobs.get((namespace, name)), self._accounts.of(identity)
+        seen, account = self._seen(identity), self._accounts.of(identity)
         if seen is None or (account is not None and account.uid != seen.uid):
             self._accounts.drop(identity)
             self.book.amend({}, [identity], now)
@@ -319,7 +364,7 @@ class Reign:
 
     def _tell_changes(self, before: SeenKronJob | None, seen: SeenKronJob) -> None:
         is_new = before is None or before.errors != seen.errors
-        if seen.errors and is_new and _stored_errors(seen) != seen.errors:
+        if seen.errors and is_new and stored_errors(seen) != seen.errors:
             self._teller.event(seen, WARN, "InvalidSpec", seen.errors)
         if before is None or before.errors or seen.errors:
             return  # what is wrong is neither
@@ -357,9 +402,3 @@ class Reign:
             job.handled = account.handled
             job.reach(job.reached)
             self.book.place(job, self._realm.clock.now())
-
-
-def _stored_errors(seen: SeenKronJob) -> str | None:
-    """Return what the status says is wrong, so that a restart does not tell it again."""
-    found = (each.get("message") for each in conditions_of(seen.status) if each["type"] == INVALID_SPEC)
-    return next(found, None)

@@ -13,6 +13,7 @@ from kron.rules.kronjob.kronjob import API_VERSION, GROUP, KIND, KronJob
 from kron.rules.kronjob.limits import LARGEST_STATUS, is_too_deep, json_bytes
 from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE
 from kron.rules.kronjob.reading import read_kronjob, told
+from kron.rules.kronjob.status import INVALID_SPEC, conditions_of
 from kron.rules.work import Work
 
 Key = tuple[str, str]  # namespace and name
@@ -165,3 +166,9 @@ def _instant(text: object) -> Instant | None:
         return parse_instant(text) if isinstance(text, str) else None
     except InvalidInstantError:
         return None
+
+
+def stored_errors(seen: SeenKronJob) -> str | None:
+    """Return what the status says is wrong, so that a restart does not tell it again."""
+    found = (each.get("message") for each in conditions_of(seen.status) if each["type"] == INVALID_SPEC)
+    return next(found, None)

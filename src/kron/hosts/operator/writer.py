@@ -1,6 +1,6 @@
 """Writer: statuses, written when they have changed and not otherwise, and never over what somebody else has written."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ class Desk(NamedTuple):
     world: World
     accounts: Accounts
     errands: Errands
+    look_ahead: Callable[[str], Awaitable[object]]  # by identity: what `standing` needs and may take long
     standing: Callable[[SeenKronJob, Account], Standing]
     may_write: Callable[[], bool]
     on_conflict: Callable[[], object]
@@ -43,6 +44,7 @@ class Writer:
         self._at.errands.add(Lane.STATUS, namespace, identity, lambda: self._write(identity))
 
     async def _write(self, identity: str) -> float | None:
+        await self._at.look_ahead(identity)
         namespace, _, name = identity.partition("/")
         seen, account = self._at.world.kronjobs.get((namespace, name)), self._at.accounts.of(identity)
         if seen is None or account is None or account.uid != seen.uid:

@@ -16,7 +16,8 @@ def definition_hash(spec: Mapping[str, Any]) -> str:
 
     A spec that is wrong has one, too: becoming wrong is a change.
     """
-    read = {key: "too deep" if is_too_deep(value) else value for key, value in spec.items()}
+    defining = {key: value for key, value in spec.items() if key not in _NOT_DEFINING}  # a template may be large
+    read = {key: "too deep" if is_too_deep(value) else value for key, value in defining.items()}
     stated = {key: value for key, value in with_defaults(SPEC, read).items() if key not in _NOT_DEFINING}
     if isinstance(policy := stated.get("policy"), dict):
         stated["policy"] = {key: value for key, value in policy.items() if key != "suspend"}

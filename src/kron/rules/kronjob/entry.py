@@ -87,18 +87,20 @@ def handled_of(entries: Iterable[Entry]) -> Handled:
     return Handled(tuple((entry.first, entry.last) for entry in entries))
 
 
-def unknown(theirs: Iterable[Entry], ours: Sequence[Entry]) -> list[Entry]:
-    """Return those of their entries whose periods we know nothing of."""
-    firsts, known = (
-        {entry.first for entry in ours},
-        handled_of(ours),
-    )  # nearly all are in the set: the rest may take long
-    return [entry for entry in theirs if entry.first not in firsts and not known.has(entry.first)]
+def unknown(theirs: Iterable[Entry], known: Handled) -> list[Entry]:
+    """Return those of their entries whose periods have no outcome that we know; of equal ones the first."""
+    firsts = set[Instant]()
+    found = []
+    for entry in theirs:
+        if entry.first not in firsts and not known.has(entry.first):
+            firsts.add(entry.first)
+            found.append(entry)
+    return found
 
 
 def joined(theirs: Sequence[Entry], ours: Iterable[Entry]) -> tuple[Entry, ...]:
     """Return all entries; of a period that both have, the one that was there first counts."""
-    return (*theirs, *unknown(ours, theirs))
+    return (*theirs, *unknown(ours, handled_of(theirs)))
 
 
 def kept(entries: Sequence[Entry], now: Instant, span: timedelta) -> tuple[Entry, ...]:

@@ -10,14 +10,14 @@ from kron.cron.dialect import EXTENDED
 from kron.cron.expression import LONGEST_TEXT, parse
 from kron.cron.schedule import Gaps, Repeated
 from kron.cron.zone import load_zone
+from kron.decision.bounds import LONGEST_ITEM, LONGEST_PARAM, LONGEST_SALT, LONGEST_ZONE, MOST_PARAMS, MOST_VALUES
 from kron.decision.choices import choose
 from kron.decision.constraint import Clauses
-from kron.decision.definition import check_text, read_duration
+from kron.decision.definition import check_salt, read_duration
 from kron.decision.distribution import DISTRIBUTIONS
 from kron.decision.seed import SeedStrategy
 from kron.decision.window import WindowMode
 from kron.errors import InvalidDefinitionError
-from kron.rules.kronjob.limits import MOST_VALUES
 from kron.rules.policy import Concurrency
 
 DURATION = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns))+)$"  # Go's form; what is too fine is told later
@@ -47,6 +47,7 @@ class Table:
     description: str
     fields: Mapping[str, "Leaf | Table"]
     is_open: bool = False
+    most: int | None = None  # fields that it may have, known or not
 
 
 # --- readers ----------------------------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ def _duration(default: str | None, description: str) -> Leaf:
 
 
 def _clauses(description: str) -> Leaf:
-    schema = {"items": {"type": "string", "minLength": 1}, "maxItems": MOST_VALUES}
+    schema = {"items": {"type": "string", "minLength": 1, "maxLength": LONGEST_ITEM}, "maxItems": MOST_VALUES}
     return Leaf("array", f"{description} Each item is one clause.", _read_clauses, [], schema)
 
 
@@ -121,17 +122,22 @@ def _limit(default: int, kind: str) -> Leaf:
     return Leaf("integer", description, _read_limit, default, schema)
 
 
+def _word(description: str, longest: int = LONGEST_PARAM) -> Leaf:
+    return Leaf("string", description, schema={"maxLength": longest})
+
+
 _NUMBER = "A finite number above 0."
 PARAMS = Table(
     "Parameters of the distribution; one that it does not take is an error.",
     {
         "shape": Leaf("number", f"Of skewEarly and skewLate: how skewed. {_NUMBER} Without it: 2."),
         "lambda": Leaf("number", f"Of exponential: how fast it falls. {_NUMBER} Without it: 1."),
-        "dir": Leaf("string", "Of exponential: early or late, the end where most runs are. Without it: early."),
-        "mu": Leaf("string", "Of normal: nominal, start, mid or end. Without it: nominal if around, mid if after."),
-        "sigma": Leaf("string", "Of normal: a duration above 0s. Without it: a sixth of the window."),
+        "dir": _word("Of exponential: early or late, the end where most runs are. Without it: early."),
+        "mu": _word("Of normal: nominal, start, mid or end. Without it: nominal if around, mid if after."),
+        "sigma": _word("Of normal: a duration above 0s. Without it: a sixth of the window.", _LONGEST_DURATION),
     },
     is_open=True,
+    most=MOST_PARAMS,
 )
 SPEC = Table(
     "What the job is, when it runs, and what becomes of late or overlapping runs.",
@@ -145,7 +151,11 @@ SPEC = Table(
             required=True,
         ),
         "timeZone": Leaf(
-            "string", "The IANA time zone of the schedule and the constraints.", _read_zone, "UTC", {"minLength": 1}
+            "string",
+            "The IANA time zone of the schedule and the constraints.",
+            _read_zone,
+            "UTC",
+            {"minLength": 1, "maxLength": LONGEST_ZONE},
         ),
         "gap": _choice(Gaps, Gaps.SKIP, "What a minute that the clocks jump over means: no run, or one after the gap."),
         "repeated": _choice(Repeated, Repeated.BOTH, "What a minute that occurs twice means: two runs, or one."),
@@ -169,7 +179,13 @@ SPEC = Table(
             "What the chosen second depends on besides namespace and name.",
             {
                 "strategy": _choice(SeedStrategy, SeedStrategy.STABLE, "Whether each period, day or week has its own."),
-                "salt": Leaf("string", "Any text; another salt chooses other seconds.", check_text, ""),
+                "salt": Leaf(
+                    "string",
+                    "Any text; another salt chooses other seconds.",
+                    check_salt,
+                    "",
+                    {"maxLength": LONGEST_SALT},
+                ),
             },
         ),
         "constraints": Table(

@@ -12,13 +12,13 @@ from kron.cron.schedule import Schedule
 from kron.decision.constraint import Constraints
 
 MOST_PERIODS = 1000  # that one status may have to remember: an entry each, in an object of at most a megabyte or so
-MOST_VALUES = 1000  # in one list of constraints
 MOST_LEVELS = 100  # of a field of the spec; a Job has twenty or so
 LARGEST_SPEC = 256_000  # bytes of JSON: a template is kept as it is, for every KronJob; scripts belong into a ConfigMap
 LARGEST_STATUS = 512_000  # bytes of JSON: a thousand periods and as many active Jobs have half of that
 LONGEST_ERRORS = 8_000  # characters of all that is wrong with one KronJob: a status and a log line have room for it
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode  # made once
+_CONTAINERS = frozenset({dict, list})
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _START = datetime(2024, 1, 1, tzinfo=UTC)  # any instant would do; a fixed one gives every reader the same answer
 _CALENDAR = timedelta(days=28 * 366)  # after which weekdays and leap days repeat
@@ -47,17 +47,17 @@ def allows_nothing(constraints: Constraints) -> bool:
 
 def is_too_deep(value: Any) -> bool:
     """Whether objects and lists lie in each other on more levels than anybody means."""
-    level = [value]
-    for _ in range(MOST_LEVELS + 1):
-        level = [
-            item
-            for each in level
-            if isinstance(each, dict | list)
-            for item in (each.values() if isinstance(each, dict) else each)
-        ]
+    level: list[Any] = [value] if value and value.__class__ in _CONTAINERS else []
+    for _ in range(MOST_LEVELS):
         if not level:
             return False
-    return True
+        level = [  # an empty one has nothing on the next level, and there may be hundreds of thousands
+            item
+            for each in level
+            for item in (each.values() if each.__class__ is dict else each)
+            if item and item.__class__ in _CONTAINERS
+        ]
+    return bool(level)
 
 
 def json_bytes(value: Any) -> bytes:

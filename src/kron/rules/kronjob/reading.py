@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from kron.cron.schedule import Schedule
+from kron.decision.bounds import LONGEST_PARAM, MOST_PARAMS, MOST_VALUES
 from kron.decision.choices import unknown_word
 from kron.decision.constraint import Clauses, Constraints
 from kron.decision.distribution import DISTRIBUTIONS, Distribution
@@ -22,7 +23,6 @@ from kron.rules.kronjob.limits import (
     LONGEST_ERRORS,
     MOST_LEVELS,
     MOST_PERIODS,
-    MOST_VALUES,
     allows_nothing,
     is_too_deep,
     json_bytes,
@@ -31,6 +31,7 @@ from kron.rules.kronjob.limits import (
 from kron.rules.kronjob.names import LONGEST_NAME, LONGEST_NAMESPACE, is_name, is_namespace
 from kron.rules.policy import Policy
 
+_MOST_ERRORS = 100  # that are listed for one list of constraints: a thousand take too long to read, and to write
 NAMESPACE = "default"  # where kubectl puts what names none
 
 _NAMES = {"name": (is_name, LONGEST_NAME), "namespace": (is_namespace, LONGEST_NAMESPACE)}
@@ -129,17 +130,27 @@ class _Reading:
         if (many := sum(str(item).count(",") + 1 for item in found)) > MOST_VALUES:
             self._wrong(path, None, f"must have at most {MOST_VALUES} values, found {many}", "join them to ranges")
             return
-        for number, item in enumerate(found):
+        are_texts = all(isinstance(item, str) for item in found)
+        if are_texts and self._try(path, leaf, found):
+            return
+        whole, self._errors = self._errors[errors:], self._errors[:errors]
+        for number, item in enumerate(found):  # something is wrong: with which of them?
             if self._is_a("string", item, f"{path}[{number}]"):
                 self._try(f"{path}[{number}]", leaf, [item])
+            if len(self._errors) - errors >= _MOST_ERRORS:
+                self._wrong(path, None, f"has more errors than the first {_MOST_ERRORS}, which are listed")
+                return
         if len(self._errors) == errors:
-            self._try(path, leaf, found)
+            self._errors += whole
 
-    def _try(self, path: str, leaf: Leaf, found: Any) -> None:
+    def _try(self, path: str, leaf: Leaf, found: Any) -> bool:
+        """Read a value; return whether it is right."""
         try:
             self._values[path] = leaf.read(path, found)
         except KronError as error:
             self._errors.append(_finding(error, path))
+            return False
+        return True
 
     def _is_a(self, kind: str, found: Any, path: str) -> bool:
         types, reason = _KINDS[kind]
@@ -210,6 +221,14 @@ class _Reading:
         if name not in DISTRIBUTIONS:
             self._errors.append(_finding(unknown_word("", name, DISTRIBUTIONS), "spec.distribution.name"))
             return None
+        longest = max(map(len, params), default=0)
+        for number, most, what in (
+            (len(params), MOST_PARAMS, "fields"),
+            (longest, LONGEST_PARAM, "characters of a name"),
+        ):
+            if number > most:
+                self._wrong("spec.distribution.params", None, f"must have at most {most} {what}, found {number}")
+                return None
         good = {}
         for key, value in params.items():
             path = f"spec.distribution.params.{shown(key)}"

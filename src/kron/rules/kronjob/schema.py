@@ -38,6 +38,8 @@ def _of_table(table: Table) -> Schema:
         schema["required"] = required
     if table.is_open:
         schema[_OPEN] = True
+    if table.most is not None:
+        schema["maxProperties"] = table.most
     return schema
 
 

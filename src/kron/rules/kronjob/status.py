@@ -10,10 +10,12 @@ from kron.errors import InvalidInstantError
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.kronjob.entry import LONGEST_REASON, Entry, read_entries
 from kron.rules.kronjob.horizon import Horizon
+from kron.rules.next_run import LOOKED_AHEAD
 from kron.rules.verdict import Outcome
 
 AS_EXPECTED, INVALID_SPEC, INTERNAL_ERROR = "AsExpected", "InvalidSpec", "InternalError"
 _TYPES = ("Ready", "InvalidSpec", "SchedulingError", "Unschedulable")
+_BEYOND = f"none of the next {LOOKED_AHEAD:,} periods has an allowed second; later ones are beyond the look-ahead"
 LONGEST_MESSAGE = 32_768  # characters of a condition's message, as for conditions of Kubernetes itself
 
 
@@ -56,6 +58,7 @@ class Standing:
     active: tuple[Reference, ...] = ()
     succeeded_at: Instant | None = None
     trouble: Trouble | None = None
+    is_beyond: bool = False  # the next period with a chosen second lies beyond the look-ahead, if there is one
 
     @property
     def last(self) -> Entry | None:
@@ -110,6 +113,8 @@ class Standing:
                 return False, INVALID_SPEC, "nothing starts until the spec is repaired"
             case "Ready" if self.suspended:
                 return True, "Suspended", "nothing starts while it is suspended"
+            case "Ready" if self.is_beyond:
+                return True, "Scheduled", _BEYOND
             case "Ready":
                 return True, "Scheduled", ""
             case "InvalidSpec" if self.errors:
