@@ -207,17 +207,17 @@ class Reign:
 
     def _fenced_job(self, job: SeenJob) -> AbstractContextManager[None]:
         """Surround work on one Job: if that fails, it alone is set aside, and its KronJob says so."""
-        return self._fence.around(JOBS.plural, job.namespace, job.name, then=partial(self._set_job_aside, job))
 
-    def _set_job_aside(self, job: SeenJob, error: str) -> None:
-        self._accounts.trouble(job.identity, Trouble(INTERNAL_ERROR, f"Job {job.name}: {error}"))
+        def show(error: str) -> None:
+            self._show(job.identity, f"Job {job.name}: {error}")
+
+        return self._fence.around(JOBS.plural, job.namespace, job.name, then=show)
 
     def _on_job(self, job: SeenJob, before: SeenJob | None, after: SeenJob | None) -> None:
         key = job.namespace, job.name
         if after is None or not after.is_active:
             self._refusals.on_change(job.namespace)
-        namespace, _, name = job.identity.partition("/")
-        seen = self._realm.world.kronjobs.get((namespace, name))
+        seen = self._seen(job.identity)
         if seen is None or not job.identity:
             self._maker.on_job(key, after)
             return
@@ -343,16 +343,11 @@ class Reign:
             self._take_up(seen, now)
 
     def _add(self, seen: SeenKronJob, now: Instant) -> None:
-        """Declare a KronJob that is new to this reign, and take up its Jobs."""
-        job = self._declare(seen)
-        self.book.amend({} if job is None else {seen.identity: job}, (), now)
-        self._take_up(seen, now)
-
-    def _declare(self, seen: SeenKronJob) -> Job | None:
-        """Open the account of a KronJob, and return it as the engine sees it."""
+        """Open the account of a KronJob that is new to this reign, declare it, and take up its Jobs."""
         account = self._accounts.open_account(seen)
         self._tell_changes(None, seen)
-        return None if seen.work is None else self._job(seen, account)
+        self.book.amend({} if seen.work is None else {seen.identity: self._job(seen, account)}, (), now)
+        self._take_up(seen, now)
 
     def _job(self, seen: SeenKronJob, account: Account) -> Job:
         assert seen.work is not None, "it is valid"
