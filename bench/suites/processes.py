@@ -21,7 +21,7 @@ _NOBODY = "nobody"
 _PROCESSES, _ROUNDS = 1000, 6
 _PROGRAM = "/bin/true"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-_LOOK, _SETTLING = 0.05, 1.2  # seconds; between two rounds the files come back
+_LOOK = 0.05  # seconds
 _NOTES = {
     _OWN: "output captured in two files each, as is the default",
     _USER: f"the same, as the user {_NOBODY}",
@@ -66,8 +66,13 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     user = _NOBODY if peer == _USER else ""
     command = Command((_PROGRAM,), user=user, stdout=where, stderr=where)
     runner.prepare(user, "", 2 * _PROCESSES)  # as the daemon does
-    while sum(1 for _ in (folder / "output" / "live").iterdir()) < 2 * _PROCESSES:
-        await pause(_LOOK)
+
+    async def rested() -> None:
+        """Wait until the files of the last round are gone, and those of the next one are made: some two seconds."""
+        while runner.collector.is_busy or runner.spools.lacks(0 if peer == _DISCARD else 2 * _PROCESSES):
+            await pause(_LOOK)
+
+    await rested()
     numbers = count()
     rows: list[tuple[float, float, float, float, float]] = []
     for turn in range(1 + _ROUNDS):
@@ -81,7 +86,7 @@ async def _measure(peer: str, folder: Path) -> Measurement:
         await over.wait()
         started, ended = moments["started"] - begun, moments["ended"] - begun
         bare = bare or _bare(len(starts))
-        await pause(_SETTLING)
+        await rested()
         if turn:  # the first makes the spawner, and warms the program's file
             rows.append((started, ended, *bare, alike[0]))
     await runner.close()

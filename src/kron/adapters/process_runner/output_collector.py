@@ -245,6 +245,11 @@ class OutputCollector:
         """Whether a run has spool files."""
         return bool(self._news) or run_id in self._runs
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether any run has spool files."""
+        return bool(self._news or self._runs)
+
     def free_space(self, patience: float) -> None:
         """Return when all spool files were looked at, and what they need not have was given back to the disk."""
         with self._looks:
