@@ -114,8 +114,8 @@ CHOICES = (
     bug(
         "constraint.avoid",
         "decision/constraint.py",
-        "and not any(",
-        "and not all(",
+        "return not any(test(day)",
+        "return not all(test(day)",
         f"{_CONSTRAINT}::test_avoid_rejects_what_its_clause_matches_and_nothing_else",
     ),
     bug(
