@@ -8,7 +8,7 @@ from kron.adapters.process_runner.execution import Recorded, Started
 from kron.adapters.process_runner.proc import boot_id, find_leaders, since_boot, stat
 
 _TICKS = os.sysconf("SC_CLK_TCK")  # in a second
-_NEAR = timedelta(minutes=10)  # a start may wait for its turn, and a clock may be set meanwhile: rarely by more
+_NEAR = timedelta(hours=1)  # a start may wait for its turn, and a clock may be set meanwhile: rarely by more
 
 
 def find_survivors(recorded: Iterable[Recorded]) -> list[Started]:
