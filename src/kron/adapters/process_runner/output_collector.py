@@ -272,7 +272,7 @@ class OutputCollector:
 
     def _say(self, news: Callable[[], object]) -> None:
         self._news.append(news)
-        if len(self._news) == 1:
+        if not self._changed.is_set():  # how long the queue is says nothing: other threads append to it, too
             self._changed.set()
 
     # --- in the thread ------------------------------------------------------------------------------------------------
