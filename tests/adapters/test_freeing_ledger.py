@@ -55,8 +55,9 @@ def test_an_append_for_which_nothing_can_be_freed_fails_as_before() -> None:
     assert ledger.appends == 2
 
 
-def test_another_failure_frees_nothing() -> None:
-    ledger = FullLedger(ValueError())
+@pytest.mark.parametrize("cause", [ValueError(), sqlite3.ProgrammingError("closed")], ids=["any", "sqlite3's own"])
+def test_another_failure_frees_nothing(cause: Exception) -> None:
+    ledger = FullLedger(cause)
 
     with pytest.raises(LedgerWriteError):
         asyncio.run(FreeingLedger(ledger, ledger.free).append(JobBatch()))

@@ -136,10 +136,12 @@ def _answer(result: object) -> bytes:
         ("status", b"[" * 100_000 + b"\n"),
         ("status", _answer(None)),
         ("status", _answer(_status(failed_files=[{"file": "a", "findings": [{"level": "error"}]}]))),
+        ("status", _answer(_status(failed_listen=1))),
+        ("status", _answer(_status(set_aside=[{"identity": "a"}]))),
         ("jobs", _answer([{"name": "a"}])),
         ("trigger a", b'{"ok": false, "error": "no", "exit": 0}\n'),
     ],
-    ids=["no JSON", "too deep", "no fields", "no findings", "no rows", "no exit code"],
+    ids=["no JSON", "too deep", "no fields", "no findings", "no reason", "no error", "no rows", "no exit code"],
 )
 def test_an_answer_of_the_wrong_shape_is_one_error(tmp_path: Path, command: str, answer: bytes) -> None:
     with squatting(tmp_path / "state", answer):

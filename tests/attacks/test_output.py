@@ -6,11 +6,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kron.adapters.process_runner.output import OutputLog
+from kron.adapters.process_runner.output_collector import RunOutput
+from kron.adapters.process_runner.spool import STREAMS, Spool, SpoolFiles
+from kron.adapters.process_runner.syslog import Syslog
+from tests.adapters.process_runner.test_spool import allocate
 from tests.adapters.process_runner.world import NOBODY, needs_root
 from tests.faults.conftest import NewKrond
 from tests.hosts.krond.daemon import KROND, NEVER, Krond
@@ -102,6 +108,32 @@ def test_what_a_run_allocated_is_free_after_its_end_and_no_file_is_used_again(
     until(lambda: used(state) < 32 * MEBIBYTE)
     files = {krond.ask("logs", str(row["run_id"])).stdout for row in krond.json("history", "attacker")}
     assert len(files) == 3
+
+
+def test_a_stream_that_the_full_disk_has_no_room_for_does_not_keep_what_the_other_has_allocated(
+    small_disk: Callable[[str], Path],
+) -> None:
+    state = small_disk("8m")
+    files = SpoolFiles(state / "output")
+    files.open()
+    taken = [files.take() for _ in STREAMS]
+    spools = [Spool(name, "run", stream, MEBIBYTE) for stream, (name, _) in zip(STREAMS, taken, strict=True)]
+    files.assign(spools)
+    output = RunOutput(state / "output", spools, Syslog())
+    stdout, stderr = (descriptor for _, descriptor in taken)
+    allocate(stdout, 0, MEBIBYTE // 2)
+    allocate(stderr, 0, os.statvfs(state).f_bavail * os.statvfs(state).f_frsize)
+    os.write(stdout, b"x" * (MEBIBYTE // 2))  # it is on the disk, and its log would not be
+
+    with suppress(OSError):
+        output.collect(1)
+
+    output.collect(2)
+    assert used(state) < 2 * MEBIBYTE
+    for _, descriptor in taken:
+        os.close(descriptor)
+    assert output.finish(3)
+    assert len(OutputLog(state / "output", "run").read().text()) == MEBIBYTE // 2
 
 
 _LEASES = """

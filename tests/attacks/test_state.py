@@ -205,13 +205,29 @@ def test_many_hangups_are_a_few_reloads_and_one_with_a_stop_is_no_error(krond: K
     assert [each["event"] for each in krond.events].count("Reloaded") < 30
 
 
-def test_a_job_whose_rows_cannot_be_judged_is_set_aside_alone(krond: Krond) -> None:
+def spoil_rows(krond: Krond) -> None:
+    """Let the rows of a krond that has ended say what no krond writes."""
     krond.start().signal(signal.SIGTERM)
     krond.end()
     first = "0001-01-01T00:00:00.000000Z"
     with sqlite3.connect(krond.state / "ledger.db") as connection:
         connection.execute("UPDATE job SET declared_at = ?1, served = ?1", (first,))
     connection.close()
+
+
+def test_a_job_whose_rows_cannot_be_judged_can_be_removed(krond: Krond) -> None:
+    spoil_rows(krond)
+    krond.file.write_text(krond.file.read_text().partition("[jobs.each]")[0])
+
+    krond.start()
+
+    assert [each["name"] for each in krond.events if each["event"] == "JobSetAside"] == ["each"]
+    assert krond.ask("trigger", "quick", "--wait").returncode == 0
+    assert len(krond.json("jobs")) == 2
+
+
+def test_a_job_whose_rows_cannot_be_judged_is_set_aside_alone(krond: Krond) -> None:
+    spoil_rows(krond)
 
     krond.start()
 

@@ -49,5 +49,5 @@ class FreeingLedger:
 
 def _lacks_space(cause: BaseException | None) -> bool:
     if isinstance(cause, sqlite3.Error):
-        return cause.sqlite_errorname in _NO_SPACE
+        return getattr(cause, "sqlite_errorname", "") in _NO_SPACE  # an error of the module itself has no such name
     return isinstance(cause, OSError) and cause.errno == errno.ENOSPC

@@ -1,6 +1,7 @@
 """What is kept of too much output: a head and a tail, in whole lines where possible."""
 
 import os
+import resource
 from itertools import count
 from pathlib import Path
 
@@ -186,3 +187,33 @@ def test_the_log_is_for_the_daemon_alone(tmp_path: Path) -> None:
         os.umask(before)
 
     assert modes == [0o600, 0o600]
+
+
+@pytest.mark.parametrize("compactions", [1, 2, 3])
+def test_a_reader_follows_a_log_that_is_compacted_between_two_looks(tmp_path: Path, compactions: int) -> None:
+    output, reader = Written(tmp_path, limit=1000), OutputLog(tmp_path, "run")
+
+    seen = 0
+    for _ in range(3):
+        for _ in range(compactions):  # ext4 gives the new file the inode number of the one before the last
+            output.write(b"a line\n" * 300)
+            output.log.compact()
+        seen += sum(len(piece.data) + piece.dropped for piece in reader.follow().pieces)
+
+    assert seen == output.total
+
+
+def test_a_compaction_that_fails_leaves_nothing_on_the_disk(tmp_path: Path) -> None:
+    output = Written(tmp_path, limit=5000)
+    output.write(b"a line\n" * 1000)
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))  # likewise on a full disk
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            output.log.compact()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+
+    assert list(tmp_path.iterdir()) == [output.path]
+    assert output.text() == b"a line\n" * 1000

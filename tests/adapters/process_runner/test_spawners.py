@@ -1,8 +1,14 @@
 """Spawners: made before they are needed, and made anew without anybody waiting."""
 
+import os
+import sys
 from pathlib import Path
+from threading import Event, Thread
 
+from kron.adapters.process_runner.execution import Start
 from kron.adapters.process_runner.proc import stat
+from kron.adapters.process_runner.spawner_process import SpawnerProcess
+from kron.rules.command import Command
 from tests.adapters.process_runner.world import living, spawners, until, within_time
 
 
@@ -41,3 +47,33 @@ def test_users_are_looked_up_anew_after_a_refresh(tmp_path: Path) -> None:
             await until(lambda: old.parent not in spawners())
 
     within_time(body())
+
+
+def test_a_spawner_is_asked_for_room_while_a_thread_sends() -> None:
+    start, is_over = Start("run", Command(("true",))), Event()
+
+    def send(process: SpawnerProcess) -> None:
+        while not is_over.is_set():
+            process.in_flight.extend((start, 1) for _ in range(32))
+            for _ in range(32):
+                process.in_flight.pop()
+
+    async def body() -> None:
+        process = SpawnerProcess("", "", lambda _: None, lambda _: None)
+        await process.ready
+        sending = Thread(target=send, args=(process,))
+        sending.start()
+        try:
+            assert not any(process.is_full for _ in range(20_000))
+        finally:
+            is_over.set()
+            sending.join()
+            process.close()
+            os.waitpid(process.pid, 0)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        within_time(body())
+    finally:
+        sys.setswitchinterval(before)

@@ -10,6 +10,7 @@ import pytest
 
 from kron.errors import AddressInUseError, ListenError
 from kron.hosts.listener.door import Door, open_door
+from tests.attacks.squatter import with_full_backlog
 
 
 @pytest.fixture
@@ -109,6 +110,11 @@ def test_what_a_crash_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) 
 
     assert path.is_socket()
     door.close()
+
+
+def test_a_path_whose_owner_accepts_nothing_is_in_use_and_not_waited_for(tmp_path: Path) -> None:
+    with with_full_backlog(tmp_path / "state"), pytest.raises(AddressInUseError, match="Address already in use"):
+        open_door(f"unix:{tmp_path}/state/control.sock")
 
 
 @pytest.mark.parametrize("what", ["file", "link"])

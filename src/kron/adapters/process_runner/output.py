@@ -174,19 +174,23 @@ class _Scanned:
     """The records of a log as far as it was scanned."""
 
     def __init__(self) -> None:
-        self._inode = self._end = 0
+        self._end = 0
         self._records: list[LogRecord] = []
 
     def more(self, log: BinaryIO) -> list[LogRecord]:
         """Return all records of a log; only new ones are scanned, unless it was compacted meanwhile."""
-        inode = os.fstat(log.fileno()).st_ino
-        if inode != self._inode:
-            self._inode, self._end, self._records = inode, 0, []
+        if self._records and not self._has_last(log):
+            self._end, self._records = 0, []
         log.seek(self._end)
         if found := scan(log):
             self._records = [*self._records, *found]
             self._end = sum(found[-1].parts[0])
         return self._records
+
+    def _has_last(self, log: BinaryIO) -> bool:
+        """Whether the last record is in its place. An inode number does not say that: a later log may have it again."""
+        header, ((begin, _),) = self._records[-1].header(), self._records[-1].parts
+        return os.pread(log.fileno(), len(header), begin - len(header)) == header
 
 
 class OutputLog:

@@ -154,15 +154,23 @@ class RunOutput:
 
     def collect(self, now: int) -> int:
         """Move what has come; return the most that one stream wrote."""
-        most = 0
+        most, failure = 0, None
         for source in self._sources:
-            if source.has_news():
-                log = self._log = self._log or RunLog(self._path, self._limit)
-                most = max(most, source.collect(log, now))
+            try:
+                if source.has_news():
+                    log = self._log = self._log or RunLog(self._path, self._limit)
+                    most = max(most, source.collect(log, now))
+            except OSError as error:  # a full disk: the other stream may have what is missing
+                failure = error
+        for stream in self._streams:
+            try:
+                stream.forward()
+            except OSError as error:
+                failure = error
+        if failure is not None:
+            raise failure
         if self._log is not None and most:
             self._log.compact(slack=max(_SLACK, self._limit // 2))
-        for stream in self._streams:
-            stream.forward()
         return most
 
     def finish(self, now: int) -> bool:
@@ -269,7 +277,7 @@ class OutputCollector:
 
     def _say(self, news: Callable[[], object]) -> None:
         self._news.append(news)
-        if len(self._news) == 1:
+        if not self._changed.is_set():  # how long the queue is says nothing: other threads append to it, too
             self._changed.set()
 
     # --- in the thread ------------------------------------------------------------------------------------------------

@@ -103,11 +103,15 @@ class RunLog:
         if self.kept <= self.limit + slack and self._records <= _MAX_RECORDS:
             return
         new = self._path.with_name(f"{self._path.name}.new")
-        with self._path.open("rb") as log, open(new, "wb", buffering=0, opener=_private) as target:
-            records = trimmed(scan(log), self.limit, log)
-            for record in records:
-                _write(target, record.header())
-                _copy(log, target, record)
+        try:
+            with self._path.open("rb") as log, open(new, "wb", buffering=0, opener=_private) as target:
+                records = trimmed(scan(log), self.limit, log)
+                for record in records:
+                    _write(target, record.header())
+                    _copy(log, target, record)
+        except OSError:  # a full disk: half a log must not keep it full
+            new.unlink(missing_ok=True)
+            raise
         new.replace(self._path)  # a crash before it: the next compaction overwrites the new file
         self.kept = self._records = 0
         self._count(records)

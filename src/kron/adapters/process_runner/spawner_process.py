@@ -97,8 +97,8 @@ class SpawnerProcess:
 
     @property
     def is_full(self) -> bool:
-        """Whether it has so much before it that more might not fit into the socket."""
-        return bool(self._unsent) or sum(size for _, size in self.in_flight) > _MOST_BYTES
+        """Whether it has so much before it that more might not fit into the socket; a thread may send meanwhile."""
+        return bool(self._unsent) or sum(size for _, size in tuple(self.in_flight)) > _MOST_BYTES
 
     def retire(self) -> None:
         """Ask for no more starts, so that it ends when its last child has."""

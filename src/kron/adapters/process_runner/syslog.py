@@ -129,10 +129,11 @@ class SyslogStream:
         if (reaches_end and is_last) or (not whole and len(data) == _BLOCK):
             whole = len(data)
         is_taken = self._send(data[:whole])
-        if not punch_hole(descriptor, self._position) and self._position > _NO_HOLES:
+        is_punched = punch_hole(descriptor, self._position)
+        if not is_punched and self._position > _NO_HOLES:
             os.ftruncate(descriptor, 0)
             self._position = 0
-        free_beyond_end(descriptor, self._position, _ALLOCATED + _BLOCK)
+        free_beyond_end(descriptor, self._position if is_punched else 0, _ALLOCATED + _BLOCK)
         self.is_behind = not (is_taken and reaches_end)
 
     def _send(self, data: bytes) -> bool:

@@ -245,7 +245,10 @@ class Declaration:
     def _remove(self, record: JobRecord) -> None:
         self._declared.removed.append(record.identity)
         self._before.append(record)
-        self._close(self._book.work(record), record, None)
+        try:
+            self._close(self._book.work(record), record, None)
+        except Exception as error:  # what it left cannot be judged, and is not closed
+            self._aside[record.identity] = error
         self._records.append(record._replace(declared=False, served=max(record.served, self._declared.at)))
 
     def _close(self, before: Work, record: JobRecord, after: Work | None) -> None:

@@ -82,23 +82,32 @@ def _reloaded(value: object) -> bool:
     return _RELOADED(value) and isinstance(value, dict) and ("declared_at" not in value or _CHANGES(value))
 
 
+_STATUS = _fields(
+    pid=_number,
+    version=_text,
+    started_at=_text,
+    ready=_flag,
+    draining=_flag,
+    state=_text,
+    config=_rows(_text),
+    listen=_text,
+    jobs=_number,
+    clock_ahead=_maybe(_fields(count=_number, detail=_text)),
+    active=_rows(_fields(run_id=_text, identity=_text, pid=_maybe(_number), started_at=_text)),
+    failed_reload=_maybe(_rows(_FINDING)),
+    failed_files=_rows(_FAILED_FILE),
+)
+_LATER = _fields(failed_listen=_maybe(_fields(error=_text)), set_aside=_rows(_fields(identity=_text, error=_text)))
+
+
+def _status(value: object) -> bool:
+    """Whether it is a status; an earlier krond leaves out the later fields."""
+    return _STATUS(value) and isinstance(value, dict) and _LATER({"failed_listen": None, "set_aside": [], **value})
+
+
 _REPLIES: Mapping[str, Check] = {
     "ping": _nothing,
-    "status": _fields(
-        pid=_number,
-        version=_text,
-        started_at=_text,
-        ready=_flag,
-        draining=_flag,
-        state=_text,
-        config=_rows(_text),
-        listen=_text,
-        jobs=_number,
-        clock_ahead=_maybe(_fields(count=_number, detail=_text)),
-        active=_rows(_fields(run_id=_text, identity=_text, pid=_maybe(_number), started_at=_text)),
-        failed_reload=_maybe(_rows(_FINDING)),
-        failed_files=_rows(_FAILED_FILE),
-    ),
+    "status": _status,
     "jobs": _rows(
         _fields(
             name=_text,

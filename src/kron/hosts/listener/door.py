@@ -117,13 +117,15 @@ def _remove_remains(path: str) -> None:
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):  # a link is no socket of ours
             raise FileExistsError(errno.EEXIST, "there is something that is no socket")
-        with socket.socket(socket.AF_UNIX) as asking:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as asking:
             try:
                 asking.connect(path)
             except ConnectionRefusedError:
                 os.unlink(path)  # noqa: PTH108  # the short form of a path is not one for pathlib
-            else:
-                raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+                return
+            except BlockingIOError:  # somebody listens who accepts nothing: it would be waited for without end
+                pass
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
 
 _FIXES = {
