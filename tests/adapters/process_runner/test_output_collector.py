@@ -1,5 +1,6 @@
 """The thread that collects output hears of every run, however many threads speak to it at once."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -8,7 +9,9 @@ from threading import Barrier, Thread
 
 import pytest
 
-from kron.adapters.process_runner.output_collector import OutputCollector
+from kron.adapters.process_runner.output_collector import OutputCollector, RunOutput
+from kron.adapters.process_runner.spool import Spool
+from kron.adapters.process_runner.syslog import Syslog
 
 ROUNDS, THREADS = 4000, 4  # a thread that could miss a word did so within 1,200 rounds
 
@@ -51,3 +54,29 @@ def test_a_collector_without_runs_hears_threads_that_speak_at_the_same_time(coll
         while collector.has("a run that is not there"):
             assert time.monotonic() < end, "it has not heard of what was said"
             time.sleep(0.0001)  # another thread is waited for
+
+
+def test_attributes_that_a_job_gives_its_file_are_removed_at_the_next_look(tmp_path: Path) -> None:
+    (tmp_path / "live").mkdir()
+    file = tmp_path / "live" / "1"
+    file.touch()
+    output, made = RunOutput(tmp_path, [Spool("1", "run", "stdout", 1000)], Syslog()), time.time_ns()
+    while file.stat().st_ctime_ns <= made:  # the kernel's time goes on in steps
+        os.setxattr(file, "user.ballast", b"x" * 1000)
+
+    output.collect(0)
+
+    assert os.listxattr(file) == []
+
+
+def test_what_a_process_writes_after_its_run_is_moved_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "live").mkdir()
+    output = RunOutput(tmp_path, [Spool("1", "run", "stdout", 1000)], Syslog())
+
+    with (tmp_path / "live" / "1").open("ab", buffering=0) as left_behind:
+        left_behind.write(b"still here\n")
+
+        assert not output.finish(0)
+        assert output.moved == len(b"still here\n")
+        assert not output.finish(0)
+        assert output.moved == 0

@@ -19,6 +19,7 @@ from kron.adapters.process_runner.spool import (
     Spool,
     data_from,
     data_until,
+    drop_attributes,
     free_beyond_end,
     open_spool,
     punch_hole,
@@ -28,6 +29,7 @@ from kron.adapters.process_runner.syslog import Syslog, SyslogStream
 
 _PAUSE = 0.2  # seconds between two looks; what a job writes is readable within a second
 _SHARE = 0.05  # of a processor that looking may take: with thousands of runs looks are further apart
+_LONGEST_PAUSE = 1.0  # seconds, however long a look takes: meanwhile a job can fill the disk
 _HASTE, _FLOOD = 0.02, 1 << 24  # seconds between two looks while a job writes so many bytes between them
 _LINGER = 2.0  # seconds between two looks at which processes still have the files of an ended run open
 _LONGEST_PUT_OFF = 1.0  # seconds for which a burst of starts has the processor before ended runs
@@ -47,16 +49,27 @@ class _Source:
     def __init__(self, path: Path, stream: str) -> None:
         self.path, self.stream = path, stream
         self._seen: tuple[int, int, int] | None = (0, 0, 0)  # None: there is more than was moved
+        self._touched = time.time_ns()  # the file was made before; later, when its data or attributes changed last
         self._is_punched = False  # what was read is a hole, in which nothing can be but what the job wrote later
 
     def has_news(self) -> bool:
-        """Whether the file has changed since the last look."""
+        """Whether the file, or an attribute of it, has changed since the last look."""
+        facts = self._facts()
+        return facts is not None and (self._is_new(facts) or facts.st_ctime_ns > self._touched)
+
+    def has_data(self) -> bool:
+        """Whether there is data that was not moved."""
+        facts = self._facts()
+        return facts is not None and self._is_new(facts)
+
+    def _facts(self) -> os.stat_result | None:
         try:
-            facts = self.path.stat()
+            return self.path.stat()
         except FileNotFoundError:  # someone has tidied up
-            return False
-        found = (facts.st_size, facts.st_blocks, facts.st_mtime_ns if facts.st_size else 0)
-        return found != self._seen
+            return None
+
+    def _is_new(self, facts: os.stat_result) -> bool:
+        return (facts.st_size, facts.st_blocks, facts.st_mtime_ns if facts.st_size else 0) != self._seen
 
     def collect(self, log: RunLog, now: int) -> int:
         """Move what is new to the log; return how many bytes the job has written meanwhile."""
@@ -78,10 +91,12 @@ class _Source:
             if end:  # also if nothing is new: a job can allocate what was given back
                 self._give_back(descriptor, end)
             free_beyond_end(descriptor, end if self._is_punched else 0, _ALLOCATED)
+            drop_attributes(descriptor)
             facts = os.fstat(descriptor)
             mtime = facts.st_mtime_ns if facts.st_size else 0
             is_done = end == size == facts.st_size
             self._seen = (size, facts.st_blocks, mtime) if is_done else None
+            self._touched = facts.st_ctime_ns
             return size - at
         finally:
             os.close(descriptor)
@@ -140,6 +155,7 @@ class RunOutput:
             SyslogStream(live / each.name, each.run_id, each.stream, syslog) for each in spools if each.limit is None
         ]
         self.has_ended = False
+        self.moved = 0  # bytes that one stream wrote, the most, between the last two looks
         self.reported = 0  # lines dropped by syslog of which the host knows
 
     @property
@@ -167,6 +183,7 @@ class RunOutput:
                 stream.forward()
             except OSError as error:
                 failure = error
+        self.moved = most
         if failure is not None:
             raise failure
         if self._log is not None and most:
@@ -178,7 +195,7 @@ class RunOutput:
         self.collect(now)
         if not all(seal(path) for path in self._paths):
             return False
-        while any(source.has_news() for source in self._sources):  # nothing more can come
+        while any(source.has_data() for source in self._sources):  # nothing more can come
             self.collect(now)
         for stream in self._streams:
             stream.forward(is_last=True)
@@ -303,6 +320,8 @@ class OutputCollector:
                 if run.has_ended and may_finish:
                     if run.finish(now):
                         del self._runs[run_id]
+                    elif run.moved:  # a process that it left behind writes
+                        is_active, most = True, max(most, run.moved)
                 else:
                     is_active = True
                     most = max(most, run.collect(now))
@@ -318,7 +337,9 @@ class OutputCollector:
             return None
         if most > _FLOOD or any(run.waits_for_syslog for run in self._runs.values()):
             return _HASTE
-        return max(_PAUSE, (time.monotonic() - begun) / _SHARE) if is_active else _LINGER
+        if not is_active:
+            return _LINGER
+        return min(_LONGEST_PAUSE, max(_PAUSE, (time.monotonic() - begun) / _SHARE))
 
     def _may_finish(self, now: float) -> bool:
         """Whether ended runs are looked at: a burst of starts has the processor first, for a while."""

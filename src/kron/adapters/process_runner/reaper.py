@@ -9,6 +9,7 @@ from contextlib import suppress
 from kron.adapters.process_runner.proc import children, stat
 
 _PR_SET_CHILD_SUBREAPER = 36
+_MOST = 500  # reaped in one look: a job can leave thousands of orphans a second, and other jobs wait meanwhile
 _PATIENCE = 10.0  # seconds that a zombie of our own session may wait for the code that started it
 
 
@@ -28,14 +29,21 @@ class Reaper:
         self._is_ours = is_ours  # spawners, which are waited for elsewhere
         self._session = os.getsid(0)
         self._seen: dict[int, float] = {}  # zombies of others, and since when
+        self.has_more = False  # after a look: some are left for the next one, which comes soon
 
     def reap(self) -> list[tuple[int, int]]:
-        """Return numbers and wait statuses of those that have ended."""
+        """Return numbers and wait statuses of those that have ended, or of some of them: see `has_more`."""
         found: list[tuple[int, int]] = []
+        self.has_more = False
         while (pid := _some_zombie()) is not None:
+            if len(found) >= _MOST:
+                self.has_more = True
+                break
             if not self._may_reap(pid):
                 # It hides the others from the kernel's answer: look at each.
-                found += [ended for pid in children() if self._may_reap(pid) for ended in _wait(pid)]
+                hidden = [pid for pid in children() if self._may_reap(pid)]
+                found += [ended for pid in hidden[:_MOST] for ended in _wait(pid)]
+                self.has_more = len(hidden) > _MOST
                 break
             found += _wait(pid)
         else:

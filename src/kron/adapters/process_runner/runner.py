@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _MOST_FILES_AHEAD = 4096  # spool files
 _GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
+_TURN = 0.02  # seconds between two looks while a job leaves more orphans than one look reaps
 _TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks at what nobody tells of; quick while somebody waits for it
 
 
@@ -292,7 +293,8 @@ class ProcessRunner:
         for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too
             lane.look(min(self._looked - before, _TICK))
         quick = self._orphans or self._watch.needs_ticks or self._parted is not None
-        self._tick = self._loop.call_later(_QUICK_TICK if quick else _TICK, self._look)
+        pause = _TURN if self._reaper.has_more else _QUICK_TICK if quick else _TICK
+        self._tick = self._loop.call_later(pause, self._look)
 
     def _hurry(self) -> None:
         if self._tick is not None:

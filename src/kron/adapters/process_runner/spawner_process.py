@@ -139,7 +139,9 @@ class SpawnerProcess:
         """Whether a process is this spawner, or a child of it, reported or not."""
         if pid == self.pid or pid in self.running:
             return True
-        return self._is_open and any(pid == started for started, _ in self._progress.starts(self.answered))
+        if not self._is_open or self.begun() <= self.answered:  # as nearly always: to read all of it takes long
+            return False
+        return any(pid == started for started, _ in self._progress.starts(self.answered))
 
     @property
     def may_have_more(self) -> bool:

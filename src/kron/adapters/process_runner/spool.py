@@ -212,6 +212,14 @@ def free_beyond_end(descriptor: int, begin: int, slack: int) -> None:
         os.ftruncate(descriptor, facts.st_size)  # ext4 frees these blocks only so; what is written just now is lost
 
 
+def drop_attributes(descriptor: int) -> None:
+    """Remove the attributes that a job has given its file: some file systems keep them without any limit."""
+    with suppress(OSError):  # it has none of them
+        for name in os.listxattr(descriptor):
+            if name.startswith("user."):
+                os.removexattr(descriptor, name)
+
+
 def beyond_end(facts: os.stat_result, begin: int) -> int:
     """Return how many bytes are certainly allocated beyond the end of a file whose data begins at `begin`."""
     return facts.st_blocks * 512 - max(0, facts.st_size - begin)
