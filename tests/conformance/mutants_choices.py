@@ -121,15 +121,15 @@ CHOICES = (
     bug(
         "constraint.zone hosts.zone",
         "decision/decide.py",
-        "if constraints.allows(candidate + zone.offset(candidate)):",
-        "if constraints.allows(candidate):",
+        "local = start + table.offsets[segment]",
+        "local = start",
         f"{_DECISIONS}::test_a_constraint_names_the_hours_of_the_zone_of_the_job",
     ),
     bug(
         "constraint.rejection",
         "decision/decide.py",
-        "return candidate, attempt, None",
-        "return candidate, 1, None",
+        "return start + SECOND * seconds, attempt, None",
+        "return start + SECOND * seconds, 1, None",
         f"{_DECIDE}::test_lights_that_fall_into_the_last_two_minutes_at_the_fifty_fifth_attempt",
     ),
     bug(
