@@ -150,3 +150,7 @@ def test_each_append_to_the_ledger_is_timed_and_passed_on() -> None:
 
     assert "kron_ledger_append_seconds_count 1.0" in told
     assert jobs == {JOB.identity: JOB}
+
+
+def test_jobs_that_are_set_aside_are_counted() -> None:
+    assert "kron_jobs_set_aside 3.0" in lines(JobMetrics(), HERE._replace(aside=3))

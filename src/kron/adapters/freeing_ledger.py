@@ -3,48 +3,32 @@
 import asyncio
 import errno
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
+from kron.adapters.timed_ledger import PassingLedger
+from kron.engine.jobs.store import JobBatch, JobLedger
 from kron.errors import LedgerWriteError
-from kron.instant import Instant
-from kron.rules.handled import Handled
 
 # A disk that becomes full while SQLite writes a page is an I/O error to it, unless it was full already.
 _NO_SPACE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_CANTOPEN")
 
 
-class FreeingLedger:
+class FreeingLedger(PassingLedger):
     """Passes everything on; `free` gives back what need not be on the disk, in a thread."""
 
     def __init__(self, ledger: JobLedger, free: Callable[[], object]) -> None:
-        self._ledger, self._free = ledger, free
-
-    async def open(self) -> None:
-        """Take possession."""
-        await self._ledger.open()
-
-    async def load(self) -> JobStored:
-        """Return what is remembered."""
-        return await self._ledger.load()
-
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | Handled]:
-        """Return which periods have an outcome."""
-        return await self._ledger.handled(since)
+        super().__init__(ledger)
+        self._free = free
 
     async def append(self, batch: JobBatch) -> None:
         """Remember the batch."""
         try:
-            await self._ledger.append(batch)
+            await super().append(batch)
         except LedgerWriteError as error:
             if not _lacks_space(error.__cause__):
                 raise
             await asyncio.to_thread(self._free)
-            await self._ledger.append(batch)
-
-    async def close(self) -> None:
-        """Give up possession."""
-        await self._ledger.close()
+            await super().append(batch)
 
 
 def _lacks_space(cause: BaseException | None) -> bool:

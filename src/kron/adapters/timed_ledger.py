@@ -1,4 +1,4 @@
-"""TimedLedger: a ledger of jobs, and how long each append to it took."""
+"""PassingLedger, TimedLedger: a ledger of jobs around another one, and one that says how long each append took."""
 
 from collections.abc import Callable, Mapping
 from time import perf_counter
@@ -8,11 +8,11 @@ from kron.instant import Instant
 from kron.rules.handled import Handled
 
 
-class TimedLedger:
-    """Passes everything on; `took` gets the seconds of each append, also of one that failed."""
+class PassingLedger:
+    """Passes everything on to another ledger."""
 
-    def __init__(self, ledger: JobLedger, took: Callable[[float], object]) -> None:
-        self._ledger, self._took = ledger, took
+    def __init__(self, ledger: JobLedger) -> None:
+        self._ledger = ledger
 
     async def open(self) -> None:
         """Take possession."""
@@ -28,12 +28,24 @@ class TimedLedger:
 
     async def append(self, batch: JobBatch) -> None:
         """Remember the batch."""
-        begun = perf_counter()
-        try:
-            await self._ledger.append(batch)
-        finally:
-            self._took(perf_counter() - begun)
+        await self._ledger.append(batch)
 
     async def close(self) -> None:
         """Give up possession."""
         await self._ledger.close()
+
+
+class TimedLedger(PassingLedger):
+    """Passes everything on; `took` gets the seconds of each append, also of one that failed."""
+
+    def __init__(self, ledger: JobLedger, took: Callable[[float], object]) -> None:
+        super().__init__(ledger)
+        self._took = took
+
+    async def append(self, batch: JobBatch) -> None:
+        """Remember the batch."""
+        begun = perf_counter()
+        try:
+            await super().append(batch)
+        finally:
+            self._took(perf_counter() - begun)

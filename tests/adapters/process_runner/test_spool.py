@@ -1,4 +1,4 @@
-"""Spool files are used once, are closed before they are removed, and have no blocks that nobody sees."""
+"""Spool files are used once, are closed before they are removed, and keep no blocks beyond their end."""
 
 import os
 import subprocess

@@ -210,7 +210,7 @@ class ProcessRunner:
 
     async def _make_files(self) -> None:
         try:
-            with suppress(OSError):  # a full disk: the start that needs one is told
+            with suppress(OSError):  # a full disk: the start that needs a file reports it
                 while await self.in_thread(partial(self.spools.stock, self._files_ahead)) and not self._pending:
                     pass
         finally:

@@ -123,7 +123,7 @@ def _remove_remains(path: str) -> None:
             except ConnectionRefusedError:
                 os.unlink(path)  # noqa: PTH108  # the short form of a path is not one for pathlib
                 return
-            except BlockingIOError:  # somebody listens who accepts nothing: it would be waited for without end
+            except BlockingIOError:  # its owner accepts no connection: a wait for it would not end
                 pass
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 

@@ -172,7 +172,7 @@ class Maker:
         return None
 
     def _rest(self, making: Making, seen: SeenKronJob, account: Account, seconds: float) -> float:
-        """Wait while the namespace rests; that is told once, as it is of the one that was refused."""
+        """Wait while the namespace rests, and report that once, as for the KronJob that was refused."""
         making.is_held = True
         if account.trouble is None:
             self._fail(making, seen, Trouble(FAILED_CREATE, self._in.refusals.reason(seen.namespace)))

@@ -23,7 +23,7 @@ def run_page(sight: Sight, row: HistoryRow) -> bytes:
         shown = shown.partition("\n")[2] or shown
     every = tag("a", "All of it, as text", href=f"{run_href(str(row['run_id']))}/output")
     size = tail.skipped + len(written)
-    told = f"The last {_TAIL // 1024} KiB of {size} bytes. " if tail.skipped else f"{size} bytes. "
+    summary = f"The last {_TAIL // 1024} KiB of {size} bytes. " if tail.skipped else f"{size} bytes. "
     name, identity = str(row["name"]), str(row["identity"])
     zone = sight.zone(identity)
     how = reason(row)
@@ -51,7 +51,7 @@ def run_page(sight: Sight, row: HistoryRow) -> bytes:
         section(
             "output",
             "Output",
-            tag("p", told, every),
+            tag("p", summary, every),
             tag("pre", shown, tabindex="0", aria_label="Output", class_="output") if shown else None,
         ),
         now=sight.now(),
