@@ -1,4 +1,4 @@
-"""Options in, tables out: sets up the peers, runs the suites, and says which promises held. Exits with 0 either way."""
+"""Options in, tables out: sets up the peers, runs the suites, and says which promises held."""
 
 import argparse
 import os
@@ -13,6 +13,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parent.parent)  # started as a file: `bench` is found beside `src`
 
 from bench.catalogue import SUITES
+from bench.comparison import compare
 from bench.environments import BENCH_HOME, ensure, environment_of
 from bench.results import Cells, Run
 from bench.rows import peer_of
@@ -29,8 +30,9 @@ those of one machine: compare the ratios."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the options ask for and print the tables."""
+    """Run what the options ask for and print the tables; return 1 if `--compare` finds a promise missed, else 0."""
     options = _options(arguments)
+    baseline = Run.read(options.compare) if options.compare else []  # before the run, which may overwrite this file
     suites = tuple(SUITES[name] for name in options.suite)
     peers = frozenset(options.peers)
     known = {peer_of(peer) for suite in suites for peer in suite.peers}
@@ -53,7 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if options.report:
         options.report.write_text(f"{_PREFACE}\n\n{text}\n", "utf-8")
-    return 0
+    if not options.compare:
+        return 0
+    comparison = compare(suites, baseline, runs)
+    print(f"\n## Comparison with {options.compare}\n\n{comparison}")
+    return 1 if comparison.missed else 0
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -67,6 +73,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--largest", type=int, help="leave out rows with more tasks than this; default none")
     parser.add_argument("--out", type=Path, default=BENCH_HOME / "results.jsonl", help="one line of JSON per process")
     parser.add_argument("--keep", action="store_true", help="report also on other suites that --out has results of")
+    parser.add_argument("--compare", type=_results_file, help="results of an earlier run to compare this one with")
     parser.add_argument("--report", type=Path, help="write the tables to this file, too")
     parser.add_argument(
         "--patience", type=float, default=30, help="seconds to wait for a quiet machine, in all; default 30"
@@ -76,6 +83,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _results_file(text: str) -> Path:
+    try:
+        if Run.read(file := Path(text)):
+            return file
+    except (OSError, ValueError, TypeError) as problem:
+        raise argparse.ArgumentTypeError(f"{text} holds no results of a run: {problem}") from None
+    raise argparse.ArgumentTypeError(f"no results in {text}")
 
 
 def _suite_names(text: str) -> list[str]:

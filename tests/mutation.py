@@ -1,13 +1,16 @@
-"""A copy of the package with one bug in it, for tests that show that a bug is found."""
+"""A copy of the package with one bug in it, and pytest in a process of its own that finds the bug."""
 
-import os
+from collections.abc import Iterable
 from pathlib import Path
-from shutil import copytree
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import kron
+from tests import forked
 
 PACKAGE = Path(kron.__file__).parent
+PROJECT = Path(__file__).parents[1]
+_FAILED = 1  # pytest's exit code if a test failed or a fixture raised; others mean that pytest itself was stopped
+_QUICK = ("-o", "addopts=", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain", "-x", "-q")
 
 
 class Bug(Protocol):
@@ -28,15 +31,59 @@ def changed(bug: Bug, text: str) -> str:
 
 
 def copy_package(place: Path) -> None:
-    """Link every file of the package, bytecode included, below the place, so that Python imports it from there."""
-    copytree(PACKAGE, place / "kron", copy_function=os.symlink)
+    """Link every file and folder of the package below the place, so that Python imports it from there."""
+    _link(PACKAGE, place / "kron")
 
 
 def mutate(bug: Bug, place: Path) -> None:
-    """Put a copy of the package with the bug there."""
+    """Put a copy of the package with the bug there: links, but for the module and the folders on the way to it."""
     copy_package(place)
-    module = place / "kron" / bug.module
+    *folders, name = Path(bug.module).parts
+    source, copy = PACKAGE, place / "kron"
+    for folder in folders:
+        source, copy = source / folder, copy / folder
+        copy.unlink()
+        _link(source, copy)
+    module = copy / name
     text = changed(bug, module.read_text("utf-8"))
-    for stale in (module, *(module.parent / "__pycache__").glob(f"{module.stem}.*")):
-        stale.unlink()
+    module.unlink()
     module.write_text(text, "utf-8")
+    _leave_out_bytecode(source / "__pycache__", copy / "__pycache__", module.stem)
+
+
+def _link(source: Path, copy: Path) -> None:
+    copy.mkdir()
+    for each in source.iterdir():
+        (copy / each.name).symlink_to(each)
+
+
+def _leave_out_bytecode(source: Path, copy: Path, stem: str) -> None:
+    """Keep the bytecode of the other modules of a folder."""
+    if source.exists():
+        copy.unlink()
+        _link(source, copy)
+        for stale in copy.glob(f"{stem}.*"):
+            stale.unlink()
+
+
+class Nested(NamedTuple):
+    """How a run of pytest in a process of its own ended."""
+
+    code: int
+    output: str
+
+    @property
+    def is_green(self) -> bool:
+        """Whether its tests passed."""
+        return self.code == 0
+
+    @property
+    def is_red(self) -> bool:
+        """Whether a test failed. If pytest crashed, or a fixture raised before the test began, none has."""
+        return self.code == _FAILED and any(line.startswith("FAILED ") for line in self.output.splitlines())
+
+
+def run_pytest(test: str, package: Path, options: Iterable[str] = ()) -> Nested:
+    """Run tests against the package there. They get a temporary folder of their own: an outer run cleans up its own."""
+    done = forked.run(forked.PYTEST, str(package), *_QUICK, f"--basetemp={package / 'temporary'}", *options, test)
+    return Nested(done.returncode, done.stdout + done.stderr)

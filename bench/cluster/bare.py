@@ -16,11 +16,11 @@ import aiohttp
 
 from kron.decision.decide import decide
 from kron.instant import Instant, parse_instant
-from kron.rules.kronjob.child import job_of
-from kron.rules.kronjob.entry import Entry
-from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.reading import read_kronjob
-from kron.rules.kronjob.status import Reference, Standing, status_patch
+from kron.kronjob.child_job import build_job
+from kron.kronjob.kronjob import KronJob
+from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.period_status import PeriodStatus
+from kron.kronjob.status import KronJobStatus, ObjectReference, merge_patch
 from kron.rules.verdict import Outcome
 
 _WORKERS = 16
@@ -106,32 +106,32 @@ class Bare:
 
 
 def _read(document: dict[str, Any]) -> KronJob:
-    found = read_kronjob({key: value for key, value in document.items() if key != "status"})
+    found = parse_kronjob({key: value for key, value in document.items() if key != "status"})
     assert isinstance(found, KronJob), found
     return found
 
 
-def _standing(document: dict[str, Any], at: Instant) -> Standing:
+def _standing(document: dict[str, Any], at: Instant) -> KronJobStatus:
     kronjob = _read(document)
-    return Standing(1, kronjob.definition_hash, at, coming=decide(kronjob.timing, kronjob.timing.schedule.next(at)))
+    return KronJobStatus(1, kronjob.definition_hash, at, next=decide(kronjob.timing, kronjob.timing.schedule.next(at)))
 
 
 def _work(document: dict[str, Any], at: Instant) -> Work:
     kronjob, about, before = _read(document), document["metadata"], document["status"]
     decision = decide(kronjob.timing, at)
-    job = job_of(kronjob, decision)
-    after = Standing(
+    job = build_job(kronjob, decision)
+    after = KronJobStatus(
         1,
         kronjob.definition_hash,
         parse_instant(before["definedAt"]),
-        (Entry(at, at, 1, decision.chosen_time, Outcome.EXECUTED),),
-        coming=decide(kronjob.timing, kronjob.timing.schedule.next(at)),
-        active=(Reference(about["namespace"], job["metadata"]["name"], ""),),
+        (PeriodStatus(at, at, 1, decision.chosen_time, Outcome.EXECUTED),),
+        next=decide(kronjob.timing, kronjob.timing.schedule.next(at)),
+        active=(ObjectReference(about["namespace"], job["metadata"]["name"], ""),),
     ).to_dict(before, at)
     for key in ("active", "handledPeriods"):
         after[key] = [*before.get(key, []), *after[key]]
     after["activeJobs"] = len(after["active"])
-    return Work(about["name"], job, status_patch(before, after), about["resourceVersion"])
+    return Work(about["name"], job, merge_patch(before, after), about["resourceVersion"])
 
 
 async def main() -> None:

@@ -17,8 +17,8 @@ from bench.disk import disk_folder
 from bench.suite import Measurement
 from kron.decision.decide import decide
 from kron.instant import Instant
-from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.reading import read_kronjob
+from kron.kronjob.kronjob import KronJob
+from kron.kronjob.parser import parse_kronjob
 
 _KRON, _CRON, _WINDOW = "kron", "cron", "window"  # namespaces
 _FAST = 500  # requests a second of the controllers
@@ -121,7 +121,7 @@ def _computed(size: int, nominal: Instant, window: str) -> int:
     """Return the most Jobs in a second that the KronJobs of a window choose, whatever a server then does."""
     chosen: Counter[Instant | None] = Counter()
     for document in kronjobs(_WINDOW, size, "0 * * * *", window=window):
-        kronjob = read_kronjob(document | {"metadata": {**document["metadata"], "uid": "u"}})
+        kronjob = parse_kronjob(document | {"metadata": {**document["metadata"], "uid": "u"}})
         assert isinstance(kronjob, KronJob), kronjob
         chosen[decide(kronjob.timing, nominal).chosen_time] += 1
     return max(chosen.values())

@@ -10,7 +10,7 @@ from tests.cluster.operator import install, shipped
 from tests.cluster.plane import ControlPlane
 
 from bench.disk import disk_folder
-from kron.rules.kronjob.crd import crd
+from kron.kronjob.crd import crd
 
 OPERATOR = "kron-system"  # the namespace of the operator itself
 CONNECTIONS = 16

@@ -23,7 +23,7 @@ class ShiftedClock:
 
     def __init__(self, ahead: float = 0.0) -> None:
         self._real: Any = import_module("kron.adapters.system_clock").SystemClock()
-        self.longest_wait: timedelta | None = self._real.longest_wait
+        self.max_sleep: timedelta | None = self._real.max_sleep
         self._ahead = timedelta(seconds=ahead)
         self._wake: Any = None
         self._target: datetime | None = None
@@ -62,9 +62,9 @@ class ShiftedClock:
                 self._reached.set()
         await self._real.wait_until(None if deadline is None else deadline - self._ahead, wake)
 
-    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:
+    def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:
         """Surround a wait for something other than time."""
-        surrounding: AbstractContextManager[object] = self._real.working(watched=watched)
+        surrounding: AbstractContextManager[object] = self._real.busy(watched=watched)
         return surrounding
 
 
@@ -107,13 +107,13 @@ class KronMonitored(KronSQLite):
     """The same, judged while it runs; a violation is an error of the measurement."""
 
     def sink(self) -> Any:
-        recorder, monitor = import_module("kron.hosts.recorder"), import_module("kron.hosts.monitor")
-        header = import_module("kron.theory.trace").Header("declarative", "UTC")
+        recorder, monitor = import_module("kron.trace.recorder"), import_module("kron.trace.monitor")
+        header = import_module("kron.theory.trace_format").TraceHeader("declarative", "UTC")
         assert self.clock is not None, "`wall` comes first"
-        logging_sink = import_module("kron.adapters.logging_sink").LoggingSink()
-        self.monitor = monitor.Monitor(header, logging_sink)
-        take, take_runs = self.monitor.take, self.monitor.take_runs
-        return recorder.Tap(logging_sink, recorder.Recorder(self.clock.now, take, take_runs))
+        logging_sink = import_module("kron.adapters.sinks").LoggingSink()
+        self.monitor = monitor.OnlineMonitor(header, logging_sink)
+        take, take_runs = self.monitor.emit, self.monitor.emit_batch
+        return recorder.RecordingSink(logging_sink, recorder.TraceRecorder(self.clock.now, take, take_runs))
 
     async def close(self) -> None:
         await super().close()

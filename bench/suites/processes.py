@@ -41,8 +41,8 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
 
 async def _measure(peer: str, folder: Path) -> Measurement:
     # Here, so that the runner of all benchmarks needs nothing but the standard library.
-    from kron.adapters.process_runner.execution import Exit, Start, Started
-    from kron.adapters.process_runner.runner import ProcessRunner
+    from kron.adapters.process.execution import Exit, SpawnRequest, Started
+    from kron.adapters.process.runner import ProcessRunner
     from kron.rules.command import Command
 
     moments: dict[str, float] = {}
@@ -76,7 +76,7 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     numbers = count()
     rows: list[tuple[float, float, float, float, float]] = []
     for turn in range(1 + _ROUNDS):
-        starts = [Start(f"r{next(numbers)}", command) for _ in range(_PROCESSES if turn else 1)]
+        starts = [SpawnRequest(f"r{next(numbers)}", command) for _ in range(_PROCESSES if turn else 1)]
         left.update(started=len(starts), ended=len(starts))
         over.clear()
         bare = _bare(len(starts)) if turn % 2 else None

@@ -21,14 +21,14 @@ _TEXTS = {
 def measure(peer: str, repeat: int) -> Measurement:
     """Simulate a year, write it down and judge it, as `kron simulate --verify` does; the repeat is the seed."""
     scenario, simulator, clerk = (
-        import_module(f"kron.hosts.simulation.{name}") for name in ("scenario", "simulator", "clerk")
+        import_module(f"kron.simulator.{name}") for name in ("scenario", "simulation", "trace_writer")
     )
-    trace = import_module("kron.theory.trace")
+    trace = import_module("kron.theory.trace_format")
     texts = ["* * * * *"] if peer == _MINUTELY else [f"{n % 60} {n // 60 % 24} * * *" for n in range(1000)]
-    quick = scenario.Behaviour(slow=0.0)  # a job that runs every minute has no time for more
-    behaviour = quick if peer == _MINUTELY else scenario.Behaviour()
-    jobs = tuple(scenario.Job(f"job-{n:04}", text, behaviour=behaviour) for n, text in enumerate(texts))
-    accidents = scenario.Accidents(crashes=1.0, stops=0.2, changes=0.0, freezes=0.2, jumps=0.0, faults=0.2)
+    quick = scenario.CallbackBehaviour(slow=0.0)  # a job that runs every minute has no time for more
+    behaviour = quick if peer == _MINUTELY else scenario.CallbackBehaviour()
+    jobs = tuple(scenario.SimulatedJob(f"job-{n:04}", text, behaviour=behaviour) for n, text in enumerate(texts))
+    accidents = scenario.FaultRates(crashes=1.0, stops=0.2, changes=0.0, freezes=0.2, jumps=0.0, faults=0.2)
     year = scenario.Scenario(
         jobs,
         datetime(2026, 1, 1, tzinfo=UTC),
@@ -39,7 +39,7 @@ def measure(peer: str, repeat: int) -> Measurement:
     )
     with disk_folder() as folder:
         start = perf_counter()
-        judge = clerk.Clerk(trace.Header("declarative", "Europe/Paris"), folder / "trace.jsonl", verify=True)
+        judge = clerk.TraceWriter(trace.TraceHeader("declarative", "Europe/Paris"), folder / "trace.jsonl", verify=True)
         summary = simulator.simulate(year, judge.take)
         report = judge.close()
         seconds = perf_counter() - start

@@ -39,10 +39,10 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
 
 
 def _judge(size: int) -> dict[str, float]:
-    trace, checker = import_module("kron.theory.trace"), import_module("kron.theory.checker")
-    judge = checker.Checker(trace.Header("declarative", "UTC"))
+    trace, checker = import_module("kron.theory.trace_format"), import_module("kron.theory.checker")
+    judge = checker.Checker(trace.TraceHeader("declarative", "UTC"))
     seconds, before = 0.0, 0
-    for number_of_block, positions in enumerate(_blocks(size, trace.Position)):
+    for number_of_block, positions in enumerate(_blocks(size, trace.TraceEvent)):
         start = perf_counter()
         for position in positions:
             judge.read(position)
@@ -78,11 +78,11 @@ def _blocks(size: int, position: Any) -> Iterator[list[Any]]:
 
 def _read(size: int) -> float:
     """Read the lines of a trace, as `kron verify` does."""
-    trace = import_module("kron.theory.trace")
-    header = trace.write_header(trace.Header("declarative", "UTC"))
+    trace = import_module("kron.theory.trace_format")
+    header = trace.write_header(trace.TraceHeader("declarative", "UTC"))
     lines = [
         header,
-        *(trace.write_position(each) for block in _blocks(size, trace.Position) for each in block),
+        *(trace.write_event(each) for block in _blocks(size, trace.TraceEvent) for each in block),
     ]
     start = perf_counter()
     count = sum(1 for _ in trace.read_trace(lines, ("declarative",))[1])

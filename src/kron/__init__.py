@@ -10,22 +10,22 @@ if TYPE_CHECKING:
     from kron.decision.decision import Decision
     from kron.decision.timing import Timing
     from kron.errors import KronError
-    from kron.hosts.library import Scheduler, running
-    from kron.rules.job import Job
+    from kron.hosts.library.scheduler import Scheduler, running
+    from kron.jobfile.job import Job
     from kron.rules.policy import Policy
     from kron.rules.registration import Registration
 
 _HOMES = {
     "Decision": "kron.decision.decision",
-    "Job": "kron.rules.job",
+    "Job": "kron.jobfile.job",
     "KronError": "kron.errors",
     "Policy": "kron.rules.policy",
     "Registration": "kron.rules.registration",
     "Schedule": "kron.cron.schedule",
-    "Scheduler": "kron.hosts.library",
+    "Scheduler": "kron.hosts.library.scheduler",
     "Timing": "kron.decision.timing",
     "decide": "kron.decision.decide",
-    "running": "kron.hosts.library",
+    "running": "kron.hosts.library.scheduler",
 }
 
 __all__ = [

@@ -1,5 +1,5 @@
 """python -m kron: the `kron` command."""
 
-from kron.hosts.cli.main import main
+from kron.entry_points import kron_main
 
-main()
+kron_main()

@@ -65,7 +65,7 @@ _UNITS = {  # nanoseconds; the order is Go's, longest first
 }
 _PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(h|ms|m|s|us|µs|μs|ns)")
 _LONGEST = 2**63 - 1  # nanoseconds: what Go's int64 holds, so that every duration we accept is one there too
-LONGEST_DURATION = timedelta(microseconds=_LONGEST // 1000)
+MAX_DURATION = timedelta(microseconds=_LONGEST // 1000)
 _LONGEST_TEXT = 100
 
 

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from kron.adapters.freeing_ledger import FreeingLedger
-from kron.adapters.memory_job_ledger import MemoryJobLedger
+from kron.adapters.memory_ledger import MemoryJobLedger
 from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerWriteError
 

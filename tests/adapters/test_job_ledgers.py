@@ -9,25 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
+from kron.adapters.sqlite.job_ledger import SqliteJobLedger
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.errors import LedgerError
-from kron.rules.job_record import Attempt, End, Kind, PeriodRecord, Process, Result
+from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
+from kron.rules.job_spec import definition_key
 from kron.rules.verdict import Outcome
-from kron.rules.work import definition_key
 from kron.testing import JOB_LEDGER_SUITE, MemoryJobLedger
-from kron.testing.job_samples import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, Check
+from kron.testing.job_ledger_samples import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, JobLedgerCheck
 
 
 @pytest.mark.parametrize("check", JOB_LEDGER_SUITE, ids=lambda check: check.__name__)
-def test_memory(check: Check) -> None:
+def test_memory(check: JobLedgerCheck) -> None:
     ledger = MemoryJobLedger()
 
     asyncio.run(check(lambda: ledger))
 
 
 @pytest.mark.parametrize("check", JOB_LEDGER_SUITE, ids=lambda check: check.__name__)
-def test_sqlite(check: Check, tmp_path: Path) -> None:
+def test_sqlite(check: JobLedgerCheck, tmp_path: Path) -> None:
     asyncio.run(check(lambda: SqliteJobLedger(tmp_path / "ledger.db")))
 
 
@@ -39,22 +39,31 @@ SPARSE_KEY = definition_key(SPARSE)
 MINUTES = st.integers(0, 12).map(lambda minute: NOON + minute * MINUTE)
 IDENTITIES = st.sampled_from(["a", "b"])
 RUN_IDS = st.sampled_from([f"run {number}" for number in range(8)])
-JOBS = st.builds(JOB._replace, identity=IDENTITIES, served=MINUTES, definition=st.sampled_from([KEY, OTHER_KEY, "no"]))
-PROCESSES = st.builds(Process, RUN_IDS, st.integers(1, 3), st.integers(1, 3))
+JOBS = st.builds(
+    JOB._replace, identity=IDENTITIES, handled_until=MINUTES, definition_key=st.sampled_from([KEY, OTHER_KEY, "no"])
+)
+PROCESSES = st.builds(RunHandle, RUN_IDS, st.integers(1, 3), st.integers(1, 3))
 ENDS = st.builds(
-    End, RUN_IDS, st.just(NOW), st.sampled_from(Result), st.none(), st.none(), st.just(""), retry_at=st.none() | MINUTES
+    RunEnd,
+    RUN_IDS,
+    st.just(NOW),
+    st.sampled_from(ResultCode),
+    st.none(),
+    st.none(),
+    st.just(""),
+    retry_at=st.none() | MINUTES,
 )
 
 
 @st.composite
-def attempts(draw: st.DrawFn) -> Attempt:
+def attempts(draw: st.DrawFn) -> RunStart:
     identity, run_id = draw(IDENTITIES), draw(RUN_IDS)
     if draw(st.integers(0, 4)) == 0:
-        kind, number = draw(st.sampled_from([Kind.TRIGGER, Kind.BOOT])), draw(st.sampled_from([1, 1, 2, 3]))
+        kind, number = draw(st.sampled_from([RunKind.TRIGGER, RunKind.BOOT])), draw(st.sampled_from([1, 1, 2, 3]))
         before = draw(RUN_IDS) if number > 1 else ""
-        return Attempt(run_id, identity, kind, None, None, number, NOW, KEY, "boot", before)
+        return RunStart(run_id, identity, kind, None, None, number, NOW, KEY, "boot", before)
     number = draw(st.sampled_from([1, 1, 1, 2, 3]))
-    return Attempt(run_id, identity, Kind.PERIOD, draw(MINUTES), draw(MINUTES), number, NOW, KEY, "boot")
+    return RunStart(run_id, identity, RunKind.PERIOD, draw(MINUTES), draw(MINUTES), number, NOW, KEY, "boot")
 
 
 @st.composite
@@ -77,7 +86,7 @@ BATCHES = st.builds(
 )
 
 
-async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[type], JobStored, object]:
+async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[type], JobSnapshot, object]:
     """Append what is accepted; return the answers, and what is remembered then."""
     answers: list[type] = []
     await ledger.open()

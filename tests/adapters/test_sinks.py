@@ -6,12 +6,10 @@ import logging
 
 import pytest
 
-from kron.adapters.json_lines_sink import JsonLinesSink
-from kron.adapters.logging_sink import LoggingSink
-from kron.adapters.text_sink import TextSink
-from kron.rules.event import event
-from kron.rules.history_row import closed_row
-from kron.testing.job_samples import closed_from
+from kron.adapters.sinks import JsonLinesSink, LoggingSink, TextSink
+from kron.rules.events import make_event
+from kron.rules.history import closed_row
+from kron.testing.job_ledger_samples import closed_from
 from tests.hosts.world import NOON
 
 NASTY = "two\nlines \x1b[31m and red"
@@ -20,7 +18,7 @@ NASTY = "two\nlines \x1b[31m and red"
 def test_a_line_of_json_holds_the_event_and_its_time() -> None:
     stream = io.StringIO()
 
-    JsonLinesSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
+    JsonLinesSink(stream, lambda: NOON)(make_event("TaskPreserved", taskName=NASTY))
 
     assert json.loads(stream.getvalue()) == {
         "time": "2026-03-01T12:00:00Z", "level": "DEBUG", "event": "TaskPreserved", "taskName": NASTY,
@@ -30,7 +28,7 @@ def test_a_line_of_json_holds_the_event_and_its_time() -> None:
 def test_an_event_is_one_line_of_json_whatever_a_name_holds() -> None:
     stream = io.StringIO()
 
-    JsonLinesSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
+    JsonLinesSink(stream, lambda: NOON)(make_event("TaskPreserved", taskName=NASTY))
 
     assert stream.getvalue().count("\n") == 1
 
@@ -46,7 +44,7 @@ def test_a_line_for_people_tells_of_a_run_what_they_look_for() -> None:
         "duration": 3.1, "lateness": 0,
     }  # fmt: skip
 
-    TextSink(stream, lambda: NOON)(event("RunEnded", **row))
+    TextSink(stream, lambda: NOON)(make_event("RunEnded", **row))
 
     assert stream.getvalue() == (
         "12:00:00Z   RunEnded run_id=7f-1 name=backup chosen_time=2026-03-01T11:59:57Z outcome=executed result=failed "
@@ -58,7 +56,7 @@ def test_a_line_for_people_leaves_out_what_the_decisions_of_a_range_are_computed
     stream, record = io.StringIO(), closed_from(4, 5)
     row = {**closed_row("backup", record), "decisions": {"identity": "a", "definition": "* * * * *"}}
 
-    TextSink(stream, lambda: NOON)(event("PeriodMissed", **row))
+    TextSink(stream, lambda: NOON)(make_event("PeriodMissed", **row))
 
     assert "count=5" in stream.getvalue()
     assert "decisions" not in stream.getvalue()
@@ -67,14 +65,14 @@ def test_a_line_for_people_leaves_out_what_the_decisions_of_a_range_are_computed
 def test_a_line_for_people_has_no_character_that_a_terminal_would_obey() -> None:
     stream = io.StringIO()
 
-    TextSink(stream, lambda: NOON)(event("TaskPreserved", taskName=NASTY))
+    TextSink(stream, lambda: NOON)(make_event("TaskPreserved", taskName=NASTY))
 
     assert stream.getvalue() == '12:00:00Z   TaskPreserved taskName="two?lines ?[31m and red"\n'
 
 
 def test_a_log_line_has_no_character_that_a_terminal_would_obey(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kron"):
-        LoggingSink()(event("TaskPreserved", taskName=NASTY))
+        LoggingSink()(make_event("TaskPreserved", taskName=NASTY))
 
     [record] = caplog.records
     assert record.getMessage() == 'TaskPreserved taskName="two\\nlines \\x1b[31m and red"'
@@ -82,27 +80,27 @@ def test_a_log_line_has_no_character_that_a_terminal_would_obey(caplog: pytest.L
 
 def test_a_quote_inside_quotes_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kron"):
-        LoggingSink()(event("TaskPreserved", taskName='say "hello" twice'))
+        LoggingSink()(make_event("TaskPreserved", taskName='say "hello" twice'))
 
     assert caplog.records[0].getMessage() == 'TaskPreserved taskName="say \\"hello\\" twice"'
 
 
 def test_a_log_line_cuts_a_name_of_ten_thousand_characters(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kron"):
-        LoggingSink()(event("TaskPreserved", taskName="x" * 10_000))
+        LoggingSink()(make_event("TaskPreserved", taskName="x" * 10_000))
 
     assert len(caplog.records[0].getMessage()) < 300
 
 
 def test_a_log_record_carries_the_event_for_structured_handlers(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kron"):
-        LoggingSink()(event("TaskPreserved", taskName=NASTY))
+        LoggingSink()(make_event("TaskPreserved", taskName=NASTY))
 
     assert vars(caplog.records[0])["fields"] == {"taskName": NASTY}
 
 
 def test_a_failed_run_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
-    failure = event(
+    failure = make_event(
         "TaskRunFailed", ValueError("no"), taskName="a", duration=0.1, success=False, error="ValueError: no"
     )
 

@@ -1,4 +1,7 @@
-"""Every example in the README and in docs/ is run: Python blocks are executed, `$ kron …` must print what is shown."""
+"""Every example in the README and in docs/ is run, and every link and module that they name exists.
+
+Python blocks are executed; `$ kron …` must print what is shown.
+"""
 
 import re
 import shlex
@@ -6,13 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from kron.cron.zone import database_version
-from tests.cli.runner import kron
+from kron.cron.zone import tzdata_release
+from tests.cli.kron_runner import kron
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+MODULE_PATH = re.compile(r"`(?:python )?([\w/]+\.py)(?:::?[\w.]+)?`")
+MODULE_NAME = re.compile(r"`(?:python -m )?((?:kron|tests|bench)\.(?!io\b)[\w.]+)`")
+PYTHON_FILES = [
+    path.relative_to(ROOT).as_posix()
+    for folder in ("src", "tests", "bench", "packaging")
+    for path in (ROOT / folder).rglob("*.py")
+]
 
 EXAMPLES = [(page, kind, text) for page in PAGES for kind, text in BLOCK.findall(page.read_text("utf-8"))]
 
@@ -34,7 +45,7 @@ def test_an_example_does_what_it_shows(example: tuple[Path, str, str]) -> None:
     answer = kron(*arguments)
 
     assert answer.code == 0
-    assert answer.out == shown.replace("time zone data …", f"time zone data {database_version()}")
+    assert answer.out == shown.replace("time zone data …", f"time zone data {tzdata_release()}")
 
 
 def test_there_are_examples_of_both_kinds() -> None:
@@ -48,8 +59,27 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert all(target.exists() for target in targets), targets
 
 
-def test_every_decision_is_in_the_index() -> None:
-    folder = ROOT / "docs" / "decisions"
-    index = (folder / "README.md").read_text("utf-8")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_python_file_that_a_page_names_exists(page: Path) -> None:
+    named = set(MODULE_PATH.findall(page.read_text("utf-8")))
 
-    assert all(f"({page.name})" in index for page in folder.glob("0*.md"))
+    assert [each for each in sorted(named) if not any(f"/{path}".endswith(f"/{each}") for path in PYTHON_FILES)] == []
+
+
+def module_file(module: str) -> Path | None:
+    path = (ROOT / "src" if module.startswith("kron") else ROOT) / module.replace(".", "/")
+    found = (each for each in (path.with_suffix(".py"), path / "__init__.py") if each.is_file())
+    return next(found, None)
+
+
+def is_name_of_a_module(dotted: str) -> bool:
+    module, _, name = dotted.rpartition(".")
+    file = module_file(module)
+    return file is not None and re.search(rf"\b{name}\b", file.read_text("utf-8")) is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_module_that_a_page_names_exists(page: Path) -> None:
+    named = set(MODULE_NAME.findall(page.read_text("utf-8")))
+
+    assert [each for each in sorted(named) if not (module_file(each) or is_name_of_a_module(each))] == []

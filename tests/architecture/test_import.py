@@ -9,9 +9,9 @@ import click
 import pytest
 
 import kron
-from kron.hosts.cli.commands import kron as kron_group
-from kron.hosts.cli.k8s.group import k8s as k8s_group
-from kron.hosts.krond.commands import krond as krond_group
+from kron.cli.commands import k8s as k8s_group
+from kron.cli.commands import kron as kron_group
+from kron.hosts.krond.commands.group import krond as krond_group
 from tests.commands import command_of
 
 REPORT = """
@@ -67,14 +67,13 @@ def test_importing_the_package_alone_loads_none_of_its_parts() -> None:
 )
 def test_a_command_loads_neither_the_engine_nor_the_theory_to_answer(words: list[str]) -> None:
     program, *arguments = words
-    package = "krond" if program == "krond" else "cli"
-    call = f"from kron.hosts.{package}.main import main; import contextlib, io; sys.argv[1:] = {arguments}"
+    call = f"from kron.entry_points import {program}_main as main; import contextlib, io; sys.argv[1:] = {arguments}"
     quiet = "contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit)"
 
     loaded = modules_loaded_by(f"{call}\nwith {quiet}: main()")
 
     assert "click" in loaded
-    assert not loaded & {"asyncio", "sqlite3", "kron.engine.engine", "kron.theory"}
+    assert not loaded & {"asyncio", "sqlite3", "kron.engine.loop", "kron.theory"}
 
 
 @pytest.mark.parametrize("group", [kron_group, krond_group, k8s_group], ids=["kron", "krond", "kron k8s"])

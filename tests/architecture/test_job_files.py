@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kron.rules.files.keys import KEYS
-from kron.rules.files.settings import SETTINGS, Settings
-from tests.rules.files.world import job, read, table
+from kron.jobfile.keys import KEYS
+from kron.jobfile.settings import SETTINGS, Settings
+from tests.jobfile.job_sets import job, read, table
 
 PAGE = (Path(__file__).parents[2] / "docs" / "job-files.md").read_text("utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| (.*) \|$", re.MULTILINE)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from kron.hosts.krond.commands import krond
-from kron.rules.job_record import Result
+from kron.hosts.krond.commands.group import krond
+from kron.rules.job_record import ResultCode
 from kron.rules.verdict import Outcome
 from tests.commands import command_of
 
@@ -49,4 +49,4 @@ def test_the_outcomes_are_those_of_the_code() -> None:
 def test_the_results_are_those_of_the_code() -> None:
     sentence = PAGE.partition("Results of a run:")[2].partition("\n\n")[0]
 
-    assert set(re.findall(r"`([^`]+)`", sentence)) == {result.value for result in Result}
+    assert set(re.findall(r"`([^`]+)`", sentence)) == {result.value for result in ResultCode}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.metrics_sink import JobMetrics, Present
-from kron.rules.event import HOSTS
+from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
+from kron.rules.events import HOSTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text("utf-8")
 
@@ -32,5 +32,5 @@ def test_every_rule_of_an_alarm_is_about_a_number_that_there_is() -> None:
 
 
 def _names() -> set[str]:
-    told = JobMetrics().snapshot(Present(0, (), {}, 0.0)).render().decode()
+    told = JobMetrics().snapshot(JobGauges(0, (), {}, 0.0)).render().decode()
     return {line.split(" ")[2] for line in told.splitlines() if line.startswith("# TYPE")}

@@ -7,27 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from kron.adapters.kubernetes.manifests import read_manifests
 from kron.decision.decide import decide
-from kron.hosts.manifests import read_manifests
 from kron.instant import parse_instant
-from kron.rules.kronjob.account import Why
-from kron.rules.kronjob.child import job_of
-from kron.rules.kronjob.fields import SPEC, Leaf, Table
-from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.reading import read_kronjob
+from kron.kronjob.account import Why
+from kron.kronjob.child_job import build_job
+from kron.kronjob.kronjob import KronJob
+from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.spec_fields import SPEC, ObjectField, ValueField
 from tests.cli.api_server import ApiServer
-from tests.cli.runner import kron
+from tests.cli.kron_runner import kron
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "operator.md").read_text("utf-8")
 ROW = re.compile(r"^\| `([\w.]+)` \| `?(.*?)`? \| .* \|$", re.MULTILINE)
 
 
-def defaults(table: Table, prefix: str = "") -> dict[str, str]:
+def defaults(table: ObjectField, prefix: str = "") -> dict[str, str]:
     """Return every field as the page should name it, with its default."""
     found: dict[str, str] = {}
     for name, field in table.fields.items():
-        if isinstance(field, Leaf):
+        if isinstance(field, ValueField):
             found[prefix + name] = "required" if field.required else _spelled(field.default)
         elif field.is_open:
             found[prefix + name] = "{}"
@@ -49,7 +49,7 @@ def test_the_page_has_every_field_and_its_default() -> None:
 def test_the_shipped_example_is_a_good_one() -> None:
     (given,) = read_manifests((ROOT / "examples" / "kronjob.yaml").read_text("utf-8"))
 
-    assert isinstance(read_kronjob(given), KronJob)
+    assert isinstance(parse_kronjob(given), KronJob)
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "examples" / "kronjobs").iterdir()), ids=lambda file: file.stem)
@@ -62,11 +62,11 @@ def test_an_example_is_good_and_nothing_is_to_be_said_about_it(file: Path) -> No
 def test_the_answer_of_a_cluster_on_the_page_is_what_the_command_prints(tmp_path: Path) -> None:
     (command, shown) = re.findall(r"^```\n\$ kron k8s (why [^\n]*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
     (given,) = read_manifests((ROOT / "examples" / "kronjob.yaml").read_text("utf-8"))
-    found = read_kronjob(given)
+    found = parse_kronjob(given)
     assert isinstance(found, KronJob)
     decision = decide(found.timing, parse_instant("2026-03-01T00:00:00Z"))
     created = {"creationTimestamp": "2026-03-01T02:32:20Z"}
-    job = job_of(found, decision) | {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    job = build_job(found, decision) | {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
     job["metadata"] |= created
     given["status"] = {"handledPeriods": [{"periodID": decision.period_id, "outcome": "executed", "reason": ""}]}
     server = ApiServer(tmp_path).holds(given, jobs=(job,))

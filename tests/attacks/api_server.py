@@ -13,7 +13,7 @@ from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-PROGRAM = (sys.executable, "-c", "from kron.hosts.operator.main import main; main()")
+PROGRAM = (sys.executable, "-c", "from kron.entry_points import kron_operator_main; kron_operator_main()")
 
 
 def kronjob(name: str, template: bytes, **spec: Any) -> bytes:

@@ -11,9 +11,9 @@ from typing import Any
 from aiohttp import web
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.hosts.operator.controller import Controller, Options
-from kron.hosts.operator.log import Log
-from tests.adapters.cluster.world import Step, asking, event, hang, page, say, serving
+from kron.hosts.operator.controller import Controller, OperatorConfig
+from kron.hosts.operator.log import OperatorLog
+from tests.adapters.kubernetes.scripted_server import Step, asking, event, hang, page, say, serving
 from tests.hosts.operator.replica import NOON
 
 KINDS = {"kronjobs": "KronJob", "jobs": "Job", "leases": "Lease", "events": "Event"}
@@ -119,8 +119,8 @@ async def operating(server: BadServer, *, leader_elect: bool = False) -> AsyncIt
         await clock.sleep(timedelta(seconds=seconds / 50))  # that it waits is enough
 
     async with serving(then=server.answer) as place, asking(place) as api:
-        options = Options(leader_elect=leader_elect, lease_namespace="kron-system")
-        controller = Controller(api, clock, Log(log, clock.now), options, pause=pause)
+        options = OperatorConfig(leader_elect=leader_elect, lease_namespace="kron-system")
+        controller = Controller(api, clock, OperatorLog(log, clock.now), options, pause=pause)
         life = asyncio.create_task(controller.run(asked))
         yield Operator(controller, life, clock, log)
         asked.set()

@@ -6,12 +6,12 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.timing import Timing
-from kron.engine.jobs.store import JobBatch, JobStored
+from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.instant import Instant, parse_duration
-from kron.rules.handled import NONE, Handled
-from kron.rules.kronjob.reading import read_kronjob
+from kron.kronjob.parser import parse_kronjob
+from kron.rules.job_spec import JobSpec
+from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.policy import Policy
-from kron.rules.work import Work
 from tests.attacks.turns import longest_turn
 from tests.engine.jobs.world import World
 from tests.hosts.operator.replica import MINUTE, NOON, Replica, at_noon
@@ -55,7 +55,7 @@ class Draft(NamedTuple):
         spec = {**self.spec(), "jobTemplate": {"spec": {"template": {}}}}
         metadata = {"namespace": "ns", "name": "a", "uid": "u"}
         document = {"apiVersion": "kron.io/v1alpha1", "kind": "KronJob", "metadata": metadata, "spec": spec}
-        return not isinstance(read_kronjob(document), list)
+        return not isinstance(parse_kronjob(document), list)
 
 
 def _ranges(first: date, number: int, step: int) -> list[str]:
@@ -93,14 +93,14 @@ class Forgetful:
 
     async def open(self) -> None: ...
 
-    async def load(self) -> JobStored:
-        return JobStored()
+    async def load(self) -> JobSnapshot:
+        return JobSnapshot()
 
     async def append(self, batch: JobBatch) -> None:  # noqa: ARG002
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
 
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, Handled]:
-        return dict.fromkeys(since, NONE)
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, HandledPeriods]:
+        return dict.fromkeys(since, NO_PERIODS)
 
     async def close(self) -> None: ...
 
@@ -113,7 +113,7 @@ def krond_turn(draft: Draft, *, days: int = 30) -> float:
 async def _schedule(draft: Draft, days: int) -> None:
     spec = draft.spec()
     policy = Policy(deadline=parse_duration(spec.pop("policy")["deadline"]))
-    work = Work("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")
+    work = JobSpec("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")
     world = World(start=NOON, store=Forgetful())
     await world.begin(work)
     await world.clock.advance(2 * MINUTE)
@@ -121,4 +121,4 @@ async def _schedule(draft: Draft, days: int) -> None:
     await world.clock.advance(days * DAY)
     await world.resume("a")
     await world.clock.advance(2 * MINUTE)
-    await world.engine.abandon()
+    await world.engine.crash()

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
-from kron.hosts.listener.address import address_of
+from kron.adapters.unix_socket import short_address
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def squatting(state: Path, answer: bytes, *, end: bool = True) -> Iterator[None]
     """Answer requests on the socket of a state directory; without `end`, connections stay open after the answer."""
     state.mkdir(mode=0o700, exist_ok=True)
     listening = socket.socket(socket.AF_UNIX)
-    with address_of(state / "control.sock") as address:
+    with short_address(state / "control.sock") as address:
         listening.bind(address)
     listening.listen()
     thread = Thread(target=_answer, args=(listening, answer, end))
@@ -60,7 +60,7 @@ def squatting_as(user: int, state: Path) -> Iterator[list[bytes]]:
         process.stdout.readline()
         try:
             yield heard
-            heard.append(process.communicate(timeout=20)[0])
+            heard.append(process.communicate(timeout=120)[0])
         finally:
             process.kill()
 
@@ -69,7 +69,7 @@ def squatting_as(user: int, state: Path) -> Iterator[list[bytes]]:
 def with_full_backlog(state: Path) -> Iterator[None]:
     """Listen on the socket, accept nothing, and have as many clients as may wait."""
     state.mkdir(mode=0o700)
-    with ExitStack() as stack, address_of(state / "control.sock") as address:
+    with ExitStack() as stack, short_address(state / "control.sock") as address:
         listening = stack.enter_context(socket.socket(socket.AF_UNIX))
         listening.bind(address)
         listening.listen(0)

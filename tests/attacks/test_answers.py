@@ -9,9 +9,9 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kron.adapters.cluster.answers import check, event, refusal, skew_of
+from kron.adapters.kubernetes.responses import check, clock_skew, decode_error, decode_watch_event
 from kron.errors import ApiRefusedError
-from tests.adapters.cluster.world import Step, cut, live, say, status, stream, thing
+from tests.adapters.kubernetes.scripted_server import Step, cut, live, say, status, stream, thing
 from tests.attacks.bad_server import BadServer, operating
 
 Json = Any
@@ -174,11 +174,11 @@ _EVENT = parts(type=st.sampled_from(["ADDED", "DELETED", "BOOKMARK", "ERROR", 3]
 @given(_EVENT, _PAGE, _OBJECT, st.text(max_size=10))
 def test_whatever_is_answered_is_read_or_refused_as_no_answer(line: Json, page: Json, found: Json, text: str) -> None:
     with suppress(ValueError, ApiRefusedError):
-        event(json.dumps(line).encode())
+        decode_watch_event(json.loads(json.dumps(line)))
     for verb, answer in (("list", page), ("get", found), ("delete", found)):
         with suppress(ValueError):
             check(verb, answer)
 
-    assert isinstance(refusal(403, None, {"Retry-After": text}, json.dumps(found).encode()), ApiRefusedError)
-    assert isinstance(refusal(403, None, None, found), ApiRefusedError)
-    assert isinstance(skew_of(text, 0.0), float | None)
+    assert isinstance(decode_error(403, None, {"Retry-After": text}, json.dumps(found).encode()), ApiRefusedError)
+    assert isinstance(decode_error(403, None, None, found), ApiRefusedError)
+    assert isinstance(clock_skew(text, 0.0), float | None)

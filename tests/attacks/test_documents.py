@@ -6,12 +6,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from aiohttp import web
 
+from kron.adapters.kubernetes.resources import KRONJOBS
 from kron.decision.bounds import LONGEST_ITEM, LONGEST_PARAM, LONGEST_SALT, LONGEST_ZONE, MOST_PARAMS, MOST_VALUES
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.errors import InvalidDefinitionError
-from kron.rules.kronjob.reading import read_kronjob
+from kron.errors import ApiRefusedError, InvalidDefinitionError
+from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.snapshot import parse_snapshot
+from tests.adapters.kubernetes.scripted_server import Step, asking, serving, stream
+from tests.attacks.api_server import kronjob
 from tests.attacks.documents import HEAVY, RARELY_ALLOWED, Draft, krond_turn, operator_turn
 from tests.attacks.turns import longest_turn
 from tests.calls import counted
@@ -103,7 +108,7 @@ def test_a_field_of_a_kronjob_that_is_too_long_is_refused_with_its_length_and_th
         "metadata": {"namespace": "ns", "name": "a"},
         "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {}}, **spec},
     }
-    errors = read_kronjob(document)
+    errors = parse_kronjob(document)
 
     assert isinstance(errors, list)
     assert [error.field for error in errors] == [path]
@@ -169,3 +174,41 @@ def test_no_document_that_a_search_finds_holds_the_loop_after_thirty_days(measur
     seconds, draft = climb(measure, RARELY_ALLOWED, tries=2, seed=1)
 
     assert seconds < GENEROUS, draft
+
+
+@pytest.mark.parametrize("template", [b"[" * 650_000 + b"]" * 650_000, b"[" + b",".join([b"[[]]"] * 260_000) + b"]"])
+def test_a_kronjob_of_a_million_brackets_is_refused_for_its_size_without_holding_the_loop(template: bytes) -> None:
+    document = kronjob("a", template)
+    errors: list[str] = []
+
+    async def play() -> None:
+        answers = stream(b'{"type": "ADDED", "object": ' + document + b"}\n"), say_text(document)
+        async with serving(*answers) as server, asking(server) as api:
+            found = [each async for _, each in api.watch(KRONJOBS, "", "1")]
+            found.append(await api.request("get", KRONJOBS, "greedy", "a"))
+            errors.extend(parse_snapshot(each, None).errors for each in found)
+
+    held = longest_turn(play)
+
+    assert [error.partition(",")[0] for error in errors] == ["spec: must have at most 256"] * 2
+    assert held < GENEROUS
+
+
+@pytest.mark.parametrize("said", [b"[" * 1_000_000, b'{"details": {"causes": [' + b"[]," * 340_000 + b"[]]}}"])
+def test_a_refusal_of_a_million_brackets_does_not_hold_the_loop(said: bytes) -> None:
+    async def play() -> None:
+        async with serving(say_text(said, 403)) as server, asking(server) as api:
+            with pytest.raises(ApiRefusedError) as refused:
+                await api.request("create", KRONJOBS, "greedy", body={})
+            assert refused.value.code == 403
+
+    assert longest_turn(play) < 2 * BOUND  # read in one go, it has four times as much
+
+
+def say_text(text: bytes, code: int = 200) -> Step:
+    """Answer with JSON as it is."""
+
+    async def step(_: web.Request) -> web.StreamResponse:
+        return web.Response(body=text, status=code, content_type="application/json")
+
+    return step

@@ -6,10 +6,10 @@ from datetime import timedelta
 from http.client import HTTPConnection
 from typing import Any
 
-from kron.hosts.operator.controller import Options
-from kron.hosts.operator.listening import Listening
+from kron.hosts.operator.controller import OperatorConfig
+from kron.web.probes import ProbeServer
 from tests.attacks.tenants import GREEDY, VICTIM, Tenants
-from tests.hosts.operator.process import Process
+from tests.hosts.operator.controller_process import Process
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, live
 
 BOUND = 2 * SECOND  # later than without the attack
@@ -23,7 +23,7 @@ async def lead(cluster: Tenants, number: int = MANY, **spec: Any) -> Process:
     for each in range(number):
         cluster.kronjob(f"a{each}", namespace=GREEDY, **spec)
     cluster.kronjob("b", namespace=VICTIM)
-    process = Process(cluster, Options(workers=8, leader_elect=False))
+    process = Process(cluster, OperatorConfig(workers=8, leader_elect=False))
     await cluster.clock.advance(30 * SECOND)
     return process
 
@@ -52,6 +52,22 @@ def test_many_kronjobs_over_quota_get_one_probe_at_a_time_and_delay_no_other_ten
         conditions = [status_of(cluster, f"a{each}") for each in range(MANY)]
         assert conditions == MANY * [("True", "FailedCreate", "exceeded quota: none")]
         assert cluster.tried[GREEDY] < 40  # the first ones together, and a dozen probes; of 40 each would try 40 times
+        await process.stop()
+
+    live(story())
+
+
+def test_kronjobs_that_a_webhook_denies_hold_up_none_of_their_namespace() -> None:
+    async def story() -> None:
+        cluster = Tenants()
+        cluster.denied = {f"a{each}" for each in range(1, 5)}
+        process = await lead(cluster, 5, schedule="* * * * *", policy={"deadline": "10s", "concurrency": "allow"})
+
+        await cluster.clock.advance_to(DUE + 4 * MINUTE + 30 * SECOND)
+
+        made = [f"{at:%H:%M:%S}" for at in cluster.made_at(GREEDY)]
+        assert made == [f"12:0{minute}:00" for minute in range(5)]
+        assert cluster.tried[GREEDY] < 5 + 4 * 40
         await process.stop()
 
     live(story())
@@ -132,7 +148,7 @@ def test_a_flood_of_metrics_is_answered_from_one_text_a_second() -> None:
             counted[0] += 1
             return f"kron_operator_leader {counted[0]}\n".encode()
 
-        listening = Listening("127.0.0.1:0")
+        listening = ProbeServer("127.0.0.1:0")
         await listening.open(lambda: True, lambda: True, render, lambda: now[0])
         try:
             first = await asyncio.to_thread(flood, listening.address, 200)

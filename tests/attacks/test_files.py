@@ -2,18 +2,22 @@
 
 import os
 import resource
+import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.adapters.process_runner.world import needs_root
-from tests.cli.runner import kron
-from tests.hosts.krond.daemon import KROND, NEVER, Krond
+from tests.adapters.process.recorded_runner import needs_root
+from tests.attacks.test_output import until
+from tests.cli.kron_runner import kron
+from tests.hosts.krond.krond_process import KROND, NEVER, Krond
+from tests.mounts import hanging_disk, may_mount
 
-_KRON = (KROND[0], "-c", "from kron.hosts.cli.main import main; main()")
+_KRON = (KROND[0], "-c", "from kron.entry_points import kron_main; kron_main()")
 _ENOUGH = 6  # seconds of processor time; the attacks take minutes or never end
 SOME = f"[jobs.a]\n{NEVER}\ncommand = 'true'\n"
 
@@ -54,6 +58,75 @@ def test_a_file_that_is_not_regular_is_refused_and_not_waited_for(tmp_path: Path
     refusals = [f"{path}:1: error: file: is not a regular file; give a file" for path in (device, pipe, name)]
     assert (linted.returncode, linted.stderr.splitlines()) == (1, refusals)
     assert (checked.returncode, checked.stderr.splitlines()) == (1, refusals)
+
+
+@pytest.mark.slow
+def test_a_pipe_in_a_state_directory_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    krond = Krond(tmp_path, f"[jobs.a]\n{NEVER}\ncommand = 'echo hello'\n").start()
+    assert krond.ask("trigger", "a", "--wait").returncode == 0
+    run_id = krond.json("history")[0]["run_id"]
+    assert krond.ask("stop").returncode == 0
+    krond.end()
+    at = ("--at", "2026-03-02T12:00:00Z")
+    reading = (["history"], ["why", "a", *at], ["explain", "a", *at], ["logs", "a"], ["ledger", "check"])
+    attacks = {"ledger.db-wal": reading, "output/spools": [["logs", "a"]], f"output/{run_id}.log": [["logs", "a"]]}
+    attacks["ledger.db"] = (*reading, ["ledger", "backup", str(tmp_path / "copy")])  # the last: it is overwritten
+    for name, commands in attacks.items():
+        pipe = krond.state / name
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        for command in commands:
+            found = limited(*KROND, *command, "--state", str(krond.state))
+
+            assert found.returncode in (1, 2), (name, command)
+            (line,) = (found.stdout + found.stderr).splitlines()
+            assert pipe.name in line
+            assert "is not a regular file" in line
+        pipe.unlink()
+
+
+@pytest.fixture
+def hanging(krond: Krond) -> Iterator[Callable[[], Path]]:
+    """Let the disk of a krond's job files hang. A krond that is started after this fixture is made sees it."""
+    if not may_mount():
+        pytest.skip("MOUNTING IS NOT ALLOWED HERE: a disk that hangs was not tried")
+    with ExitStack() as mounted:
+        yield lambda: mounted.enter_context(hanging_disk(krond.file))
+
+
+@pytest.mark.slow
+@needs_root
+def test_a_stop_does_not_wait_for_a_reload_whose_disk_hangs(krond: Krond, hanging: Callable[[], Path]) -> None:
+    krond.start()
+    hanging()
+    krond.signal(signal.SIGHUP)
+    until(lambda: has_reader(krond))
+
+    found = subprocess.run(
+        [*KROND, "stop", "--state", str(krond.state)], capture_output=True, text=True, check=False, timeout=45
+    )  # the reload has 60 s
+
+    assert (found.returncode, found.stderr) == (0, "")
+    assert krond.end() == 0
+
+
+def has_reader(krond: Krond) -> bool:
+    """Whether a process reads the job files for a krond."""
+    assert krond.process is not None
+    children = (path.read_text() for path in Path(f"/proc/{krond.process.pid}/task").glob("*/children"))
+    commands = (Path(f"/proc/{pid}/cmdline").read_bytes() for each in children for pid in each.split())
+    return any(b"kron.hosts.krond.file_reader" in command for command in commands)
+
+
+@pytest.mark.slow
+@needs_root
+def test_a_disk_that_hangs_at_the_start_is_one_clear_error(krond: Krond, hanging: Callable[[], Path]) -> None:
+    hanging()
+
+    found = krond.ask("run", "--config", str(krond.file))
+
+    said = "the job files could not be read within 60 s: a disk or a network may not answer"
+    assert (found.returncode, found.stderr) == (1, f"krond: error: {said}\n")
 
 
 @pytest.mark.parametrize("blank", ["\v", "\f", "\x1c", "\u2003"])

@@ -8,20 +8,19 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.cluster.credentials import CredentialError
-from kron.adapters.cluster.plugin import Command, Plugin
-from kron.hosts.operator.deployment import METRICS, RESTRICTED, cluster_wide, in_one_namespace
-from kron.hosts.operator.log import INFO, Log
+from kron.adapters.kubernetes.credentials import CredentialError, ExecConfig, ExecCredential
+from kron.hosts.operator.deployment import METRICS, RESTRICTED, cluster_objects, namespaced_objects
+from kron.hosts.operator.log import INFO, OperatorLog
 from tests.hosts.operator.replica import NOON
 from tests.packaging.chart import CHART
 from tests.packaging.containerfile import Containerfile
 
-BOTH = pytest.mark.parametrize("objects", [cluster_wide(), in_one_namespace()], ids=["cluster", "namespace"])
+BOTH = pytest.mark.parametrize("objects", [cluster_objects(), namespaced_objects()], ids=["cluster", "namespace"])
 
 
 def written(**fields: object) -> str:
     stream = io.StringIO()
-    Log(stream, lambda: NOON).write(INFO, "outcome", **fields)
+    OperatorLog(stream, lambda: NOON).write(INFO, "outcome", **fields)
     return stream.getvalue()
 
 
@@ -58,9 +57,9 @@ TOKEN = "eyJhbGciOi.secret-of-the-cloud.sig"
 
 
 def complaint(code: str) -> str:
-    command = Command((sys.executable, "-c", code), (), "client.authentication.k8s.io/v1")
+    command = ExecConfig((sys.executable, "-c", code), (), "client.authentication.k8s.io/v1")
     with pytest.raises(CredentialError) as caught:
-        asyncio.run(Plugin(command, lambda _certificate, _key: None).prove())
+        asyncio.run(ExecCredential(command, lambda _certificate, _key: None).authenticate())
     assert caught.value.__cause__ is None
     return str(caught.value).removeprefix(f"credential plugin {sys.executable}: ")
 
@@ -123,7 +122,7 @@ def test_a_drain_evicts_one_replica_at_a_time(objects: list[dict[str, Any]]) -> 
 
 
 def test_pods_without_a_priority_give_way_to_the_operator() -> None:
-    objects = cluster_wide()
+    objects = cluster_objects()
 
     found = one(objects, "PriorityClass")
     assert found["value"] > 0

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kron.hosts.operator.deployment import RESOURCES
-from kron.hosts.operator.seen import see_job
 from kron.hosts.operator.world import World
-from kron.rules.kronjob.limits import LARGEST_SPEC, LARGEST_STATUS, LONGEST_ERRORS
-from tests.adapters.cluster.reflecting import after
-from tests.adapters.cluster.world import page, thing
+from kron.kronjob.snapshot import parse_job
+from kron.kronjob.spec_fields import LONGEST_ERRORS, MAX_SPEC_BYTES, MAX_STATUS_BYTES
+from tests.adapters.kubernetes.scripted_reflector import after
+from tests.adapters.kubernetes.scripted_server import page, thing
 from tests.attacks.api_server import kronjob, operating
 from tests.hosts.operator.replica import NOON
 
@@ -58,17 +58,17 @@ def test_a_template_is_kept_as_its_json() -> None:
 
 
 def test_nothing_is_kept_of_a_spec_that_is_too_large() -> None:
-    world, size = kept_bytes(kronjob("a", b'"' + LARGEST_SPEC * b"x" + b'"'))
+    world, size = kept_bytes(kronjob("a", b'"' + MAX_SPEC_BYTES * b"x" + b'"'))
 
     seen = world.kronjobs["greedy", "a"]
     assert seen.errors.startswith("spec: must have at most 256,000 bytes as JSON, found ")
-    assert seen.work is None
+    assert seen.job_spec is None
     assert size < 10_000
 
 
 def test_a_status_that_only_a_forger_can_have_written_is_not_kept() -> None:
     document = json.loads(kronjob("a", b"{}"))
-    document["status"] = {"handledPeriods": [{"periodID": LARGEST_STATUS * "x"}]}
+    document["status"] = {"handledPeriods": [{"periodID": MAX_STATUS_BYTES * "x"}]}
 
     _, size = kept_bytes(json.dumps(document).encode())
 
@@ -91,7 +91,7 @@ def test_annotations_and_owners_of_a_forged_job_are_not_kept() -> None:
     owner = {"kind": "KronJob", "controller": True, "uid": "u" * 200_000}
     metadata: dict[str, Any] = {"namespace": "ns", "name": "a", "uid": "1", "annotations": notes}
 
-    job = see_job({"metadata": {**metadata, "ownerReferences": [owner]}})
+    job = parse_job({"metadata": {**metadata, "ownerReferences": [owner]}})
 
     assert (job.identity, len(job.owner)) == ("", 64)
 
@@ -104,4 +104,15 @@ def test_a_list_is_read_in_pages_of_few_bytes() -> None:
 
     limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
     assert limits == ["500", "62", "7", "1", "2"]  # a single object is read, whatever its length
+    assert world.view.known == {"a": "1", "b": "1"}
+
+
+def test_a_list_is_read_in_pages_of_few_values() -> None:
+    wide = thing("a", note=[[]] * 200_000)
+
+    both = page(wide, thing("b"))
+    world = after(both, both, both, page(wide, more="x"), page(thing("b")))
+
+    limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
+    assert limits == ["500", "62", "7", "1", "2"]
     assert world.view.known == {"a": "1", "b": "1"}

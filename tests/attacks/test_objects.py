@@ -1,6 +1,8 @@
 """A tenant forges Jobs and statuses of a KronJob: the KronJobs of others run on time, and the operator lives."""
 
-from collections.abc import Callable
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
@@ -9,13 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.hosts.operator.controller import Options
+from kron.hosts.operator.accounts import Listed, entry_of
+from kron.hosts.operator.controller import OperatorConfig
+from kron.hosts.operator.maker import Maker
+from kron.hosts.operator.world import World
 from kron.instant import format_instant, parse_instant
-from kron.rules.kronjob.child import MANAGED_BY, MANAGER, own_name
-from kron.rules.kronjob.crd import crd
-from kron.rules.kronjob.definition_hash import definition_hash
-from tests.hosts.operator.cluster import Cluster
-from tests.hosts.operator.process import Process
+from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, canonical_name
+from kron.kronjob.crd import crd
+from kron.kronjob.period_status import PeriodStatus
+from kron.kronjob.snapshot import parse_job, parse_snapshot
+from kron.kronjob.spec_fields import definition_hash
+from tests.calls import counted
+from tests.hosts.operator.controller_process import Process
+from tests.hosts.operator.fake_cluster import Cluster, refused
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, Replica, at_noon, live
 
 Forge = Callable[[Cluster], object]
@@ -32,12 +40,12 @@ def forged_job(cluster: Cluster, period: Any, chosen: Any, *, name: str = "", is
     """Create a Job that says it is of the tenant's KronJob, and of a period."""
     uid = cluster.objects["kronjobs", "evil", "a"]["metadata"]["uid"]
     is_time = isinstance(period, str) and period[4:5] == "-"
-    name = name or (own_name("evil/a", parse_instant(period)) if is_time else "copy")
+    name = name or (canonical_name("evil/a", parse_instant(period)) if is_time else "copy")
     notes = {"kron.io/identity": "evil/a", "kron.io/period-id": period, "kron.io/chosen-time": chosen}
     cluster.job(
         name,
         namespace="evil",
-        labels={MANAGED_BY: MANAGER},
+        labels={MANAGED_BY_LABEL: OPERATOR_NAME},
         annotations=notes,
         ownerReferences=[{"kind": "KronJob", "uid": uid, "controller": True}],
     )
@@ -64,7 +72,7 @@ def survives(forge: Forge, window: dict[str, str], *, is_first: bool) -> Cluster
         cluster.kronjob("a", "* * * * *", namespace="evil", window=window)
         if is_first:
             forge(cluster)
-        process = Process(cluster, Options(leader_elect=False))
+        process = Process(cluster, OperatorConfig(leader_elect=False))
         await cluster.clock.advance(5 * SECOND)
         if not is_first:
             forge(cluster)
@@ -216,3 +224,122 @@ def test_forged_finished_jobs_are_cleaned_up_once_each(year: str, name: str) -> 
         await replica.stop()
 
     live(story())
+
+
+def test_clean_up_compares_no_forged_job_with_every_entry_of_a_status() -> None:
+    entries, jobs = 2_000, 200
+
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *", namespace="evil", window={"duration": "6h"})
+        times = [format_instant(NOON + 3_600 * SECOND + number * SECOND) for number in range(entries)]
+        listed = [{"periodID": time, "chosenTime": time, "outcome": "executed"} for time in times]
+        seen = parse_snapshot({**cluster.objects["kronjobs", "evil", "a"], "status": {"handledPeriods": listed}}, None)
+        for number in range(jobs):
+            period = format_instant(NOON + (1 + number) * SECOND)
+            forged_job(cluster, period, period, is_over=True)
+        forged = [parse_job(each) for (plural, _, _), each in cluster.objects.items() if plural == "jobs"]
+
+        with counted(vars(PeriodStatus)["effective_time"].fget) as calls:
+            known = Listed(seen, NOON + 120 * MINUTE)
+            found = [known.has(job) for job in forged]
+
+        assert found == [True] * jobs  # older than all that is listed
+        assert 0 < calls["effective_time"] < 4 * (entries + jobs)
+
+    live(story())
+
+
+# --- thousands of Jobs ------------------------------------------------------------------------------------------------
+
+BUSY = refused(429, "TooManyRequests")
+MANY = 2_000
+BOUND = 400  # Jobs of a turn: parts of 300, and what is due beside them
+
+
+def add_jobs(cluster: Cluster, *, are_over: bool) -> None:
+    """Create Jobs of the KronJob with names of their periods' own."""
+    uid = cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
+    owner = {"kind": "KronJob", "uid": uid, "controller": True}
+    for number in range(MANY):
+        period = NOON + (1 + number) * SECOND / 10
+        text = format_instant(period)
+        notes = {"kron.io/identity": "ns/a", "kron.io/period-id": text, "kron.io/chosen-time": text}
+        name = canonical_name("ns/a", period)
+        labels = {MANAGED_BY_LABEL: OPERATOR_NAME}
+        cluster.job(name, labels=labels, annotations=notes, ownerReferences=[owner])
+    if are_over:
+        cluster.finish_all()
+
+
+def most_in_a_turn(function: Callable[..., object], story: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Live through a story; return how often a function was called between two turns of somebody else at most."""
+    most = 0
+
+    async def look(calls: Counter[str]) -> None:
+        nonlocal most
+        before = 0
+        while True:
+            most, before = max(most, calls[function.__name__] - before), calls[function.__name__]
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+
+    async def play() -> None:
+        with counted(function) as calls:
+            looking = asyncio.create_task(look(calls))
+            await story()
+            looking.cancel()
+            assert calls[function.__name__] >= MANY
+
+    live(play())
+    return most
+
+
+@pytest.mark.parametrize("function", [Maker.go_on, entry_of])
+def test_a_leader_that_takes_over_looks_at_some_hundred_jobs_a_turn(function: Callable[..., object]) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "0 * * * *", policy={"concurrency": "forbid"})
+        add_jobs(cluster, are_over=False)
+        replica = await Replica(cluster).lead()
+        await replica.stop()
+
+    assert most_in_a_turn(function, story) <= BOUND
+
+
+def test_a_list_of_thousands_of_jobs_is_taken_in_parts() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "0 * * * *")
+        add_jobs(cluster, are_over=False)
+        process = Process(cluster, OperatorConfig(leader_elect=False))
+        await cluster.clock.advance(SECOND)
+        await process.stop()
+
+    assert most_in_a_turn(World.put_job, story) <= BOUND
+
+
+def test_a_repaired_spec_takes_thousands_of_jobs_up_in_parts() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "0 * * * *", timeZone="No/Where")
+        add_jobs(cluster, are_over=False)
+        replica = await Replica(cluster).lead()
+        cluster.kronjob("a", "0 * * * *", policy={"concurrency": "forbid"})
+        await cluster.clock.advance(SECOND)
+        await replica.stop()
+
+    assert most_in_a_turn(Maker.go_on, story) <= BOUND
+
+
+def test_clean_up_looks_at_some_hundred_jobs_a_turn() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "0 * * * *")
+        await cluster.clock.advance(10 * MINUTE)
+        add_jobs(cluster, are_over=True)
+        cluster.before = lambda _verb, resource: BUSY if resource.subresource else None
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        await replica.stop()
+
+    assert most_in_a_turn(Listed.has, story) <= BOUND

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process_runner.reaper import Reaper, adopt_orphans
+from kron.adapters.process.supervision import OrphanReaper, become_subreaper
 
 _ORPHANS = 1_200
 _LOOK = 500
@@ -17,7 +17,7 @@ def test_one_look_reaps_a_part_of_very_many_orphans_and_the_next_ones_the_rest()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        adopt_orphans()
+        become_subreaper()
         os.write(writer, _reaped(_leave_orphans()).encode())
         os._exit(0)
     os.close(writer)
@@ -44,7 +44,7 @@ def _reaped(orphans: int) -> str:
     """Reap in looks until no orphan is left; return how many each look reaped, and whether it left some."""
     while len(_zombies()) < orphans:
         os.sched_yield()
-    reaper, found = Reaper(lambda _: False), []
+    reaper, found = OrphanReaper(lambda _: False), []
     while True:
         found += [str(len(reaper.reap())), str(reaper.has_more)]
         if not reaper.has_more:

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.process_runner.output import OutputLog
-from kron.adapters.process_runner.output_collector import RunOutput
-from kron.adapters.process_runner.spool import STREAMS, Spool, SpoolFiles
-from kron.adapters.process_runner.syslog import Syslog
-from tests.adapters.process_runner.test_spool import allocate
-from tests.adapters.process_runner.world import NOBODY, needs_root
+from kron.adapters.process.output import OutputLog
+from kron.adapters.process.output_collector import RunOutput
+from kron.adapters.process.spool import STREAMS, Spool, SpoolFiles
+from kron.adapters.process.syslog import Syslog
+from tests.adapters.process.recorded_runner import NOBODY, needs_root
+from tests.adapters.process.test_spool import allocate
 from tests.faults.conftest import NewKrond
-from tests.hosts.krond.daemon import KROND, NEVER, Krond
-from tests.hosts.krond.web.visitor import Visitor
+from tests.hosts.krond.krond_process import KROND, NEVER, Krond
+from tests.hosts.krond.web.page_client import PageClient
 
 pytestmark = [needs_root, pytest.mark.slow]
 MEBIBYTE = 1 << 20
@@ -76,23 +76,26 @@ def test_blocks_beyond_the_end_of_output_are_freed_while_the_run_lives(
     for _ in range(3):
         assert krond.ask("trigger", "other", "--wait").returncode == 0
 
-    assert used(state) < 32 * MEBIBYTE
+    until(lambda: used(state) < 32 * MEBIBYTE)
     assert last(krond, "attacker")["state"] == "running"
 
 
-def test_a_job_that_takes_the_whole_disk_again_and_again_stops_no_other_job(
-    new_krond: NewKrond, small_disk: Callable[[str], Path], public_folder: Path
+def test_a_job_that_takes_the_whole_disk_again_and_again_is_killed_and_stops_no_other_job(
+    new_krond: NewKrond, small_disk: Callable[[str], Path]
 ) -> None:
-    small_disk("128m")
-    taken = public_folder / "taken"
-    script = f"while :; do fallocate -n -l 110M /proc/self/fd/1 && echo >> {taken}; sleep 0.5; done"
+    state = small_disk("128m")
+    script = "trap '' TERM; while :; do fallocate -n -l 110M /proc/self/fd/1; sleep 0.1; done"
     krond = new_krond(attacker("sh", "-c", script)).start()
-    krond.ask("trigger", "attacker")
-    until(lambda: taken.exists() and len(taken.read_bytes()) > 1)  # it was freed in between
+    run_id = krond.ask("trigger", "attacker").stdout.strip()
 
-    ran = sum(krond.ask("trigger", "other", "--wait").returncode == 0 for _ in range(5))
+    killed = krond.wait_for("RunKilled")
 
-    assert ran >= 4  # a trigger that comes while the disk is full, and stays full for two seconds, is refused
+    assert (killed["run_id"], "output_limit" in killed["reason"]) == (run_id, True)
+    until(lambda: last(krond, "attacker")["state"] != "running")
+    assert (last(krond, "attacker")["result"], last(krond, "attacker")["signal"]) == ("failed", "SIGKILL")
+    assert "[krond: the job allocated disk space" in krond.ask("logs", run_id).stdout
+    until(lambda: used(state) < 32 * MEBIBYTE)
+    assert krond.ask("trigger", "other", "--wait").returncode == 0
 
 
 def test_what_a_run_allocated_is_free_after_its_end_and_no_file_is_used_again(
@@ -200,7 +203,7 @@ def test_sparse_output_costs_krond_and_its_page_no_reading(new_krond: NewKrond, 
     options = ("--listen", "127.0.0.1:0")
     krond = new_krond(attacker("sh", "-c", script, limit=limit), options=options).start()
     run = krond.ask("trigger", "attacker").stdout.strip()
-    visitor, before = Visitor(krond), bytes_read(krond)
+    visitor, before = PageClient(krond), bytes_read(krond)
 
     until(lambda: "end" in visitor.get(f"/runs/{run}").words.partition("Output")[2])
     text = visitor.get(f"/runs/{run}/output").body
@@ -215,7 +218,7 @@ def test_the_page_of_a_run_reads_the_tail_of_its_output_only(new_krond: NewKrond
     krond = new_krond(attacker("sh", "-c", script, limit="1GiB"), options=("--listen", "127.0.0.1:0")).start()
     krond.ask("trigger", "attacker", "--wait")
     run = str(last(krond, "attacker")["run_id"])
-    visitor = Visitor(krond)
+    visitor = PageClient(krond)
     until(lambda: "300000000 bytes" in visitor.get(f"/runs/{run}").words)
     before = bytes_read(krond)
 

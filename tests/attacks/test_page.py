@@ -13,9 +13,9 @@ from threading import Thread
 import pytest
 from starlette.responses import PlainTextResponse
 
-from kron.hosts.operator.listening import Listening
+from kron.web.probes import ProbeServer
 from tests.attacks.clients import HEALTH, PATIENCE, ask, connect, never_read, send
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.hosts.krond.krond_process import NEVER, Krond
 from tests.hosts.listener.served import served
 
 JOBS = f'[krond]\nlisten = "127.0.0.1:0"\n[jobs.idle]\n{NEVER}\ncommand = "true"\n'
@@ -113,7 +113,7 @@ def operator_listening(metrics: bytes) -> Iterator[int]:
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Future()
 
     async def listen() -> None:
-        listening, over = Listening("127.0.0.1:0"), asyncio.Event()
+        listening, over = ProbeServer("127.0.0.1:0"), asyncio.Event()
         await listening.open(lambda: True, lambda: True, lambda: metrics, time.monotonic)
         ready.set_result((asyncio.get_running_loop(), over, int(listening.address.rpartition(":")[2])))
         await over.wait()

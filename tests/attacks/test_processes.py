@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from tests.adapters.process_runner.world import NOBODY, needs_root
-from tests.faults.chores import living
+from tests.adapters.process.recorded_runner import NOBODY, needs_root
 from tests.faults.conftest import NewKrond
-from tests.hosts.krond.daemon import NEVER
+from tests.faults.recording_jobs import living
+from tests.hosts.krond.krond_process import NEVER
 
 pytestmark = [needs_root, pytest.mark.slow]
 SLEEPER = f"[jobs.long]\n{NEVER}\ncommand = 'sleep 1000'\n"

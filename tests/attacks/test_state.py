@@ -10,8 +10,8 @@ from time import sleep
 
 import pytest
 
-from tests.adapters.process_runner.world import needs_root
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.adapters.process.recorded_runner import needs_root
+from tests.hosts.krond.krond_process import NEVER, Krond
 
 pytestmark = pytest.mark.slow
 

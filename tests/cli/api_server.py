@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.cli.runner import Answer, kron
+from tests.cli.kron_runner import Answer, kron
 
 KRONJOBS = "/apis/kron.io/v1alpha1"
 JOBS = "/apis/batch/v1"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 GOOD: dict[str, Any] = {
     "window": {"duration": "3h"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.runner import kron, kron_process
+from tests.cli.kron_runner import kron, kron_process
 
 MISTAKES = {
     "empty text": "",

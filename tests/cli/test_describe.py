@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 import kron as package
-from tests.cli.runner import Answer, kron
-from tests.hosts.krond.runner import krond
+from tests.cli.kron_runner import Answer, kron
+from tests.hosts.krond.command_runner import krond
 
 
 def test_a_line_is_told_in_plain_english() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron
+from tests.cli.kron_runner import kron
 
 LIGHTS = "0 18 * * * @win(after,1h) @seed(stable,salt=lights) @only(between=18:58-19:00)"
 AT = ("--identity", "home/lights", "--from", "2026-03-01T00:00:00Z")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron
+from tests.cli.kron_runner import kron
 
 JOBS = "0 3 * * * @win(after,2h) name=backup command=true\n30 * * * * name=check command=true\n"
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron, kron_on_a_terminal, kron_process
+from tests.cli.kron_runner import kron, kron_on_a_terminal, kron_process
 
 SPREAD = "".join(f"0 3 * * * @win(after,2h) name=job-{number} command=true\n" for number in range(40))
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.fleet import COMMANDS, DAY, MACHINE, NEXT, SALTED, ask, seconds
-from tests.cli.runner import Answer, kron
+from tests.cli.fleet_files import COMMANDS, DAY, MACHINE, NEXT, SALTED, ask, seconds
+from tests.cli.kron_runner import Answer, kron
 
 
 @pytest.fixture

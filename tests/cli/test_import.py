@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron, kron_process
-from tests.hosts.krond.runner import krond
+from tests.cli.kron_runner import kron, kron_process
+from tests.hosts.krond.command_runner import krond
 
 CRONTAB = "CRON_TZ=Europe/Paris\n0 3 * * * @win(after,2h) /usr/sbin/backup\n*/5 * * * * cat%hello\n"
 

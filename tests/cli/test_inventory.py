@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.fleet import COMMANDS, DAY, MACHINE, NAMED, NEXT, PLAIN, SALTED, ask, fleet, inventory, seconds
-from tests.cli.runner import kron
+from tests.cli.fleet_files import COMMANDS, DAY, MACHINE, NAMED, NEXT, PLAIN, SALTED, ask, fleet, inventory, seconds
+from tests.cli.kron_runner import kron
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.cli.kron_runner import kron
 from tests.cli.manifests import GOOD, good, written
-from tests.cli.runner import kron
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 
 def test_a_good_manifest_is_silent(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_explain_asks_which_one_is_meant(tmp_path: Path) -> None:
 
 
 def test_without_its_library_the_command_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['yaml'] = None; from kron.hosts.cli.main import main; main()"
+    code = "import sys; sys.modules['yaml'] = None; from kron.entry_points import kron_main; kron_main()"
     command = [sys.executable, "-c", code, "k8s", "validate", "-f", good(tmp_path, "a")]
 
     done = subprocess.run(command, capture_output=True, text=True, check=False)

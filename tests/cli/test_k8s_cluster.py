@@ -8,11 +8,11 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.instant import parse_instant
-from kron.rules.kronjob.child import job_of
+from kron.kronjob.child_job import build_job
 from tests.cli.api_server import JOBS, KRONJOBS, ApiServer, listed, status
+from tests.cli.kron_runner import kron
 from tests.cli.manifests import CHOSEN, FIRST, GOOD, resource, written
-from tests.cli.runner import kron
-from tests.rules.kronjob.world import kronjob
+from tests.kronjob.kronjob_documents import kronjob
 
 # --- what is said -----------------------------------------------------------------------------------------------------
 
@@ -100,12 +100,12 @@ def test_what_else_is_known_of_a_period_is_told(api: ApiServer, entry: dict[str,
 def test_a_job_that_is_there_tells_of_its_period(api: ApiServer) -> None:
     owner = kronjob(**GOOD)
     second = decide(owner.timing, parse_instant("2026-03-02T00:00:00Z"))
-    api.holds(resource(), jobs=(job_of(owner, second),))
+    api.holds(resource(), jobs=(build_job(owner, second),))
 
     answer = api.kron("why", "prod/db-backup", "--at", "2026-03-02T00:00:00Z", "--json")
 
     assert (answer.code, answer.json["source"], answer.json["outcome"]) == (0, "job", "executed")
-    assert answer.json["job"] == job_of(owner, second)["metadata"]["name"]
+    assert answer.json["job"] == build_job(owner, second)["metadata"]["name"]
 
 
 def test_what_did_not_run_is_a_no(api: ApiServer) -> None:

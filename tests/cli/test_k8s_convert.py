@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from kron.hosts.manifests import read_manifests
+from kron.adapters.kubernetes.manifests import read_manifests
+from tests.cli.kron_runner import kron
 from tests.cli.manifests import GOOD, good, written
-from tests.cli.runner import kron
-from tests.rules.kronjob.test_conversion import cronjob
-from tests.rules.kronjob.world import TEMPLATE, document
+from tests.kronjob.kronjob_documents import TEMPLATE, document
+from tests.kronjob.test_conversion import cronjob
 
 POLICY = """
   policy:

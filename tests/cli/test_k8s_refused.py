@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.api_server import KRONJOBS, ApiServer, status
+from tests.cli.kron_runner import kron
 from tests.cli.manifests import CHOSEN
-from tests.cli.runner import kron
 
 FORBIDDEN = 'kronjobs.kron.io is forbidden: User "me" cannot get resource "kronjobs"'
 COMMANDS = [("next", "prod/x"), ("explain", "prod/x"), ("why", "prod/x", "--at", CHOSEN), ("validate", "prod/x")]
@@ -101,7 +101,7 @@ def test_what_cannot_be_asked_is_wrong_usage(api: ApiServer, arguments: tuple[st
 
 
 def test_without_its_library_the_command_says_what_to_install() -> None:
-    code = "import sys; sys.modules['aiohttp'] = None; from kron.hosts.cli.main import main; main()"
+    code = "import sys; sys.modules['aiohttp'] = None; from kron.entry_points import kron_main; kron_main()"
 
     done = subprocess.run(
         [sys.executable, "-c", code, "k8s", "next", "prod/x"], capture_output=True, text=True, check=False

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron
+from tests.cli.kron_runner import kron
 
 QUIET = "@policy(deadline=10m)"
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.runner import kron, kron_on_a_terminal, kron_process
+from tests.cli.kron_runner import kron, kron_on_a_terminal, kron_process
 
 BACKUP = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
 FIELDS = [

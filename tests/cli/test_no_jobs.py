@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import Answer, kron
-from tests.hosts.krond.runner import krond
+from tests.cli.kron_runner import Answer, kron
+from tests.hosts.krond.command_runner import krond
 
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "1d")
 JOB = '[jobs.x]\nschedule = "0 9 * * *"\ncommand = "/bin/true"\ndeadline = "10m"\n'

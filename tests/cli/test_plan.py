@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron
-from tests.hosts.krond.daemon import Krond
+from tests.cli.kron_runner import kron
+from tests.hosts.krond.krond_process import Krond
 
 OLD = "0 3 * * * @win(after,2h) name=backup command=true\n0 6 * * * name=check command=true\n"
 SALTED = OLD.replace("2h)", "2h) @seed(stable,salt=x)")

@@ -8,11 +8,11 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.hosts.due_instants import instant_of, milliseconds_of
 from kron.instant import format_instant, parse_instant
-from kron.theory.trace import Header, Position, events_of, write_header, write_position
-from tests.cli.runner import kron
-from tests.hosts.test_named_dues import SPREAD, Trace, chosen
+from kron.theory.trace_format import TraceEvent, TraceHeader, events_of, write_event, write_header
+from kron.trace.due_events import instant_of, milliseconds_of
+from tests.cli.kron_runner import kron
+from tests.trace.test_due_events import SPREAD, Trace, chosen
 
 LINE = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
 IDENTITY, PERIOD = "prod/db-backup", "2026-03-01T00:00:00Z"
@@ -35,8 +35,8 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
 
 
-def recompute(file: Path, *lines: Any, header: Header | None = None) -> Any:
-    texts = [write_header(header or Header("kron")), *map(json.dumps, lines)]
+def recompute(file: Path, *lines: Any, header: TraceHeader | None = None) -> Any:
+    texts = [write_header(header or TraceHeader("kron")), *map(json.dumps, lines)]
     file.write_text("".join(f"{text}\n" for text in texts), "utf-8")
     return kron("verify", str(file), "--recompute", "--json")
 
@@ -69,7 +69,7 @@ def test_dues_that_share_a_line_are_found_again(file: Path) -> None:
     trace.lists(NOON, a="10 * * * *", b="10 * * * *")
     trace.put(NOON + HOUR, "Thaw")
 
-    answer = recompute(file, *map(json.loads, map(write_position, trace.lines)), header=NAMED)
+    answer = recompute(file, *map(json.loads, map(write_event, trace.lines)), header=NAMED)
 
     assert [len(events_of(line)) for line in trace.lines] == [1, 1, 2, 1]
     assert answer.json["recompute"]["compared"] == {"Due": 2}
@@ -138,7 +138,7 @@ def test_instants_outside_the_calendar_are_a_difference_not_a_crash(file: Path) 
 
 
 def test_what_is_no_trace_still_gets_one_error_with_its_line(file: Path) -> None:
-    file.write_text(f"{write_header(Header('kron'))}\n{json.dumps(decision(chosen='noon'))}\n")
+    file.write_text(f"{write_header(TraceHeader('kron'))}\n{json.dumps(decision(chosen='noon'))}\n")
 
     answer = kron("verify", str(file), "--recompute")
 
@@ -148,11 +148,11 @@ def test_what_is_no_trace_still_gets_one_error_with_its_line(file: Path) -> None
 
 # --- dues -------------------------------------------------------------------------------------------------------------
 
-NAMED = Header("declarative", names_dues=True)
+NAMED = TraceHeader("declarative", names_dues=True)
 
 
-def lines_of(positions: list[Position]) -> list[dict[str, Any]]:
-    return [{"t": position.t, "event": position.event, **position.fields} for position in positions]
+def lines_of(positions: list[TraceEvent]) -> list[dict[str, Any]]:
+    return [{"t": position.time_ms, "event": position.kind, **position.fields} for position in positions]
 
 
 def day() -> list[dict[str, Any]]:
@@ -219,14 +219,14 @@ def test_dues_of_tasks_that_no_list_names_are_counted(file: Path) -> None:
 
 
 def test_a_trace_that_names_no_due_has_nothing_to_compare(file: Path) -> None:
-    answer = recompute(file, *lines_of(plain()), header=Header("declarative"))
+    answer = recompute(file, *lines_of(plain()), header=TraceHeader("declarative"))
 
     assert (answer.code, answer.json["recompute"]["compared"]) == (0, {})
 
 
-def plain() -> list[Position]:
+def plain() -> list[TraceEvent]:
     items = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 0}]
-    return [Position(0, "InitStart", {"call": 1, "registrations": items}), Position(0, "InitSuccess", {"call": 1})]
+    return [TraceEvent(0, "InitStart", {"call": 1, "registrations": items}), TraceEvent(0, "InitSuccess", {"call": 1})]
 
 
 MODULE = """

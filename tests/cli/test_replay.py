@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.json_lines_sink import JsonLinesSink
+from kron.adapters.sinks import JsonLinesSink
+from kron.cli.replay import LogReplay, Replayed
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.hosts.cli.replay import LogReplay, Replayed
-from kron.hosts.krond.chronicle import Chronicler
-from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.events import JobEvents
 from kron.instant import Instant, format_instant
-from tests.cli.runner import Answer, kron
+from kron.trace.job_recorder import JobRecorder
+from tests.cli.kron_runner import Answer, kron
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
 
 OUTAGE = 5_000 * MINUTE
@@ -37,7 +37,7 @@ def log() -> str:
 
     async def story(world: World) -> None:
         recorder = JobRecorder(world.clock.now, lambda _: None)
-        world.listeners.append(Chronicler(JsonLinesSink(stream, world.clock.now), recorder))
+        world.listeners.append(JobEvents(JsonLinesSink(stream, world.clock.now), recorder))
         works = work(SPREAD, "spread"), work(PARIS, "paris", deadline="1h")
         await world.begin(*works)
         await world.clock.advance(2 * HOUR)

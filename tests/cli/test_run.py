@@ -3,15 +3,14 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron_process
+from tests.cli.kron_runner import kron_process
+from tests.forked import Forked
 
 MODULE = """
 import asyncio
@@ -50,18 +49,16 @@ def in_a_folder_with_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
+def running(*arguments: str) -> Iterator[Forked]:
     """Run the command as a process; whatever the test does, it is gone afterwards."""
-    command = [sys.executable, "-c", "from kron.hosts.cli.main import main; main()", "run", *arguments]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    with Forked("kron", "run", *arguments, pipes="stdin stdout stderr") as process:
         try:
             yield process
         finally:
             process.kill()
 
 
-def read_until(process: "subprocess.Popen[str]", text: str) -> None:
+def read_until(process: Forked, text: str) -> None:
     assert process.stdout is not None
     for line in process.stdout:
         if text in line:

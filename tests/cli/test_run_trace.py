@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron, kron_process
+from tests.cli.kron_runner import kron, kron_process
 from tests.cli.test_run import read_until, running
 
 MODULE = """

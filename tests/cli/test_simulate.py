@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kron.instant import format_instant
-from tests.cli.runner import kron
+from tests.cli.kron_runner import kron
 
 MODULE = """
 from datetime import timedelta

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import kron
+from tests.cli.kron_runner import kron
 
 FIXED_DATE = '[jobs.x]  # once\nschedule = "5 14 3 11 *"\nwindow = "after,10m"\ncommand = "true"\n'
 CROWD = "# a crowd\n" + "".join(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kron.theory.trace import Header, write_header, write_position
-from tests.cli.runner import kron
+from kron.theory.trace_format import TraceHeader, write_event, write_header
+from tests.cli.kron_runner import kron
 from tests.theory.period_traces import period_trace
 from tests.theory.traces import trace
 
@@ -22,7 +22,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def save(file: Path, text: str, contract: str = "declarative") -> str:
-    lines = [write_header(Header(contract)), *(write_position(position) for position in trace(text))]
+    lines = [write_header(TraceHeader(contract)), *(write_event(position) for position in trace(text))]
     file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return str(file)
 
@@ -62,7 +62,7 @@ def test_a_policy_of_a_job_that_is_violated_is_explained(file: Path) -> None:
     lines = period_trace(
         "I D1(;deadline=10,forbid)&O1(executed;accepted=121)&RS1@121 REs1@122 D2&O2(executed)&RS2@149.5"
     )
-    texts = [write_header(Header("kron", slack=5_000)), *map(write_position, lines)]
+    texts = [write_header(TraceHeader("kron", slack=5_000)), *map(write_event, lines)]
     file.write_text("".join(f"{text}\n" for text in texts), "utf-8")
 
     answer = kron("verify", str(file))

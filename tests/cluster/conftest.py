@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.rules.kronjob.crd import crd
+from kron.kronjob.crd import crd
 from tests.cluster.build import folder, missing
 from tests.cluster.load import Load
 from tests.cluster.operator import Operator, install, shipped

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.instant import Instant, parse_instant
-from kron.rules.kronjob.child import MANAGED_BY, MANAGER, job_name
-from kron.rules.kronjob.entry import Entry, read_entries
-from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.reading import read_kronjob
+from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
+from kron.kronjob.kronjob import KronJob
+from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.period_status import PeriodStatus, parse_periods
 from kron.rules.policy import Concurrency
 from kron.rules.verdict import Outcome
 from tests.cluster.audit import Row
@@ -126,18 +126,18 @@ def _latest(kronjob: KronJob, chosen: Instant, slack: timedelta) -> Instant:
     return chosen + kronjob.policy.deadline + slack + ANSWER
 
 
-def _outcomes(document: Document, decision: Decision) -> list[Entry]:
+def _outcomes(document: Document, decision: Decision) -> list[PeriodStatus]:
     """Return what the status says of a period: its own entry, or an outage that it lies in."""
     nominal = decision.nominal_time
-    entries = [each for each in read_entries(document.get("status", {})) if each.first <= nominal <= each.last]
-    return [each for each in entries if each.number == 1] or entries
+    entries = [each for each in parse_periods(document.get("status", {})) if each.first <= nominal <= each.last]
+    return [each for each in entries if each.period_count == 1] or entries
 
 
 def _read(document: Document) -> KronJob:
-    found = read_kronjob(document)
+    found = parse_kronjob(document)
     assert isinstance(found, KronJob), found
     return found
 
 
 def _is_ours(job: Document) -> bool:
-    return bool((job["metadata"].get("labels") or {}).get(MANAGED_BY) == MANAGER)
+    return bool((job["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR_NAME)

@@ -12,7 +12,7 @@ from tests.cluster.operator import Operator
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import template
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 MOST_HANDLES = 40  # of an operator: its own, a connection for each of sixteen workers, watches, and who asks it
 _PATIENCE = 120.0  # seconds, on a busy machine

@@ -10,7 +10,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from kron.hosts.manifests import read_manifests
+from kron.adapters.kubernetes.manifests import read_manifests
 from tests.cluster.audit import Row
 from tests.cluster.child import kill_child, start_child
 from tests.cluster.client import Document, Refused
@@ -19,7 +19,7 @@ from tests.cluster.wait import wait_until
 
 ROOT = Path(__file__).parents[2]
 ACCOUNT = "kron-operator"
-PROGRAM = (sys.executable, "-c", "from kron.hosts.operator.main import main; main()")
+PROGRAM = (sys.executable, "-c", "from kron.entry_points import kron_operator_main; kron_operator_main()")
 
 
 def shipped(file: str, namespace: str) -> list[Document]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from tests.cluster.client import Document
 from tests.cluster.kubelet import ORDER
 from tests.cluster.plane import ControlPlane
-from tests.rules.kronjob.world import TEMPLATE
+from tests.kronjob.kronjob_documents import TEMPLATE
 
 
 class Told(NamedTuple):

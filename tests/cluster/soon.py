@@ -10,7 +10,7 @@ from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.instant import SECOND, Instant
 from tests.cluster.client import Document
-from tests.rules.kronjob.world import document, kronjob
+from tests.kronjob.kronjob_documents import document, kronjob
 
 Range = tuple[float, float]
 

@@ -13,12 +13,12 @@ import pytest
 from tests.cluster.operator import ACCOUNT, install, shipped
 from tests.cluster.plane import ControlPlane, free_ports
 from tests.cluster.wait import wait_until
+from tests.kronjob.kronjob_documents import document
 from tests.packaging.sandbox import NOBODY, confined, copy_packages, why_not
-from tests.rules.kronjob.world import document
 
 pytestmark = pytest.mark.cluster
 
-MAIN = "from kron.hosts.operator.main import main; main()"
+MAIN = "from kron.entry_points import kron_operator_main; kron_operator_main()"
 PACKAGES = (
     "kron", "click", "tzdata", "yaml", "prometheus_client", "starlette", "uvicorn", "anyio", "h11", "idna",
     "aiohttp", "aiohappyeyeballs", "aiosignal", "attr", "attrs", "frozenlist", "multidict", "propcache", "yarl",

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kron.hosts.manifests import read_manifests
-from kron.rules.kronjob.definition_hash import definition_hash
+from kron.adapters.kubernetes.manifests import read_manifests
+from kron.kronjob.spec_fields import definition_hash
 from tests.cluster.client import Document, Refused, path
 from tests.cluster.plane import ControlPlane, is_established
-from tests.rules.kronjob.test_definition_hash import MATERIALISED
-from tests.rules.kronjob.world import TEMPLATE, document
+from tests.kronjob.kronjob_documents import TEMPLATE, document
+from tests.kronjob.test_definition_hash import MATERIALISED
 
 pytestmark = pytest.mark.cluster
 

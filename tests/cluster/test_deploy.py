@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.kubernetes.manifests import read_manifests
 from kron.decision.decide import decide
-from kron.hosts.manifests import read_manifests
 from kron.instant import parse_instant
-from kron.rules.kronjob.child import job_of
-from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.reading import read_kronjob
+from kron.kronjob.child_job import build_job
+from kron.kronjob.kronjob import KronJob
+from kron.kronjob.parser import parse_kronjob
 from tests.cluster.client import MERGE, Client, Document, Refused, path
 from tests.cluster.operator import install, shipped
 from tests.cluster.plane import ControlPlane
@@ -128,7 +128,7 @@ def test_an_example_is_taken_as_it_is_and_so_is_its_job(plane: ControlPlane, nam
     kept = plane.admin.create(example, namespace, **STRICT)
 
     assert contains(kept, example)
-    found = read_kronjob(kept)
+    found = parse_kronjob(kept)
     assert isinstance(found, KronJob)
     decision = decide(found.timing, found.timing.schedule.next(parse_instant("2026-03-01T00:00:00Z")))
-    plane.admin.create(job_of(found, decision), **STRICT)
+    plane.admin.create(build_job(found, decision), **STRICT)

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron.instant import format_instant
-from kron.rules.kronjob.child import job_name
+from kron.kronjob.child_job import job_name
 from tests.cluster.audit import Row
 from tests.cluster.client import Document
 from tests.cluster.invariants import Found, open_periods, periods, violations
-from tests.rules.kronjob.world import document, kronjob
+from tests.kronjob.kronjob_documents import document, kronjob
 
 CREATED = datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
 UNTIL = CREATED + timedelta(minutes=4)

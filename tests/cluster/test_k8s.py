@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.kubernetes.manifests import read_manifests
 from kron.adapters.system_clock import SystemClock
 from kron.decision.decide import decide
-from kron.hosts.manifests import read_manifests
 from kron.instant import format_instant, parse_instant
-from kron.rules.coming import effective
-from kron.rules.kronjob.child import job_of
-from kron.rules.kronjob.kronjob import KronJob
-from kron.rules.kronjob.reading import read_kronjob
-from tests.cli.runner import Answer, kron
+from kron.kronjob.child_job import build_job
+from kron.kronjob.kronjob import KronJob
+from kron.kronjob.parser import parse_kronjob
+from kron.rules.periods import effective_time
+from tests.cli.kron_runner import Answer, kron
 from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.plane import ControlPlane
 from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 
@@ -66,34 +66,32 @@ def ask(plane: ControlPlane, namespace: str) -> Ask:
 def test_a_kronjob_is_foreseen_as_the_library_decides(namespace: str, ask: Ask) -> None:
     answer = ask("explain", f"{namespace}/db-backup", "--at", FIRST, "--json")
 
-    own = read_kronjob(document(namespace=namespace, window={"duration": "3h"}))
+    own = parse_kronjob(document(namespace=namespace, window={"duration": "3h"}))
     assert isinstance(own, KronJob)
     assert [answer.json] == ask("next", "db-backup", "--from", "2026-02-28T12:00:00Z", "--count", "1", "--json").json
     assert answer.json["chosen_time"] == decide(own.timing, parse_instant(FIRST)).to_dict()["chosen_time"]
 
 
-def test_why_is_answered_by_the_status_by_a_job_or_by_computing(plane: ControlPlane, namespace: str, ask: Ask) -> None:
+def test_why_believes_neither_a_status_nor_a_job_of_a_time_before_the_creation(
+    plane: ControlPlane, namespace: str, ask: Ask
+) -> None:
     kept = plane.admin.get("KronJob", namespace, "db-backup")
-    owner = read_kronjob(kept)
+    owner = parse_kronjob(kept)
     assert isinstance(owner, KronJob)
-    plane.admin.create(job_of(owner, decide(owner.timing, parse_instant("2026-03-02T00:00:00Z"))))
+    plane.admin.create(build_job(owner, decide(owner.timing, parse_instant("2026-03-02T00:00:00Z"))))
     entry = {"periodID": FIRST, "outcome": "skipped", "reason": "ConcurrencyForbid"}
     plane.admin.patch("KronJob", namespace, "db-backup", {"status": {"handledPeriods": [entry]}}, part="status")
 
     found = [ask("why", "db-backup", "--at", f"2026-03-0{day}T00:00:00Z", "--json") for day in (1, 2, 3)]
 
     told = [(answer.code, answer.json["source"], answer.json["outcome"], answer.json["reason"]) for answer in found]
-    assert told == [
-        (1, "status", "skipped", "ConcurrencyForbid"),
-        (0, "job", "executed", ""),
-        (1, "computed", None, "BeforeCreation"),
-    ]
+    assert told == [(1, "computed", None, "BeforeCreation")] * 3
 
 
 def test_why_knows_what_the_operator_did(plane: ControlPlane, namespace: str, replica: Replicas, ask: Ask) -> None:
     replica().start()
     due = due_soon(SystemClock().now(), namespace)
-    asked = ("why", "soon", "--at", format_instant(effective(due.first)))
+    asked = ("why", "soon", "--at", format_instant(effective_time(due.first)))
     plane.admin.create(due.document)
 
     planned = ask(*asked, "--json")

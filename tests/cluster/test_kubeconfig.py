@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kron.hosts.manifests import read_manifests
+from kron.adapters.kubernetes.manifests import read_manifests
 from tests.cluster.kubeconfig import write_kubeconfig
 
 

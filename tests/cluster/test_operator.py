@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from kron.instant import Instant, format_instant
-from kron.rules.kronjob.child import job_name
+from kron.kronjob.child_job import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import now
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import Sight, template
 from tests.cluster.soon import Due, due_soon
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document, kronjob
+from tests.kronjob.kronjob_documents import document, kronjob
 
 pytestmark = pytest.mark.cluster
 

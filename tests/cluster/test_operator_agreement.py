@@ -16,13 +16,13 @@ from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import Sight
 from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.krond_process import Krond
 
 pytestmark = pytest.mark.cluster
 
 Choice = dict[str, Any]
 
-KRON = (sys.executable, "-c", "from kron.hosts.cli.main import main; main()")
+KRON = (sys.executable, "-c", "from kron.entry_points import kron_main; kron_main()")
 DISTRIBUTION = {"name": "skewEarly", "params": {"shape": 3}}
 NOTES = ("period_id", "nominal_time", "chosen_time", "seed_hash")
 

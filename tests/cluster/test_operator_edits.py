@@ -15,7 +15,7 @@ from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import Sight
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import kronjob
+from tests.kronjob.kronjob_documents import kronjob
 
 pytestmark = pytest.mark.cluster
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kron.rules.kronjob.child import job_name
+from kron.kronjob.child_job import job_name
 from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
@@ -13,7 +13,7 @@ from tests.cluster.sight import Sight, template
 from tests.cluster.soon import due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document, kronjob
+from tests.kronjob.kronjob_documents import document, kronjob
 
 pytestmark = pytest.mark.cluster
 

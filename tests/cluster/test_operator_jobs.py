@@ -6,7 +6,7 @@ import pytest
 
 from kron.decision.seed import period_id
 from kron.instant import SECOND, Instant, format_instant
-from kron.rules.kronjob.child import job_name
+from kron.kronjob.child_job import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane
@@ -14,7 +14,7 @@ from tests.cluster.sight import Sight, template
 from tests.cluster.soon import Due, due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import kronjob
+from tests.kronjob.kronjob_documents import kronjob
 
 pytestmark = pytest.mark.cluster
 

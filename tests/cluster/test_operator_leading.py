@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.hosts.operator.rights import LEASE
+from kron.hosts.operator.deployment import LEASE_NAME
 from tests.cluster.client import Document
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
@@ -49,7 +49,7 @@ def test_a_leader_that_is_killed_is_followed_when_its_lease_is_old(
     first.kill()
 
     wait_until(lambda: second.number("kron_operator_leader") == 1, what="the other leads")
-    assert plane.admin.get("Lease", namespace, LEASE)["spec"]["leaseTransitions"] == 1
+    assert plane.admin.get("Lease", namespace, LEASE_NAME)["spec"]["leaseTransitions"] == 1
     load.wait_for(3)
     load.settle([second])
     sight = Sight(plane, namespace)  # a standby is armed: with its slack, nothing is missed
@@ -64,9 +64,9 @@ def test_a_leader_that_cannot_renew_starts_nothing_and_comes_back(
     load = Load(plane, namespace)
     load.add(60)
     load.wait_for(2)
-    lease = plane.admin.get("Lease", namespace, LEASE)
+    lease = plane.admin.get("Lease", namespace, LEASE_NAME)
     lease["spec"] |= {"holderIdentity": "somebody-else", "leaseDurationSeconds": 5}
-    plane.admin.patch("Lease", namespace, LEASE, {"spec": lease["spec"]})
+    plane.admin.patch("Lease", namespace, LEASE_NAME, {"spec": lease["spec"]})
 
     wait_until(lambda: operator.lines("standing by"), what="standing by")
     assert operator.number("kron_operator_leader") == 0

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from kron.rules.kronjob.crd import crd
+from kron.kronjob.crd import crd
 from tests.cluster.build import folder
 from tests.cluster.conftest import Replicas
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import Sight
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 

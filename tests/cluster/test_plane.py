@@ -12,7 +12,7 @@ from tests.cluster.client import Refused
 from tests.cluster.kubelet import ORDER
 from tests.cluster.plane import ControlPlane
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.cluster.api import Api
-from kron.adapters.cluster.lease import Election
-from kron.adapters.cluster.reflector import PAGE, Key, Reflector
-from kron.adapters.cluster.resources import KRONJOBS
+from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.leader_election import LeaderElector
+from kron.adapters.kubernetes.reflector import PAGE, Key, Reflector
+from kron.adapters.kubernetes.resources import KRONJOBS
 from kron.errors import ApiError, ApiRefusedError
 from tests.cluster.client import Refused
 from tests.cluster.plane import ControlPlane
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import document
+from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 
@@ -34,10 +34,11 @@ class Names:
     def keep(self, document: dict[str, Any]) -> str:
         return str(document["metadata"]["name"])
 
-    def replace(self, kept: dict[Key, str], version: str) -> None:
+    def replace(self, kept: dict[Key, str], version: str) -> tuple[None, ...]:
         self.known = {*kept.values()}
         self.lists.append(version)
         self.changed.set()
+        return ()
 
     def put(self, key: Key, kept: str) -> None:
         assert key[1] == kept
@@ -63,7 +64,7 @@ class Names:
 class World:
     """A reflector of one namespace, which can be stopped and started."""
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: ApiClient, namespace: str) -> None:
         self.view = Names()
         self.causes: list[str] = []
         self.reflector = Reflector(api, KRONJOBS, namespace, self.view)
@@ -95,7 +96,7 @@ def kubeconfig(plane: ControlPlane, namespace: str) -> str:
 @asynccontextmanager
 async def reflecting(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
     """Reflect the KronJobs of a namespace as long as the block."""
-    api = await Api.connect(kubeconfig(plane, namespace))
+    api = await ApiClient.connect(kubeconfig(plane, namespace))
     world = World(api, namespace)
     world.start()
     try:
@@ -185,22 +186,22 @@ def test_a_server_that_refuses_is_told_and_asked_until_it_does_not(plane: Contro
 
 def test_of_two_replicas_one_leads_and_the_other_follows_at_once(plane: ControlPlane, namespace: str) -> None:
     async def play() -> None:
-        api = await Api.connect(kubeconfig(plane, namespace))
+        api = await ApiClient.connect(kubeconfig(plane, namespace))
         changed = asyncio.Event()
         pair = [
-            Election(api, namespace, "kron", name, retry_period=0.1, on_change=lambda _: changed.set())
+            LeaderElector(api, namespace, "kron", name, retry_period=0.1, on_change=lambda _: changed.set())
             for name in ("one", "two")
         ]
         tasks = [asyncio.create_task(each.run()) for each in pair]
         await changed.wait()
-        first, second = sorted(pair, key=lambda each: not each.is_leading())
-        assert (first.is_leading(), second.is_leading()) == (True, False)
+        first, second = sorted(pair, key=lambda each: not each.is_leader())
+        assert (first.is_leader(), second.is_leader()) == (True, False)
 
         await first.release()
         changed.clear()
         await changed.wait()
 
-        assert (first.is_leading(), second.is_leading()) == (False, True)
+        assert (first.is_leader(), second.is_leader()) == (False, True)
         assert plane.admin.get("Lease", namespace, "kron")["spec"]["leaseTransitions"] == 1
         for task in tasks:
             task.cancel()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.system_clock import SystemClock
-from kron.rules.kronjob.child import job_name
+from kron.kronjob.child_job import job_name
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.quota import forbid_jobs
@@ -14,7 +14,7 @@ from tests.cluster.role import Comparison, compare
 from tests.cluster.soon import due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
-from tests.rules.kronjob.world import kronjob
+from tests.kronjob.kronjob_documents import kronjob
 
 pytestmark = pytest.mark.cluster
 

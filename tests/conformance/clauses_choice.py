@@ -56,7 +56,7 @@ CHOICE = (
         "A job has a stable identity, and a cron expression as its schedule.",
         f"{_SEED}::test_an_identity_is_one_line_of_text_that_utf_8_can_hold",
         "decision/test_timing_errors::test_a_definition_needs_a_schedule",
-        "hosts/krond/test_job_files::test_the_identity_has_the_absolute_normalised_path_and_keeps_links",
+        "adapters/files/test_job_files::test_the_identity_has_the_absolute_normalised_path_and_keeps_links",
     ),
     _row(
         _INPUT,
@@ -225,8 +225,8 @@ CHOICE = (
         _SEEDS,
         "seed.shown",
         "Logs and what a host shows of a period have the seed hash.",
-        "rules/test_answer::test_an_answer_as_json_has_the_rows_with_the_windows_the_seeds_and_the_definitions",
-        "rules/kronjob/test_child::test_the_annotations_of_a_job",
+        "why/test_explanation::test_an_answer_as_json_has_the_rows_with_the_windows_the_seeds_and_the_definitions",
+        "kronjob/test_child_job::test_the_annotations_of_a_job",
     ),
     _row(
         _SEEDS,

@@ -46,7 +46,7 @@ HOSTS = (
         "The operator looks for a Job of the period before it creates one.",
         "hosts/operator/test_faults::test_a_job_whose_answer_was_lost_is_found_and_not_made_again",
         "hosts/operator/test_crashes::test_a_job_that_ran_before_the_status_was_written_is_found_after_a_restart",
-        "hosts/operator/test_reign::test_a_job_deleted_by_hand_ends_its_execution_and_is_never_made_again",
+        "hosts/operator/test_leader_session::test_a_job_deleted_by_hand_ends_its_execution_and_is_never_made_again",
     ),
     _row(
         _ONCE,
@@ -97,7 +97,7 @@ HOSTS = (
         _CHANGE,
         "change.active",
         "The concurrency policy of the new definition governs executions that are active.",
-        "hosts/krond/test_reloading::test_a_job_that_is_gone_and_comes_back_is_active_while_it_runs",
+        "hosts/krond/test_reload::test_a_job_that_is_gone_and_comes_back_is_active_while_it_runs",
     ),
     _row(
         _CHANGE,
@@ -105,7 +105,7 @@ HOSTS = (
         "A file with errors stops no other file; at a reload its jobs stay as they were.",
         f"{_FILES}::test_krond_starts_the_sound_files_and_shows_the_failed_ones",
         f"{_FILES}::test_a_reload_takes_up_the_good_files_and_keeps_the_jobs_of_the_bad_one",
-        "hosts/krond/test_reading::test_a_file_with_errors_takes_no_jobs_from_another_file",
+        "hosts/krond/test_file_reader::test_a_file_with_errors_takes_no_jobs_from_another_file",
     ),
     _row(
         _CHANGE,
@@ -180,7 +180,7 @@ HOSTS = (
         "shown.replay",
         "The log has all that is needed to make a decision again without the host.",
         "cli/test_explain::test_a_log_line_that_holds_a_decision_is_replayed",
-        "hosts/operator/test_reign::test_a_decision_of_the_log_is_found_again_by_whoever_replays_it",
+        "hosts/operator/test_leader_session::test_a_decision_of_the_log_is_found_again_by_whoever_replays_it",
         "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
     ),
     _row(
@@ -190,7 +190,7 @@ HOSTS = (
         "cli/test_replay::test_the_event_of_a_range_has_the_schedule_line_its_first_and_its_last_period_and_their_number",
         "cli/test_replay::test_the_line_of_a_range_says_all_that_influences_its_decisions",
         "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
-        "hosts/operator/test_reign::test_every_period_of_an_outage_is_computed_from_the_log_alone",
+        "hosts/operator/test_leader_session::test_every_period_of_an_outage_is_computed_from_the_log_alone",
     ),
     _row(
         _SHOWN,
@@ -198,7 +198,7 @@ HOSTS = (
         "A host shows the seed hash of the next decision.",
         f"{_AHEAD}::test_jobs_say_until_when_each_is_handled_and_the_seed_of_the_next_decision",
         f"{_AHEAD}::test_status_names_the_next_run_of_all_jobs",
-        "hosts/operator/test_reign::test_the_status_has_the_seed_hash_of_the_next_period",
+        "hosts/operator/test_leader_session::test_the_status_has_the_seed_hash_of_the_next_period",
     ),
     _row(
         _GUARANTEE,

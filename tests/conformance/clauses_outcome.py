@@ -59,7 +59,7 @@ OUTCOME = (
         "A period without an allowed candidate becomes unschedulable and is not executed.",
         f"{_ALIVE}::test_a_period_without_a_possible_second_is_unschedulable_when_its_window_begins",
         f"{_VERDICT}::test_an_unschedulable_period_waits_for_its_window_and_is_closed_then",
-        "hosts/operator/test_reign::test_a_period_without_a_second_is_unschedulable_and_the_next_has_one",
+        "hosts/operator/test_leader_session::test_a_period_without_a_second_is_unschedulable_and_the_next_has_one",
     ),
     _row(
         _DECISION,
@@ -125,7 +125,7 @@ OUTCOME = (
         "No execution is started for a period that is handled.",
         f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
         f"{_VERDICT}::test_a_handled_period_is_left_alone_whatever_the_time",
-        "rules/test_coming::test_handled_periods_do_not_come_again",
+        "rules/test_period_queue::test_handled_periods_do_not_come_again",
     ),
     _row(
         _TRIGGER,
@@ -133,7 +133,7 @@ OUTCOME = (
         "A period can be triggered from its chosen time on, and not before.",
         f"{_VERDICT}::test_a_period_before_its_chosen_second_waits_for_it",
         f"{_VERDICT}::test_a_period_at_its_chosen_second_runs",
-        "rules/test_coming::test_nothing_is_taken_before_its_time",
+        "rules/test_period_queue::test_nothing_is_taken_before_its_time",
     ),
     _row(
         _TRIGGER,
@@ -172,7 +172,7 @@ OUTCOME = (
         "`allow` executes a period whether or not an execution is active.",
         f"{_VERDICT}::test_an_active_execution_is_met_by_the_policy",
         f"{_ALIVE}::test_allow_lets_them_run_side_by_side",
-        "hosts/operator/test_reign::test_allow_lets_jobs_run_side_by_side",
+        "hosts/operator/test_leader_session::test_allow_lets_jobs_run_side_by_side",
     ),
     _row(
         _OVERLAP,
@@ -180,7 +180,7 @@ OUTCOME = (
         "`forbid` skips a period while an execution is active.",
         f"{_VERDICT}::test_an_active_execution_is_met_by_the_policy",
         f"{_ALIVE}::test_forbid_skips_what_comes_while_a_run_is_active",
-        "hosts/operator/test_reign::test_forbid_skips_a_period_while_a_job_is_active",
+        "hosts/operator/test_leader_session::test_forbid_skips_a_period_while_a_job_is_active",
     ),
     _row(
         _OVERLAP,
@@ -188,7 +188,7 @@ OUTCOME = (
         "`replace` terminates the active execution and then executes the period.",
         f"{_VERDICT}::test_an_active_execution_is_met_by_the_policy",
         f"{_ALIVE}::test_replace_ends_the_run_and_begins_when_it_is_gone",
-        "hosts/operator/test_reign::test_replace_deletes_the_active_job_and_creates_the_next_when_it_is_gone",
+        "hosts/operator/test_leader_session::test_replace_deletes_the_active_job_and_creates_the_next_when_it_is_gone",
     ),
     _row(
         _OVERLAP,

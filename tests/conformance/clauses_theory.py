@@ -42,7 +42,7 @@ THEORY = (
         _THEORY,
         "theory.linear",
         "The work for an obligation, and that of an initialisation, grows linearly with the list.",
-        "engine/test_step::test_what_is_not_due_is_not_evaluated",
+        "engine/tasks/test_step::test_what_is_not_due_is_not_evaluated",
     ),
     _row(
         _THEORY, "theory.quiet-after-crash", "T1: after a crash nothing starts before a successful initialize.", _CAUGHT
@@ -76,8 +76,8 @@ THEORY = (
         _THEORY,
         "theory.repairs",
         "Formulas that contradict each other or their text are repaired, each with a trace that shows the difference.",
-        "theory/test_literal::test_a_witness_tells_the_two_apart",
-        "theory/test_literal::test_the_repaired_formula_says_on_the_witness_what_it_means",
+        "theory/test_repairs::test_a_witness_tells_the_two_apart",
+        "theory/test_repairs::test_the_repaired_formula_says_on_the_witness_what_it_means",
     ),
     # --- the environment
     _row(_WORLD, "world.crash", "E1: nothing progresses at a crash.", _AT_A_CRASH),
@@ -123,8 +123,8 @@ THEORY = (
         _TARGETS,
         "target.deviations",
         "Deviations from the targets are shown in the log: late starts, a loop that stood still.",
-        "hosts/test_faults::test_a_start_that_a_limit_delays_beyond_the_promise_is_reported",
-        "hosts/test_faults::test_a_loop_that_stood_still_is_reported",
+        "hosts/library/test_faults::test_a_start_that_a_limit_delays_beyond_the_promise_is_reported",
+        "hosts/library/test_faults::test_a_loop_that_stood_still_is_reported",
     ),
     # --- resources
     Clause("resources.most-runs", (DRAFT,), _RESOURCES, "The number of runs at one time can be limited."),

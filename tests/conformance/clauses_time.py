@@ -4,7 +4,7 @@ from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, EVERY, Clause
 
 _API = "Public interface"
 _TIME = "Time"
-_BASELINE = "hosts/test_baseline"
+_BASELINE = "hosts/library/test_baseline"
 _MAKE_UP = "No make-up runs"
 _START = "Start"
 

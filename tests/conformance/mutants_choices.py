@@ -27,7 +27,7 @@ CHOICES = (
     ),
     bug(
         "seed.restarts",
-        "rules/coming.py",
+        "rules/periods.py",
         "            decision = decide(self._timing, nominal)\n",
         "            decision = decide(self._timing, nominal)\n"
         "            late = SECOND * (self._since.minute % 3)\n"
@@ -43,7 +43,7 @@ CHOICES = (
     ),
     bug(
         "seed.reconciliations",
-        "engine/jobs/declaring.py",
+        "engine/jobs/declaration.py",
         "return self._returned(self._job(work, record)) if job is None else job",
         "return self._job(work, record._replace(served=now.replace(minute=59)))",
         f"{_PERIODS}::test_a_host_that_reconciles_again_and_again_starts_at_the_same_seconds",
@@ -99,7 +99,7 @@ CHOICES = (
     ),
     bug(
         "seed.generator",
-        "decision/stream.py",
+        "decision/seed.py",
         "(z ^ z >> 27)",
         "(z ^ z >> 28)",
         "decision/test_stream::test_known_states_give_known_numbers",
@@ -143,7 +143,7 @@ CHOICES = (
         "constraint.unschedulable outcome.unschedulable guarantee.impossible",
         "rules/verdict.py",
         'return Close(Outcome.UNSCHEDULABLE, decision.reason or "")',
-        "return Run(0)",
+        "return Execute(0)",
         f"{_ALIVE}::test_a_period_without_a_possible_second_is_unschedulable_when_its_window_begins",
     ),
     bug(
@@ -155,7 +155,7 @@ CHOICES = (
     ),
     bug(
         "decision.steps stable.decisions",
-        "decision/stream.py",
+        "decision/seed.py",
         "_GAMMA = 0x9E37_79B9_7F4A_7C15",
         "_GAMMA = 0x9E37_79B9_7F4A_7C17",
         "decision/test_golden::test_a_decision_is_what_it_always_was",
@@ -169,7 +169,7 @@ CHOICES = (
     ),
     bug(
         "outcome.executed once.checked-first",
-        "engine/engine.py",
+        "engine/loop.py",
         "        if written is not None:\n",
         "        if True:\n",
         f"{_ALIVE}::test_a_start_is_recorded_before_it_happens",
@@ -177,7 +177,7 @@ CHOICES = (
     bug(
         "outcome.skipped overlap.forbid",
         "rules/verdict.py",
-        "if active and policy.concurrency is Concurrency.FORBID:",
+        "if overlap is Overlap.SKIP:",
         "if False:",
         f"{_ALIVE}::test_forbid_skips_what_comes_while_a_run_is_active",
     ),

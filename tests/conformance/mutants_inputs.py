@@ -33,7 +33,7 @@ INPUTS = (
     ),
     bug(
         "hosts.stored-times",
-        "adapters/sqlite_ledger/stamp.py",
+        "adapters/sqlite/statements.py",
         '[:26]}Z"',
         '[:26]}Z".replace("T", " ")',
         f"{_PERIODS}::test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc",
@@ -55,7 +55,7 @@ INPUTS = (
     bug(
         "definition.identity",
         "decision/timing.py",
-        "        check_identity(self.identity)\n",
+        "        require_identity(self.identity)\n",
         "",
         f"{_SEED}::test_an_identity_is_one_line_of_text_that_utf_8_can_hold",
     ),

@@ -7,7 +7,7 @@ import pytest
 from kron import Scheduler
 from kron.errors import KronError, SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
-from kron.testing import FaultyLedger, MemoryLedger
+from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
 from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, at, disk_full, names_of, times
@@ -20,7 +20,7 @@ INITIALIZATIONS = (
 )
 
 
-class Gate(MemoryLedger):
+class Gate(MemoryTaskLedger):
     """A store that keeps everybody waiting until its door is opened."""
 
     def __init__(self) -> None:

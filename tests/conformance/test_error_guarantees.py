@@ -8,7 +8,7 @@ import pytest
 
 from kron import KronError, Scheduler, errors
 from kron.rules.contract import Contract
-from kron.testing import FaultyLedger, MemoryLedger
+from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import DECLARATIVE, DRAFT, POLLING
 from tests.conformance.world import ALWAYS, MINUTE, World, disk_full
@@ -28,7 +28,7 @@ NAMES = {
 SECRET = "hunter2"
 
 
-class Unreliable(MemoryLedger):
+class Unreliable(MemoryTaskLedger):
     """A store of somebody's own that fails with an error of its own when it is opened, or when it is closed."""
 
     def __init__(self, failing: str, error: Exception) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kron import KronError, Schedule
-from kron.cron.schedule import Repeated
+from kron.cron.schedule import RepeatedPolicy
 from kron.errors import (
     CronCalculationError,
     CronExpressionInvalidError,
@@ -230,7 +230,7 @@ async def test_a_stop_that_cannot_be_recorded_names_its_step(contract: Contract)
 
 def schedule(contract: Contract, text: str) -> Schedule:
     """Return the schedule as a scheduler of this contract reads it."""
-    repeated = contract.repeated_minute or Repeated.BOTH
+    repeated = contract.repeated_minute or RepeatedPolicy.BOTH
     return Schedule(text, timezone="UTC", dialect="posix", repeated=repeated.value)
 
 

@@ -15,15 +15,15 @@ from kron.errors import (
     TaskTryDeserializeError,
 )
 from kron.rules.contract import Contract
-from kron.rules.record import TaskRecord
-from kron.testing import FaultyLedger, MemoryLedger
+from kron.rules.task_record import TaskRecord
+from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.world import MINUTE, World, at
 
 SOUND = TaskRecord("report", "0 * * * *", 5 * MINUTE, at("09:00")).to_fields()
 
 
-class Notes(MemoryLedger):
+class Notes(MemoryTaskLedger):
     """A store of somebody's own, which keeps the fields of each task as they were written."""
 
     def __init__(self, noted: object) -> None:

@@ -18,7 +18,7 @@ from kron.errors import (
     TaskTryDeserializeError,
 )
 from kron.rules.contract import Contract
-from kron.rules.event import Event
+from kron.rules.events import Event
 from tests.conformance.citing import clause
 from tests.conformance.test_input_and_failures import INTERNALS
 from tests.conformance.world import Task, World, at, disk_full

@@ -9,7 +9,7 @@ import pytest
 
 from kron import Scheduler
 from kron.rules.contract import Contract
-from kron.rules.event import Event
+from kron.rules.events import Event
 from tests.conformance.citing import clause
 from tests.conformance.world import HOUR, SECOND, World
 

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, date, datetime
 
 from kron.rules.contract import Contract
-from kron.rules.event import Event
+from kron.rules.events import Event
 from tests.conformance.citing import clause
 from tests.conformance.world import HOUR, MINUTE, World
 

@@ -8,8 +8,8 @@ from kron import Scheduler
 from kron.engine.ports import Batch
 from kron.errors import LedgerWriteError, SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
-from kron.rules.record import TaskRecord
-from kron.testing import FaultyLedger, MemoryLedger
+from kron.rules.task_record import TaskRecord
+from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
 from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, at, names_of, times
@@ -27,7 +27,7 @@ class Unsure(FaultyLedger):
             raise LedgerWriteError(path="unsure", reason="connection lost")
 
 
-class Twice(MemoryLedger):
+class Twice(MemoryTaskLedger):
     """A store that records everything two times."""
 
     async def append(self, batch: Batch) -> None:
@@ -220,7 +220,7 @@ async def test_every_later_list_of_a_running_scheduler_finds_what_changed(contra
 async def test_a_store_that_records_everything_twice_ends_with_the_same_records(contract: Contract) -> None:
     ends = []
 
-    for store in (MemoryLedger(), Twice()):
+    for store in (MemoryTaskLedger(), Twice()):
         world = World(contract)
         world.store, world.disk = store, FaultyLedger(store)
         scheduler = await world.start(world.task("good", takes=MINUTE), world.task("bad", fails=1))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite_ledger.ledger import SqliteLedger
-from kron.rules.contract import Contract, Interrupted
-from kron.rules.record import TaskRecord
+from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
+from kron.rules.contract import Contract, InterruptedRun
+from kron.rules.task_record import TaskRecord
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.world import HOUR, MINUTE, World, at, times
@@ -14,7 +14,7 @@ from tests.conformance.world import HOUR, MINUTE, World, at, times
 
 async def records_in(path: Path) -> dict[str, TaskRecord]:
     """Return what is stored in the file."""
-    ledger = SqliteLedger(path)
+    ledger = SqliteTaskLedger(path)
     await ledger.open()
     records = dict(await ledger.load())
     await ledger.close()
@@ -142,7 +142,7 @@ async def test_after_a_crash_every_task_goes_on_where_it_was(contract: Contract,
     await second.initialize(tasks)
     await world.until("12:01")
 
-    restarts = [] if contract.interrupted_run is Interrupted.WAIT_FOR_DUE else times("11:03")
+    restarts = [] if contract.interrupted_run is InterruptedRun.WAIT_FOR_DUE else times("11:03")
     assert world.starts("done") == times("11:00", "12:00")
     assert world.starts("failed") == times("11:00", "11:05", "12:00")
     assert world.starts("cut off") == [at("11:00"), *restarts, at("12:00")]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from kron import Policy, Timing, decide
-from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
+from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.execution import Ending
-from kron.rules.history_row import run_row
-from kron.rules.verdict import Close, Run, Wait, judge
+from kron.rules.history import run_row
+from kron.rules.verdict import Close, Execute, Wait, judge
 from tests.conformance.citing import clause
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
 
@@ -78,7 +78,7 @@ def test_a_period_is_planned_until_its_second_eligible_from_then_on_and_then_han
     handled = [judge(decision, policy, chosen + late, handled=True) for late in (0 * SECOND, HOUR, DAY)]
 
     assert planned == [Wait(chosen)] * 3
-    assert eligible == [Run(0), Run(1), Run(600)]
+    assert eligible == [Execute(0), Execute(1), Execute(600)]
     assert handled == [Wait(None)] * 3
 
 
@@ -94,7 +94,7 @@ def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -
         for active in (False, True)
     ]
 
-    assert all(isinstance(verdict, Run | Close) for verdict in verdicts)
+    assert all(isinstance(verdict, Execute | Close) for verdict in verdicts)
 
 
 @clause("state.execution")

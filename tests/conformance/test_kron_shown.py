@@ -4,9 +4,9 @@ import json
 
 from kron import Decision
 from kron.decision.decide import replay
-from kron.hosts.krond.chronicle import Chronicler
-from kron.hosts.krond.recording import JobRecorder
-from kron.rules.event import Event
+from kron.hosts.krond.events import JobEvents
+from kron.rules.events import Event
+from kron.trace.job_recorder import JobRecorder
 from tests.conformance.citing import clause
 from tests.conformance.test_kron_periods import RFC_3339, eventful
 from tests.engine.jobs.world import MINUTE, World, lived
@@ -17,7 +17,7 @@ def events_of_an_eventful_life() -> list[Event]:
     events: list[Event] = []
 
     async def story(world: World) -> None:
-        world.listeners.append(Chronicler(events.append, JobRecorder(world.clock.now, lambda _: None)))
+        world.listeners.append(JobEvents(events.append, JobRecorder(world.clock.now, lambda _: None)))
         world.runner.lasts = 25 * MINUTE
         await eventful(world)
 

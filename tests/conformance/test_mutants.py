@@ -1,9 +1,5 @@
 """The tests bite: with a bug that violates a clause, a test that shows the clause fails."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,27 +9,14 @@ from tests.conformance.clauses_kron import PERIODS
 from tests.conformance.clauses_theory import FOREVER, THEORY
 from tests.conformance.mutant import Mutant
 from tests.conformance.mutants import MUTANTS
-from tests.conformance.table import ROOT, cited_by, place_of
-from tests.mutation import PACKAGE, changed, copy_package, mutate
+from tests.conformance.table import cited_by, place_of
+from tests.mutation import PACKAGE, changed, copy_package, mutate, run_pytest
 
-LONGEST = 120.0  # seconds that one test may take on a busy machine; most take one
-FAILED = 1  # pytest's exit code if tests failed; others mean that they could not be run
 STRENGTHENED = {
     "errors.schedule-task", "events.iso-times", "events.required-fields", "events.task-orphaned",
     "failures.no-internals", "polling.last-task-cancelled", "task.three-states", "errors.cron-calculation",
     "errors.no-occurrence", "errors.task-try-deserialize", "errors.task-invalid-structure",
 }  # fmt: skip
-
-
-def exit_code(test: str, package: Path, options: Iterable[str] = ()) -> tuple[int, str]:
-    """Run one test against the package there; return pytest's exit code and output."""
-    quick = ["-o", "addopts=", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain", "-x", "-q"]
-    command = [sys.executable, "-m", "pytest", *quick, *options, place_of(f"tests.{test.replace('/', '.')}")]
-    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 def name_of(mutant: Mutant) -> str:
@@ -46,20 +29,19 @@ def name_of(mutant: Mutant) -> str:
 def test_a_bug_turns_the_test_of_its_clause_red(mutant: Mutant, tmp_path: Path) -> None:
     mutate(mutant, tmp_path)
 
-    code, output = exit_code(mutant.test, tmp_path)
+    found = run_pytest(place_of(f"tests.{mutant.test.replace('/', '.')}"), tmp_path)
 
-    assert code == FAILED, output
+    assert found.is_red, found.output
 
 
 @pytest.mark.slow
 def test_the_package_without_a_bug_is_the_one_that_is_copied_and_its_tests_pass(tmp_path: Path) -> None:
     copy_package(tmp_path)
 
-    code, output = exit_code(
-        "conformance/test_kron_decisions::test_every_chosen_time_is_a_whole_second_in_utc", tmp_path
-    )
+    test = "tests.conformance.test_kron_decisions::test_every_chosen_time_is_a_whole_second_in_utc"
+    found = run_pytest(place_of(test), tmp_path)
 
-    assert code == 0, output
+    assert found.is_green, found.output
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)

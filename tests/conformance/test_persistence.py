@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from kron.rules.contract import Contract
-from kron.rules.record import TaskRecord
+from kron.rules.task_record import TaskRecord
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE

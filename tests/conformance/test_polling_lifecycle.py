@@ -5,11 +5,10 @@ from functools import partial
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.emitter import Emitter
-from kron.engine.engine import Engine
-from kron.engine.tasks import Limits, Ports, TaskBook
+from kron.engine.loop import Engine
+from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
 from kron.rules.contract import Contract
-from kron.rules.reader import Reader
-from kron.rules.registration import check_registrations
+from kron.rules.registration import ScheduleReader, parse_registrations
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
 from tests.conformance.world import HOUR, MINUTE, World, at, times
@@ -59,16 +58,16 @@ async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> 
 async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract) -> None:
     world = World(contract)
     ports = Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append))
-    book = TaskBook(ports, contract, "me", Limits())
+    book = ObligationPlanner(ports, contract, "me", Limits())
     engine = Engine(world.clock, world.disk, ports.emitter, book)
-    tasks = check_registrations([world.task(), world.task("other")], Reader(contract, "posix", "UTC"))
+    tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()
-    await engine.change(partial(book.declare, tasks))
-    await engine.change(partial(book.declare, tasks[:1]))
+    await engine.apply(partial(book.declare, tasks))
+    await engine.apply(partial(book.declare, tasks[:1]))
     before = world.story(*LOOP)
 
-    await engine.change(partial(book.declare, []))
+    await engine.apply(partial(book.declare, []))
     await world.until("13:00")
 
     assert (before, world.story(*LOOP)) == ([BEGAN], [BEGAN, ENDED])

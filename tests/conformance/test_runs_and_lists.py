@@ -3,7 +3,7 @@
 import asyncio
 
 from kron.rules.contract import Contract
-from kron.rules.history import RunResult
+from kron.rules.task_record import TaskRunOutcome
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.world import MINUTE, World, times
@@ -92,7 +92,7 @@ async def test_no_end_is_told_or_recorded_for_a_run_that_a_crash_cut_off(contrac
     assert world.story(*_ENDS) == []
     assert (world.record().last_success, world.record().last_failure) == (None, None)
     assert [(run.started, run.ended, run.result) for run in world.store.history] == [
-        (*times("11:00"), None, RunResult.INTERRUPTED)
+        (*times("11:00"), None, TaskRunOutcome.INTERRUPTED)
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from kron import KronError, Scheduler
 from kron.errors import SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
-from kron.testing import FaultyLedger, MemoryLedger
+from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.world import MINUTE, World, at, disk_full, times
 
@@ -18,7 +18,7 @@ REQUESTED, STOPPED = "SchedulerStopRequested", "SchedulerStopped"
 LIFE = (STARTED, COMPLETED, FAILED, AGAIN, REQUESTED, STOPPED)
 
 
-class Slow(MemoryLedger):
+class Slow(MemoryTaskLedger):
     """A store that cannot be opened before it is ready."""
 
     def __init__(self) -> None:

@@ -10,13 +10,12 @@ import pytest
 from kron import Scheduler
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.emitter import Emitter
-from kron.engine.engine import Engine
-from kron.engine.tasks import Limits, Ports, TaskBook
-from kron.engine.wake import Wake
+from kron.engine.loop import Engine
+from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
+from kron.engine.wake import WakeUp
 from kron.instant import Instant
 from kron.rules.contract import Contract
-from kron.rules.reader import Reader
-from kron.rules.registration import check_registrations
+from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.testing import VirtualClock, crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
@@ -115,7 +114,7 @@ class Asked(VirtualClock):
         super().__init__(start)
         self.waits: list[Instant | None] = []
 
-    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: WakeUp) -> None:
         self.waits.append(deadline)
         await super().wait_until(deadline, wake)
 
@@ -131,17 +130,17 @@ def watched(contract: Contract) -> tuple[World, Asked]:
 async def test_with_its_last_task_the_loop_stops_to_wait_for_any_instant(contract: Contract) -> None:
     world, clock = watched(contract)
     ports = Ports(clock, world.disk, CallbackRunner(), Emitter(world.events.append))
-    book = TaskBook(ports, contract, "me", Limits())
+    book = ObligationPlanner(ports, contract, "me", Limits())
     engine = Engine(clock, world.disk, ports.emitter, book)
-    tasks = check_registrations([world.task(), world.task("other")], Reader(contract, "posix", "UTC"))
+    tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()
-    await engine.change(partial(book.declare, tasks))
-    await engine.change(partial(book.declare, tasks[:1]))
+    await engine.apply(partial(book.declare, tasks))
+    await engine.apply(partial(book.declare, tasks[:1]))
     await world.settle()
     one_left = clock.waits[-1], world.story(*LOOP)
 
-    await engine.change(partial(book.declare, []))
+    await engine.apply(partial(book.declare, []))
     await world.settle()
     clock.waits.clear()
     world.events.clear()

@@ -10,15 +10,15 @@ import pytest
 from kron import Scheduler
 from kron.engine.ports import Batch
 from kron.rules.contract import Contract
-from kron.rules.event import Event
-from kron.testing import MemoryLedger, VirtualClock, crash
+from kron.rules.events import Event
+from kron.testing import MemoryTaskLedger, VirtualClock, crash
 from tests.conformance.citing import clause
 from tests.conformance.world import HOUR, MINUTE, SECOND, World, at, times
 
 DAY = 24 * HOUR
 
 
-class SlowLedger(MemoryLedger):
+class SlowLedger(MemoryTaskLedger):
     """A store whose disk takes its time for every write."""
 
     def __init__(self, clock: VirtualClock, takes: timedelta) -> None:
@@ -246,11 +246,11 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
     assert _objects() - before < 100
 
 
-class Forgetful(MemoryLedger):
+class Forgetful(MemoryTaskLedger):
     """A store without a history, which would grow until it is full."""
 
-    def remember(self, batch: Batch) -> None:
-        super().remember(batch)
+    def append_now(self, batch: Batch) -> None:
+        super().append_now(batch)
         self.history.clear()
 
 

@@ -1,8 +1,8 @@
 """The states of a task: waiting for its time, running, waiting for a retry."""
 
 from kron.rules.contract import Contract
-from kron.rules.lifecycle import TASK
-from kron.rules.record import TaskRecord
+from kron.rules.lifecycle import TASK_STATES
+from kron.rules.task_record import TaskRecord
 from tests.conformance.citing import clause
 from tests.conformance.world import HOUR, MINUTE, World, at, times
 
@@ -29,7 +29,7 @@ async def test_a_task_that_fails_once_is_at_each_moment_in_one_of_three_states(c
         seen.append(state(world.record()))
 
     assert seen == ["AwaitingRun", "Running", "AwaitingRetry", "Running", "AwaitingRun"]
-    assert {str(row.source.value) for row in TASK} | {str(row.target.value) for row in TASK} == set(seen)
+    assert {str(row.source.value) for row in TASK_STATES} | {str(row.target.value) for row in TASK_STATES} == set(seen)
 
 
 # --- from waiting to running ------------------------------------------------------------------------------------------

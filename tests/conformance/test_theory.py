@@ -10,12 +10,12 @@ import pytest
 
 from kron import Scheduler
 from kron.errors import KronError, ScheduleDuplicateTaskError
-from kron.hosts.recorder import Recorder, Tap
 from kron.rules.contract import Contract
 from kron.testing import crash
 from kron.theory.checker import Checker
-from kron.theory.meaning import Verdict
-from kron.theory.trace import Header, Position
+from kron.theory.formula import TruthValue
+from kron.theory.trace_format import TraceEvent, TraceHeader
+from kron.trace.recorder import RecordingSink, TraceRecorder
 from tests.conformance.citing import clause
 from tests.conformance.world import HOUR, MINUTE, World, at, disk_full
 
@@ -25,32 +25,32 @@ class Judged(World):
 
     def __init__(self, contract: Contract, now: str = "10:59:30") -> None:
         super().__init__(contract, now)
-        self.positions: list[Position] = []
+        self.positions: list[TraceEvent] = []
 
     def scheduler(self, ledger: Path | None = None) -> Scheduler:
-        last = self.positions[-1].t if self.positions else None
-        recorder = Recorder(self.clock.now, self.positions.append, last=last)
+        last = self.positions[-1].time_ms if self.positions else None
+        recorder = TraceRecorder(self.clock.now, self.positions.append, last=last)
         return Scheduler(
             ledger=ledger or self.disk,
             contract=self.contract.name,
             clock=self.clock,
-            sink=Tap(self.events.append, recorder),
+            sink=RecordingSink(self.events.append, recorder),
             timezone=self.timezone,
         )
 
     async def crash(self, scheduler: Scheduler) -> None:
         """Let a scheduler die, and note it."""
         await crash(scheduler)
-        self.positions.append(Position(self.positions[-1].t, "UnexpectedShutdown", {}))
+        self.positions.append(TraceEvent(self.positions[-1].time_ms, "UnexpectedShutdown", {}))
 
     def violated(self, *names: str) -> dict[str, str]:
         """Return which of the properties are violated, each with the explanation; all of them must be decided."""
-        checker = Checker(Header(self.contract.name))
+        checker = Checker(TraceHeader(self.contract.name))
         for position in self.positions:
             checker.read(position)
-        found = {finding.subject.name: finding for finding in checker.report().findings}
-        assert {found[name].verdict for name in names} <= {Verdict.HOLDS, Verdict.VIOLATED}
-        return {name: found[name].explanation for name in names if found[name].verdict is Verdict.VIOLATED}
+        found = {finding.property.name: finding for finding in checker.report().findings}
+        assert {found[name].verdict for name in names} <= {TruthValue.HOLDS, TruthValue.VIOLATED}
+        return {name: found[name].explanation for name in names if found[name].verdict is TruthValue.VIOLATED}
 
 
 # --- the lives --------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def lived(contract: Contract, life: Life) -> Judged:
     """Return the world after a life."""
     world = Judged(contract)
     asyncio.run(life(world))  # type: ignore[arg-type] # the lives are coroutines
-    assert {"InitStart", "RunStart", "RunSuccess", "StopEnd"} <= {each.event for each in world.positions}
+    assert {"InitStart", "RunStart", "RunSuccess", "StopEnd"} <= {each.kind for each in world.positions}
     return world
 
 
@@ -173,7 +173,7 @@ async def test_a_list_with_the_same_task_twice_is_refused_and_nothing_of_it_star
         await world.start(world.task(), world.task("other"), world.task())
     await world.until("11:30")
 
-    assert [position.event for position in world.positions] == ["InitStart", "InitFailure"]
+    assert [position.kind for position in world.positions] == ["InitStart", "InitFailure"]
     assert world.began == []
 
 
@@ -224,8 +224,8 @@ def test_every_obligation_is_met_within_the_bound(contract: Contract, life: Life
 def test_every_initialisation_returns_within_the_bound(contract: Contract, life: Life) -> None:
     world = lived(contract, life)
 
-    begun = [each.fields["call"] for each in world.positions if each.event == "InitStart"]
-    ended = [each.fields["call"] for each in world.positions if each.event in ("InitSuccess", "InitFailure")]
+    begun = [each.fields["call"] for each in world.positions if each.kind == "InitStart"]
+    ended = [each.fields["call"] for each in world.positions if each.kind in ("InitSuccess", "InitFailure")]
     assert world.violated("L2") == {}
     assert sorted(map(str, begun)) == sorted(map(str, ended))
 
@@ -235,7 +235,7 @@ def test_every_initialisation_returns_within_the_bound(contract: Contract, life:
 def test_every_stop_returns_when_all_runs_have_ended(contract: Contract, life: Life) -> None:
     world = lived(contract, life)
 
-    events = [each.event for each in world.positions]
+    events = [each.kind for each in world.positions]
     assert world.violated("L3") == {}
     assert events.count("StopStart") == events.count("StopEnd") > 0
 

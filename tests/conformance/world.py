@@ -9,9 +9,9 @@ from typing import Any
 from kron import Scheduler
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import Contract
-from kron.rules.event import Event
-from kron.rules.record import TaskRecord
-from kron.testing import FaultyLedger, MemoryLedger, VirtualClock
+from kron.rules.events import Event
+from kron.rules.task_record import TaskRecord
+from kron.testing import FaultyLedger, MemoryTaskLedger, VirtualClock
 
 Callback = Callable[[], Awaitable[None]]
 Task = tuple[str, str, Callback, timedelta]
@@ -47,7 +47,7 @@ class World:
         self.contract = contract
         self.timezone = timezone
         self.clock = VirtualClock(at(now))
-        self.store = MemoryLedger()
+        self.store = MemoryTaskLedger()
         self.disk = FaultyLedger(self.store)
         self.events: list[Event] = []
         self.began: list[tuple[str, Instant]] = []

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.nursery import Nursery
+from tests.crash.fork_server import ForkServer
 
 _MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
+def nursery() -> Iterator[ForkServer]:
     """A process that forks children."""
-    with Nursery() as nursery:
+    with ForkServer() as nursery:
         yield nursery
 
 

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from kron import KronError, Scheduler
-from kron.adapters.sqlite_ledger.ledger import SqliteLedger
+from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.rules.contract import DECLARATIVE
-from kron.rules.event import Event
+from kron.rules.events import Event
 from kron.testing import VirtualClock
 from tests.crash.disk import Disk, Fault
-from tests.crash.fate import Fate, FatefulLedger
 from tests.crash.judge import Life, judge
+from tests.crash.kill_point import KillingLedger, KillPoint
+from tests.crash.ledger_contents import LedgerContents, ledger_contents
 from tests.crash.libc_disk import LibcDisk
 from tests.crash.life import registrations
-from tests.crash.remains import Remains, remains
+from tests.crash.lives import BEGINNING
 from tests.crash.sqlite_disk import SqliteDisk
-from tests.crash.story import BEGINNING
 from tests.crash.trace import Line, Trace
 
 _SECOND = timedelta(seconds=1)
@@ -48,14 +48,14 @@ class Trial:
         self.lives: list[Life] = []
         self._lines: list[Line] = []
         self._trace = Trace(lambda line: self._lines.append(json.loads(line)), self.clock.now)
-        self._before = Remains()
+        self._before = LedgerContents()
         self.scheduler = self._new_scheduler()
 
     def _new_scheduler(self) -> Scheduler:
         def tell(event: Event) -> None:
             self._trace.write("event", name=event.name, fields=dict(event.fields))
 
-        ledger = FatefulLedger(SqliteLedger(self.ledger), self._trace, Fate(None, 0))
+        ledger = KillingLedger(SqliteTaskLedger(self.ledger), self._trace, KillPoint(None, 0))
         return Scheduler(ledger=ledger, contract=DECLARATIVE, clock=self.clock, sink=tell, timezone="UTC")
 
     def arm(self, *, for_good: bool) -> None:
@@ -68,7 +68,7 @@ class Trial:
 
     async def initialize(self, *, without: str | None = None) -> Told | None:
         """Declare the chores; return the error, if any."""
-        tasks = registrations(self.clock, self._trace, Fate(None, 0))
+        tasks = registrations(self.clock, self._trace, KillPoint(None, 0))
         try:
             await self.scheduler.initialize([task for task in tasks if task.name != without])
         except Exception as error:
@@ -86,10 +86,10 @@ class Trial:
         self._trace.write("stopped", is_clean=error is None)
         return None if error is None else _told(error)
 
-    def end_life(self) -> Remains:
+    def end_life(self) -> LedgerContents:
         """Note what is left of the file; what follows is another life, of the same scheduler."""
         self.repair()
-        after = remains(self.ledger)
+        after = ledger_contents(self.ledger)
         self.lives.append(Life(self._before, list(self._lines), after, is_prompt=False))
         self._lines.clear()
         self._before = after
@@ -105,7 +105,7 @@ class Trial:
 
 async def first_start(trial: Trial) -> dict[str, object]:
     """A ledger is made on a disk that fails; then again on one that does not."""
-    return await _start(trial, Remains(), without=None)
+    return await _start(trial, LedgerContents(), without=None)
 
 
 async def second_start(trial: Trial) -> dict[str, object]:
@@ -116,7 +116,7 @@ async def second_start(trial: Trial) -> dict[str, object]:
     return await _start(trial, trial.end_life(), without="broken")
 
 
-async def _start(trial: Trial, before: Remains, *, without: str | None) -> dict[str, object]:
+async def _start(trial: Trial, before: LedgerContents, *, without: str | None) -> dict[str, object]:
     """Declare to a disk that fails; report whether the file then says what it said before, or all of what is new."""
     trial.arm(for_good=True)
     refused = await trial.initialize(without=without)

@@ -5,7 +5,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
-from kron.engine.wake import Wake
+from kron.engine.wake import WakeUp
 from kron.instant import SECOND, Instant
 
 SPEED = 600  # ten minutes of schedules in a second
@@ -14,7 +14,7 @@ SPEED = 600  # ten minutes of schedules in a second
 class FastClock:
     """A clock for `Scheduler(clock=…)` that showed `start` when the machine's monotonic clock showed `origin`."""
 
-    longest_wait: timedelta | None = timedelta(minutes=1)
+    max_sleep: timedelta | None = timedelta(minutes=1)
 
     def __init__(self, start: Instant, origin: float) -> None:
         self._start = start
@@ -28,7 +28,7 @@ class FastClock:
         """Return seconds by a clock that nobody sets."""
         return time.monotonic() * SPEED
 
-    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: WakeUp) -> None:
         """Return at the deadline or as soon as `wake` is set; in any case others get a turn."""
         seconds = None if deadline is None else max(0.0, (deadline - self.now()) / SECOND / SPEED)
         try:
@@ -39,9 +39,9 @@ class FastClock:
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait until so much time has passed."""
-        await self.wait_until(self.now() + duration, Wake())
+        await self.wait_until(self.now() + duration, WakeUp())
 
-    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002
+    def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002
         """Return a context that means nothing here: real time passes anyway."""
         return nullcontext()
 

@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kron.instant import Instant, format_instant, parse_instant
-from kron.rules.contract import Contract, Interrupted, Orphan
-from kron.rules.record import TaskRecord
+from kron.rules.contract import Contract, InterruptedRun, OrphanMeaning
+from kron.rules.task_record import TaskRecord
+from tests.crash.ledger_contents import LedgerContents
 from tests.crash.life import CHORES, Chore
-from tests.crash.remains import Remains
 from tests.crash.trace import Line
 
 _CHORES = {chore.name: chore for chore in CHORES}
@@ -23,9 +23,9 @@ _MINUTE = timedelta(minutes=1)
 class Life(NamedTuple):
     """What is known of a life: the file before and after it, its trace, and whether starts had to be on time."""
 
-    before: Remains
+    before: LedgerContents
     lines: Sequence[Line]
-    after: Remains
+    after: LedgerContents
     is_prompt: bool
 
 
@@ -86,7 +86,7 @@ def judge(lives: Sequence[Life], contract: Contract) -> list[str]:
     return [*complaints, *_repeated_successes(lives[-1].after)]
 
 
-def _repeated_successes(file: Remains) -> Iterator[str]:
+def _repeated_successes(file: LedgerContents) -> Iterator[str]:
     for chore in CHORES:
         runs = [run for run in file.runs if run[0] == chore.name and run[4] == "success"]
         starts = [parse_instant(start) for _, _, start, _, _ in runs]
@@ -141,7 +141,7 @@ class _Verdict:
 
     def _see_ready(self, line: Line) -> Iterator[str]:
         self._ready = parse_instant(line["at"])
-        if self._contract.orphan_means is Orphan.INTERRUPTED and self._told != self._owed_again:
+        if self._contract.orphan_means is OrphanMeaning.INTERRUPTED and self._told != self._owed_again:
             yield f"cut off were {sorted(self._owed_again)}, told of were {sorted(self._told)}"
 
     def _see_event(self, line: Line) -> Iterator[str]:
@@ -170,7 +170,7 @@ class _Verdict:
         for oracle in self._oracles.values():
             if oracle.running:
                 oracle.recorded, oracle.begun, oracle.done = False, False, None
-                oracle.was_cut_off = self._contract.interrupted_run is Interrupted.RESTART
+                oracle.was_cut_off = self._contract.interrupted_run is InterruptedRun.RESTART
             oracle.idle_since = None
         return {name for name, oracle in self._oracles.items() if oracle.was_cut_off}
 
@@ -199,7 +199,7 @@ class _Verdict:
     def _declare(self, before: TaskRecord, after: TaskRecord) -> Iterator[str]:
         """A restart may take possession of a record, and close a run that is not to be repeated; nothing else."""
         allowed = before._replace(scheduler=after.scheduler)
-        if self._contract.interrupted_run is not Interrupted.RESTART:
+        if self._contract.interrupted_run is not InterruptedRun.RESTART:
             allowed = allowed._replace(running_since=None)
         if after != allowed:
             yield f"a restart changed {before} to {after}"

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kron import Registration, Scheduler
-from kron.adapters.sqlite_ledger.ledger import SqliteLedger
-from kron.engine.wake import Wake
+from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
+from kron.engine.wake import WakeUp
 from kron.instant import SECOND, ZERO, Instant, parse_instant
-from kron.rules.event import Event
+from kron.rules.events import Event
 from kron.rules.registration import Callback
 from kron.testing import VirtualClock
 from tests.crash.disk import Fault
 from tests.crash.fast_clock import FastClock
-from tests.crash.fate import Fate, FatefulLedger, Point
+from tests.crash.kill_point import KillingLedger, KillPoint, Point
 from tests.crash.libc_disk import LibcDisk
 from tests.crash.sqlite_disk import SqliteDisk
 from tests.crash.trace import Trace, to_file
@@ -75,12 +75,12 @@ class ChoreError(Exception):
     """What a callback raises here when it fails."""
 
 
-def registrations(clock: VirtualClock | FastClock, trace: Trace, fate: Fate) -> list[Registration]:
+def registrations(clock: VirtualClock | FastClock, trace: Trace, fate: KillPoint) -> list[Registration]:
     """Return the chores with callbacks that leave traces."""
     return [Registration(chore.name, chore.cron, _callback(chore, clock, trace, fate), chore.delay) for chore in CHORES]
 
 
-def _callback(chore: Chore, clock: VirtualClock | FastClock, trace: Trace, fate: Fate) -> Callback:
+def _callback(chore: Chore, clock: VirtualClock | FastClock, trace: Trace, fate: KillPoint) -> Callback:
     async def run() -> None:
         trace.write("begun", task=chore.name)
         fate.reach(Point.CALLBACK_BEGINS)
@@ -103,10 +103,10 @@ def live(order: Order) -> None:
         SqliteDisk().arm(order.count, Fault.KILL)
     if point is Point.FILE_STEP:
         LibcDisk(Path(order.ledger).parent).arm(order.count, Fault.KILL)
-    asyncio.run(_live(order, Fate(point, order.count)))
+    asyncio.run(_live(order, KillPoint(point, order.count)))
 
 
-async def _live(order: Order, fate: Fate) -> None:
+async def _live(order: Order, fate: KillPoint) -> None:
     start = parse_instant(order.start)
     clock = VirtualClock(start) if order.origin is None else FastClock(start, order.origin)
     trace = Trace(to_file(order.trace), clock.now)
@@ -116,7 +116,7 @@ async def _live(order: Order, fate: Fate) -> None:
         if event.name.startswith("Task"):
             fate.reach(Point.EVENT_TOLD)
 
-    ledger = FatefulLedger(SqliteLedger(order.ledger), trace, fate)
+    ledger = KillingLedger(SqliteTaskLedger(order.ledger), trace, fate)
     scheduler = Scheduler(ledger=ledger, contract=order.contract, clock=clock, sink=tell, timezone="UTC")
     trace.write("born")
     await scheduler.initialize(registrations(clock, trace, fate))
@@ -124,7 +124,7 @@ async def _live(order: Order, fate: Fate) -> None:
     if isinstance(clock, VirtualClock):
         await clock.advance_to(parse_instant(order.until))
     else:
-        await clock.wait_until(parse_instant(order.until), Wake())
+        await clock.wait_until(parse_instant(order.until), WakeUp())
     trace.write("stopping", settled=True)
     stop = asyncio.ensure_future(scheduler.stop())
     if isinstance(clock, VirtualClock):

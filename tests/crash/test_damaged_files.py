@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kron.errors import LedgerUnusableError
-from tests.crash.damage import accept, execute, fingerprint, make_ledger, new_scheduler, overwrite, refusal
+from tests.crash.damaged_ledger import accept, execute, fingerprint, make_ledger, new_scheduler, overwrite, refusal
 
 Damage = Callable[[Path], object]
 _PAGE = 4096

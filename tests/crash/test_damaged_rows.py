@@ -12,8 +12,8 @@ from kron.errors import (
     TaskMissingFieldError,
     TaskTryDeserializeError,
 )
-from kron.rules.record import FIELDS, TaskRecord
-from tests.crash.damage import accept, execute, fingerprint, make_ledger, new_scheduler, refusal
+from kron.rules.task_record import FIELDS, TaskRecord
+from tests.crash.damaged_ledger import accept, execute, fingerprint, make_ledger, new_scheduler, refusal
 
 TEXTS = ("cronExpression", "firstSeenAt", "schedulerIdentifier")
 NUMBERS = ("retryDelayMs", "retryCount")

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from kron.rules.contract import DECLARATIVE, POLLING, POLLING_DRAFT, Contract
-from tests.crash.fate import Point
+from tests.crash.fork_server import ForkServer
+from tests.crash.kill_point import Point
 from tests.crash.libc_disk import build
-from tests.crash.nursery import Nursery
+from tests.crash.lives import SchedulerLives
 from tests.crash.sqlite_disk import library
-from tests.crash.story import Story
 
 _PAUSES = [timedelta(seconds=seconds) for seconds in (0, 7, 95)]
 _SHORT, _LONG = timedelta(seconds=125), timedelta(minutes=4)
@@ -31,12 +31,12 @@ points = pytest.mark.parametrize(
 )
 
 
-def sweep(nursery: Nursery, folder: Path, contract: Contract, point: Point, lasting: timedelta) -> int:
+def sweep(nursery: ForkServer, folder: Path, contract: Contract, point: Point, lasting: timedelta) -> int:
     """Die at every count of a point, restart, die again at another count, restart for good; return how many died."""
     if point is Point.DISK_STEP and library() is None:
         pytest.skip("SQLite's library is not a file of its own here: deaths inside a commit were NOT tried")
     for number in count(1):
-        story = Story(nursery, folder / str(number), contract)
+        story = SchedulerLives(nursery, folder / str(number), contract)
         pause = _PAUSES[number % len(_PAUSES)]
 
         survived = story.live(lasting=lasting, point=point, count=number)
@@ -51,7 +51,9 @@ def sweep(nursery: Nursery, folder: Path, contract: Contract, point: Point, last
 
 
 @points
-def test_a_scheduler_killed_at_any_point_owes_what_it_owed(nursery: Nursery, quick_folder: Path, point: Point) -> None:
+def test_a_scheduler_killed_at_any_point_owes_what_it_owed(
+    nursery: ForkServer, quick_folder: Path, point: Point
+) -> None:
     lasting = _SHORT / 3 if point is Point.DISK_STEP else _SHORT  # each commit is a dozen steps of the disk
 
     deaths = sweep(nursery, quick_folder, DECLARATIVE, point, lasting)
@@ -61,7 +63,7 @@ def test_a_scheduler_killed_at_any_point_owes_what_it_owed(nursery: Nursery, qui
 
 @pytest.mark.parametrize("contract", [POLLING, POLLING_DRAFT], ids=lambda contract: contract.name)
 def test_under_another_contract_a_recorded_start_that_was_cut_off_is_treated_as_it_says(
-    nursery: Nursery, quick_folder: Path, contract: Contract
+    nursery: ForkServer, quick_folder: Path, contract: Contract
 ) -> None:
     deaths = sweep(nursery, quick_folder, contract, Point.APPEND_COMMITTED, _SHORT)
 
@@ -72,7 +74,7 @@ def test_under_another_contract_a_recorded_start_that_was_cut_off_is_treated_as_
 @points
 @pytest.mark.parametrize("contract", [DECLARATIVE, POLLING, POLLING_DRAFT], ids=lambda contract: contract.name)
 def test_a_longer_life_cut_at_any_point_keeps_every_contract(
-    nursery: Nursery, quick_folder: Path, contract: Contract, point: Point
+    nursery: ForkServer, quick_folder: Path, contract: Contract, point: Point
 ) -> None:
     lasting = _LONG / 3 if point is Point.DISK_STEP else _LONG
 
@@ -89,7 +91,7 @@ def test_a_scheduler_killed_at_any_call_that_changes_a_file_owes_what_it_owed(
     preload = build(tmp_path)
     if preload is None:
         pytest.skip("there is no C compiler here: deaths between two calls of the system were NOT tried")
-    with Nursery(preload) as nursery:
+    with ForkServer(preload) as nursery:
         deaths = sweep(nursery, quick_folder, DECLARATIVE, Point.FILE_STEP, _SHORT)
 
     assert deaths >= 60

@@ -8,18 +8,18 @@ from random import Random
 import pytest
 
 from kron.rules.contract import DECLARATIVE, POLLING, POLLING_DRAFT
-from tests.crash.nursery import Nursery
-from tests.crash.story import BEGINNING, Story
+from tests.crash.fork_server import ForkServer
+from tests.crash.lives import BEGINNING, SchedulerLives
 
 _CONTRACTS = (DECLARATIVE, POLLING, POLLING_DRAFT)
 _LONGEST = 0.3  # seconds of a life that is killed: three minutes of schedules
 _HOUR = timedelta(hours=1)
 
 
-def tell(nursery: Nursery, folder: Path, seed: int) -> Story:
+def tell(nursery: ForkServer, folder: Path, seed: int) -> SchedulerLives:
     """Tell a story of one to three violent deaths and a quiet end."""
     chance = Random(seed)
-    story = Story(nursery, folder / str(seed), _CONTRACTS[seed % len(_CONTRACTS)])
+    story = SchedulerLives(nursery, folder / str(seed), _CONTRACTS[seed % len(_CONTRACTS)])
     start, origin = BEGINNING, time.monotonic()
     for _ in range(chance.randint(1, 3)):
         story.live(lasting=_HOUR, clock=(start, origin), seconds=chance.uniform(0, _LONGEST))
@@ -29,14 +29,16 @@ def tell(nursery: Nursery, folder: Path, seed: int) -> Story:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_scheduler_killed_at_any_instant_owes_what_it_owed(nursery: Nursery, quick_folder: Path, seed: int) -> None:
+def test_a_scheduler_killed_at_any_instant_owes_what_it_owed(
+    nursery: ForkServer, quick_folder: Path, seed: int
+) -> None:
     assert tell(nursery, quick_folder, seed).complaints() == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(low, low + 20) for low in range(100, 340, 20)], ids=str)
 def test_a_scheduler_killed_hundreds_of_times_owes_what_it_owed(
-    nursery: Nursery, quick_folder: Path, seeds: range
+    nursery: ForkServer, quick_folder: Path, seeds: range
 ) -> None:
     complaints = {seed: tell(nursery, quick_folder, seed).complaints() for seed in seeds}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 
 from tests.cron.iana import offset, zone
 from tests.cron.moments import MINUTE, SECOND
@@ -16,8 +17,7 @@ from tests.cron.reference import Reference
 RUN_UP = timedelta(hours=25)  # walked before the span: a minute inside it may repeat one of the day before
 
 
-@dataclass(frozen=True)
-class Tick:
+class Tick(NamedTuple):
     """A moment at which a new minute begins on the wall clock, and what the clock then shows."""
 
     moment: datetime
@@ -41,10 +41,11 @@ class Walk:
         self.repeats: set[datetime] = set()
         self.gaps: list[Gap] = []
         seen: set[datetime] = set()
-        last = None
+        place, last = zone(name), None
         for moment in _moments(name, start - RUN_UP, end):
-            wall = moment.astimezone(zone(name)).replace(tzinfo=None, fold=0)
-            ahead = wall - moment.replace(tzinfo=None)
+            shown = moment.astimezone(place)
+            wall, ahead = shown.replace(tzinfo=None, fold=0), shown.utcoffset()
+            assert ahead is not None
             if last is not None and ahead > last[1]:
                 self.gaps.append(_gap(name, last[0], moment))
             last = moment, ahead

@@ -266,7 +266,7 @@ def test_a_spelling_that_changes_nothing_is_offered_beside_a_restricted_day_fiel
 
 
 def test_the_first_field_that_is_wrong_is_raised_with_the_others_beside_it() -> None:
-    assert [each.details["field"] for each in refusal("0 25 L 13 *").all] == ["hour", "day", "month"]
+    assert [each.details["field"] for each in refusal("0 25 L 13 *").all_errors] == ["hour", "day", "month"]
 
 
 def test_one_mistake_has_no_others_beside_it() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from kron.cron.dialect import POSIX
-from kron.cron.expression import LONGEST_TEXT, parse
+from kron.cron.expression import MAX_TEXT_LENGTH, parse
 from kron.errors import InvalidCronExpressionError
 
 
@@ -177,13 +177,13 @@ def test_what_the_grammar_does_not_produce_is_refused(field: str) -> None:
 def test_a_megabyte_of_text_is_refused_unread(text: str) -> None:
     error = refusal(text)
 
-    assert error.reason == f"must have at most {LONGEST_TEXT} characters, found {len(text)}"
+    assert error.reason == f"must have at most {MAX_TEXT_LENGTH} characters, found {len(text)}"
     assert len(str(error)) < 1000
     assert len(error.pointer) < 1000
 
 
 def test_a_text_of_the_greatest_length_is_read() -> None:
-    text = "0 3 * * *".ljust(LONGEST_TEXT)
+    text = "0 3 * * *".ljust(MAX_TEXT_LENGTH)
 
     assert parse(text, POSIX) == parse("0 3 * * *", POSIX)
     assert refusal(text + " ").field == "expression"

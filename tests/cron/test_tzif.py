@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kron.cron.tzif import Transitions, YearlyChange, read_tzif
+from kron.cron.tzif import RuleChange, TzifData, read_tzif
 from kron.cron.zone import Zone
 from tests.cron.iana import data, distinct_names
 from tests.cron.moments import at
@@ -16,7 +16,7 @@ TOKYO = data("Asia/Tokyo")
 HEADER_SIZE = 44
 
 
-def read_or_refuse(damaged: bytes) -> Transitions | None:
+def read_or_refuse(damaged: bytes) -> TzifData | None:
     """Read what can be read; any other error than ValueError fails the test."""
     try:
         return read_tzif(damaged)
@@ -38,7 +38,7 @@ def test_a_file_gives_its_offsets_its_changes_and_its_rule() -> None:
 
 def test_the_rule_for_later_years_is_read_from_the_footer() -> None:
     # CET-1CEST,M3.5.0,M10.5.0/3: the last Sundays of March at 02:00 and of October at 03:00, each on the clock before.
-    assert read_tzif(PARIS).yearly == (YearlyChange(3, 5, 0, 7200, 7200), YearlyChange(10, 5, 0, 10800, 3600))
+    assert read_tzif(PARIS).yearly == (RuleChange(3, 5, 0, 7200, 7200), RuleChange(10, 5, 0, 10800, 3600))
 
 
 def test_the_rule_makes_two_changes_a_year() -> None:
@@ -143,20 +143,20 @@ def test_any_file_with_a_few_wrong_bytes_is_read_or_refused() -> None:
 # --- sound in form, impossible in content -----------------------------------------------------------------------------
 
 
-def change(month: int) -> YearlyChange:
-    return YearlyChange(month, 5, 0, 7200, 7200)
+def change(month: int) -> RuleChange:
+    return RuleChange(month, 5, 0, 7200, 7200)
 
 
 @pytest.mark.parametrize(
     "transitions",
     [
-        Transitions(0, (), (change(13), change(10))),
-        Transitions(0, ((2**62, 3600),), None),
-        Transitions(0, ((1000, 3600), (500, 0)), None),
-        Transitions(0, ((1000, 90_000),), None),
+        TzifData(0, (), (change(13), change(10))),
+        TzifData(0, ((2**62, 3600),), None),
+        TzifData(0, ((1000, 3600), (500, 0)), None),
+        TzifData(0, ((1000, 90_000),), None),
     ],
     ids=["a thirteenth month", "a change behind the calendar", "changes in disorder", "clocks more than a day ahead"],
 )
-def test_a_zone_is_not_made_of_impossible_changes(transitions: Transitions) -> None:
+def test_a_zone_is_not_made_of_impossible_changes(transitions: TzifData) -> None:
     with pytest.raises(ValueError):
         Zone("Europe/Atlantis", transitions)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kron.cron.tzif import read_tzif
-from kron.cron.zone import UTC_ZONE, Table, Zone, load_zone, zone_names
+from kron.cron.zone import UTC_ZONE, OffsetTable, Zone, load_zone, zone_names
 from tests.cron.iana import changes, data, distinct_names, names, offset, zone
 from tests.cron.moments import SECOND, at
 
@@ -144,7 +144,7 @@ def test_a_zone_with_a_rule_is_complete_at_the_end_of_the_calendar() -> None:
 # --- facts the search relies on ---------------------------------------------------------------------------------------
 
 
-def segments(table: Table) -> list[tuple[datetime, datetime, timedelta]]:
+def segments(table: OffsetTable) -> list[tuple[datetime, datetime, timedelta]]:
     return list(zip(table.starts, table.ends, table.offsets, strict=True))
 
 

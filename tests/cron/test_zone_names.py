@@ -3,7 +3,7 @@
 import pytest
 import tzdata
 
-from kron.cron.zone import database_version, load_zone
+from kron.cron.zone import load_zone, tzdata_release
 from kron.errors import InvalidDefinitionError, UnknownTimezoneError
 
 
@@ -94,4 +94,4 @@ def test_a_file_of_the_database_that_is_no_zone_is_an_unknown_name() -> None:
 
 
 def test_the_version_of_the_database_is_that_of_its_package() -> None:
-    assert database_version() == tzdata.IANA_VERSION
+    assert tzdata_release() == tzdata.IANA_VERSION

@@ -172,13 +172,13 @@ def test_the_reference_allows_the_same_wall_times(given: dict[str, list[str]], w
 def test_the_clause_that_rejects_is_named_as_it_was_written(wall: str, clause: str) -> None:
     constraints = both("dow=MON-FRI;hours=8-20", "date=2026-12-25;between=12:00-12:59")
 
-    assert constraints.violated(datetime.fromisoformat(wall)) == clause
+    assert constraints.rejecting_clause(datetime.fromisoformat(wall)) == clause
 
 
 def test_clauses_of_one_kind_are_named_together() -> None:
     constraints = only("date=2026-03-02;hours=12;dates=2026-03-04..2026-03-05")
 
-    assert constraints.violated(datetime.fromisoformat(sunday_noon)) == (
+    assert constraints.rejecting_clause(datetime.fromisoformat(sunday_noon)) == (
         "only(date=2026-03-02;dates=2026-03-04..2026-03-05)"
     )
 
@@ -189,7 +189,7 @@ def test_a_clause_is_named_exactly_when_the_wall_time_is_not_allowed(
 ) -> None:
     constraints = Constraints(*(Clauses.parse(given.get(side, [])) for side in ("only", "avoid")))
 
-    assert (constraints.violated(wall) == "") is constraints.allows(wall)
+    assert (constraints.rejecting_clause(wall) == "") is constraints.allows(wall)
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ def test_a_text_a_list_and_a_table_give_the_same_clauses() -> None:
     text = Clauses.parse("dow=MON-FRI;hours=9,10")
 
     assert Clauses.parse(["dow=MON-FRI", "hours=9,10"]) == text
-    assert Clauses.of_table({"dow": ["MON-FRI"], "hours": [9, "10"]}) == text
-    assert Clauses.of_table({"dow": "MON-FRI", "hours": "9,10"}) == text
+    assert Clauses.from_table({"dow": ["MON-FRI"], "hours": [9, "10"]}) == text
+    assert Clauses.from_table({"dow": "MON-FRI", "hours": "9,10"}) == text
 
 
 def test_blanks_around_clauses_and_values_do_not_matter() -> None:

@@ -13,7 +13,7 @@ KINDS = "must be one of hours, dow, dom, months, between, date, dates"
 
 def refusal(clauses: Any) -> InvalidDefinitionError:
     with pytest.raises(InvalidDefinitionError) as caught:
-        Clauses.of_table(clauses) if isinstance(clauses, dict) else Clauses.parse(clauses)
+        Clauses.from_table(clauses) if isinstance(clauses, dict) else Clauses.parse(clauses)
     return caught.value
 
 
@@ -132,7 +132,7 @@ def test_an_item_of_a_list_must_be_a_text(clauses: list[object]) -> None:
 
 
 def test_a_table_may_hold_dates_as_toml_reads_them() -> None:
-    assert Clauses.of_table({"date": date(2026, 12, 25)}) == Clauses.parse("date=2026-12-25")
+    assert Clauses.from_table({"date": date(2026, 12, 25)}) == Clauses.parse("date=2026-12-25")
 
 
 @pytest.mark.parametrize("value", [[], None, True, 9.5, [True], [None], [["MON"]], {}], ids=str)

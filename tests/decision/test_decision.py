@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron import Decision, Timing, decide
-from kron.cron.zone import database_version
+from kron.cron.zone import tzdata_release
 from kron.decision.decide import replay
 from kron.errors import InvalidDecisionError
 from kron.instant import parse_instant
@@ -224,4 +224,4 @@ def test_the_replay_of_an_altered_choice_gives_the_right_one() -> None:
 
 
 def test_a_replay_states_the_version_of_the_database_that_it_was_made_with() -> None:
-    assert replay(Decision.from_dict(record(tzdata_version="1999z"))).tzdata_version == database_version()
+    assert replay(Decision.from_dict(record(tzdata_version="1999z"))).tzdata_version == tzdata_release()

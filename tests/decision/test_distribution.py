@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron import Timing, decide
-from kron.decision.distribution import DISTRIBUTIONS, Distribution, Frame, Parameter
-from kron.decision.window import WindowMode
+from kron.decision.distribution import DISTRIBUTIONS, Distribution, Parameter
+from kron.decision.window import WindowFrame, WindowMode
 from kron.instant import SECOND
 from tests.decision.reference import splitmix64
 from tests.decision.reference_shape import resolve
@@ -25,14 +25,14 @@ SHAPES += [
 each_shape = pytest.mark.parametrize(("name", "params"), SHAPES, ids=[f"{name} {params}" for name, params in SHAPES])
 each_name = pytest.mark.parametrize("name", DISTRIBUTIONS)
 
-HOUR_AFTER = Frame(WindowMode.AFTER, 3600, 0)
-HOUR_AROUND = Frame(WindowMode.AROUND, 3600, 1800)
+HOUR_AFTER = WindowFrame(WindowMode.AFTER, 3600, 0)
+HOUR_AROUND = WindowFrame(WindowMode.AROUND, 3600, 1800)
 JUST_BELOW_ONE = 1 - 2**-53
 SAMPLE = [(value >> 11) / 2**53 for value in islice(splitmix64(2026), 10_000)]
 units = st.integers(0, 2**53 - 1).map(lambda number: number / 2**53)
 
 
-def place(distribution: Distribution, u: float, frame: Frame = HOUR_AFTER) -> float:
+def place(distribution: Distribution, u: float, frame: WindowFrame = HOUR_AFTER) -> float:
     quantile = distribution.quantile(frame)
     return u if quantile is None else quantile(u)
 
@@ -93,7 +93,7 @@ def test_every_distribution_can_choose_the_first_and_the_last_second(name: str) 
 @pytest.mark.parametrize("width", [1, 2, 3, 59])
 def test_no_distribution_leaves_a_second_of_a_small_window_out(name: str, width: int) -> None:
     distribution = Distribution(name)
-    frame = Frame(WindowMode.AFTER, width, 0)
+    frame = WindowFrame(WindowMode.AFTER, width, 0)
 
     seats = {seat(place(distribution, u, frame), width) for u in SAMPLE}
 
@@ -196,8 +196,8 @@ def test_a_normal_of_huge_sigma_is_uniform(mu: str) -> None:
 
 
 @pytest.mark.parametrize(("frame", "mu"), [(HOUR_AFTER, "mid"), (HOUR_AROUND, "nominal")], ids=["after", "around"])
-def test_a_normal_has_its_mean_in_the_middle_and_a_sixth_of_the_window_as_sigma(frame: Frame, mu: str) -> None:
-    resolved = Distribution("normal").resolve(frame)
+def test_a_normal_has_its_mean_in_the_middle_and_a_sixth_of_the_window_as_sigma(frame: WindowFrame, mu: str) -> None:
+    resolved = Distribution("normal").with_defaults(frame)
 
     assert resolved.params == {"mu": mu, "sigma": timedelta(minutes=10)}
 
@@ -212,7 +212,7 @@ def test_a_normal_has_its_mean_in_the_middle_and_a_sixth_of_the_window_as_sigma(
     ],
 )
 def test_the_defaults_of_the_others_depend_on_nothing(name: str, params: dict[str, Parameter]) -> None:
-    assert Distribution(name).resolve(HOUR_AFTER).params == params
+    assert Distribution(name).with_defaults(HOUR_AFTER).params == params
 
 
 def test_distributions_are_equal_and_hash_alike_whatever_the_order_and_spelling_of_their_parameters() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE
-from kron.decision.stream import uniform, uniforms
+from kron.decision.seed import uniform, uniforms
 from kron.decision.timing import Timing
 from kron.instant import SECOND, Instant
 
@@ -24,7 +24,7 @@ def by_draws(timing: Timing, nominal: Instant) -> tuple[Instant | None, int, str
         place = u if terms.quantile is None else terms.quantile(u)
         seconds = min(max(int(place * (terms.width + 1)), 0), terms.width)
         candidate = nominal + terms.start + SECOND * seconds
-        if not terms.constraints.violated(candidate + terms.zone.offset(candidate)):
+        if not terms.constraints.rejecting_clause(candidate + terms.zone.offset(candidate)):
             return candidate, attempt, None
     return None, MAX_ATTEMPTS, NO_CANDIDATE
 

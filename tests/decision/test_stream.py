@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kron.decision.stream import uniform
+from kron.decision.seed import uniform
 from tests.decision.reference import splitmix64, uniforms
 
 hashes = st.binary(min_size=32, max_size=32).map(bytes.hex)

@@ -13,7 +13,7 @@ class AskedClock(VirtualClock):
         super().__init__(start)
         self.watched: list[bool] = []
 
-    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:
+    def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:
         """Surround a wait."""
         self.watched.append(watched)
-        return super().working(watched=watched)
+        return super().busy(watched=watched)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.cron.schedule import Schedule
-from kron.engine.agenda import Agenda, Entry
+from kron.engine.agenda import Agenda, TaskEntry
 from kron.instant import Instant, parse_instant
 from kron.rules.due import Occurrences
-from kron.rules.record import TaskRecord
+from kron.rules.task_record import TaskRecord
 
 NOON = parse_instant("2026-03-02T12:00:00Z")
 MINUTE = timedelta(minutes=1)
@@ -21,19 +21,19 @@ HOURLY = Occurrences(Schedule("0 * * * *"))
 async def work() -> None: ...
 
 
-def entry(name: str = "report") -> Entry:
-    return Entry(work, HOURLY, TaskRecord(name, "0 * * * *", MINUTE, NOON))
+def entry(name: str = "report") -> TaskEntry:
+    return TaskEntry(work, HOURLY, TaskRecord(name, "0 * * * *", MINUTE, NOON))
 
 
-def names(entries: list[Entry]) -> list[str]:
+def names(entries: list[TaskEntry]) -> list[str]:
     return [each.record.name for each in entries]
 
 
-def agenda(**at: Instant | None) -> tuple[Agenda[Entry], dict[str, Entry]]:
+def agenda(**at: Instant | None) -> tuple[Agenda[TaskEntry], dict[str, TaskEntry]]:
     """Return an agenda in which each name is to be looked at at an instant, put in this order."""
-    made, entries = Agenda[Entry](), {name: entry(name) for name in at}
+    made, entries = Agenda[TaskEntry](), {name: entry(name) for name in at}
     for name, instant in at.items():
-        made.put(entries[name], instant)
+        made.schedule(entries[name], instant)
     return made, entries
 
 
@@ -42,23 +42,23 @@ def agenda(**at: Instant | None) -> tuple[Agenda[Entry], dict[str, Entry]]:
 
 def test_an_empty_agenda_has_nothing_next() -> None:
     assert Agenda().next_instant() is None
-    assert Agenda().take(NOON, ALL) == []
+    assert Agenda().pop_due(NOON, ALL) == []
 
 
 def test_an_entry_is_taken_when_its_instant_has_come_and_not_before() -> None:
     made, _ = agenda(report=NOON)
 
-    assert made.take(NOON - timedelta(microseconds=1), ALL) == []
-    assert names(made.take(NOON, ALL)) == ["report"]
+    assert made.pop_due(NOON - timedelta(microseconds=1), ALL) == []
+    assert names(made.pop_due(NOON, ALL)) == ["report"]
 
 
 def test_an_entry_is_taken_once() -> None:
     made, entries = agenda(report=NOON)
 
-    made.take(NOON, ALL)
+    made.pop_due(NOON, ALL)
 
     assert entries["report"].at is None
-    assert made.take(NOON + MINUTE, ALL) == []
+    assert made.pop_due(NOON + MINUTE, ALL) == []
     assert made.next_instant() is None
 
 
@@ -66,19 +66,19 @@ def test_the_earliest_is_next_and_is_taken_first() -> None:
     made, _ = agenda(late=NOON + 2 * MINUTE, early=NOON, middle=NOON + MINUTE)
 
     assert made.next_instant() == NOON
-    assert names(made.take(NOON + 2 * MINUTE, ALL)) == ["early", "middle", "late"]
+    assert names(made.pop_due(NOON + 2 * MINUTE, ALL)) == ["early", "middle", "late"]
 
 
 def test_entries_of_one_instant_are_taken_in_the_order_in_which_they_were_put() -> None:
     made, _ = agenda(one=NOON, two=NOON, three=NOON)
 
-    assert names(made.take(NOON, ALL)) == ["one", "two", "three"]
+    assert names(made.pop_due(NOON, ALL)) == ["one", "two", "three"]
 
 
 def test_what_is_not_taken_at_once_is_taken_next() -> None:
     made, _ = agenda(one=NOON, two=NOON, three=NOON + MINUTE, four=NOON + MINUTE)
 
-    taken = [names(made.take(NOON + MINUTE, 1)) for _ in range(5)]
+    taken = [names(made.pop_due(NOON + MINUTE, 1)) for _ in range(5)]
 
     assert taken == [["one"], ["two"], ["three"], ["four"], []]
 
@@ -87,9 +87,9 @@ def test_what_is_not_taken_at_once_is_taken_next() -> None:
 def test_without_room_nothing_is_taken_and_nothing_is_lost(most: int) -> None:
     made, _ = agenda(report=NOON)
 
-    assert made.take(NOON, most) == []
+    assert made.pop_due(NOON, most) == []
     assert made.next_instant() == NOON
-    assert names(made.take(NOON, ALL)) == ["report"]
+    assert names(made.pop_due(NOON, ALL)) == ["report"]
 
 
 # --- moving -----------------------------------------------------------------------------------------------------------
@@ -99,61 +99,61 @@ def test_without_room_nothing_is_taken_and_nothing_is_lost(most: int) -> None:
 def test_an_entry_that_moved_is_taken_at_its_new_place_only(to: Instant) -> None:
     made, entries = agenda(report=NOON)
 
-    made.put(entries["report"], to)
+    made.schedule(entries["report"], to)
 
-    assert names(made.take(min(NOON, to), ALL)) == (["report"] if to < NOON else [])
-    assert names(made.take(max(NOON, to), ALL)) == (["report"] if to > NOON else [])
+    assert names(made.pop_due(min(NOON, to), ALL)) == (["report"] if to < NOON else [])
+    assert names(made.pop_due(max(NOON, to), ALL)) == (["report"] if to > NOON else [])
 
 
 def test_an_entry_that_goes_is_not_taken() -> None:
     made, entries = agenda(report=NOON)
 
-    made.put(entries["report"], None)
+    made.schedule(entries["report"], None)
 
-    assert made.take(NOON, ALL) == []
+    assert made.pop_due(NOON, ALL) == []
 
 
 def test_an_entry_that_moved_away_and_back_is_taken_once() -> None:
     made, entries = agenda(report=NOON)
-    made.put(entries["report"], NOON + MINUTE)
+    made.schedule(entries["report"], NOON + MINUTE)
 
-    made.put(entries["report"], NOON)
+    made.schedule(entries["report"], NOON)
 
-    assert names(made.take(NOON + 2 * MINUTE, ALL)) == ["report"]
+    assert names(made.pop_due(NOON + 2 * MINUTE, ALL)) == ["report"]
 
 
 def test_an_entry_put_where_it_is_already_is_taken_once() -> None:
     made, entries = agenda(report=NOON)
 
-    made.put(entries["report"], NOON)
+    made.schedule(entries["report"], NOON)
 
-    assert names(made.take(NOON, ALL)) == ["report"]
+    assert names(made.pop_due(NOON, ALL)) == ["report"]
 
 
 def test_an_entry_that_moves_after_its_instant_has_come_is_taken_at_its_new_place_only() -> None:
     made, entries = agenda(one=NOON, two=NOON)
-    made.take(NOON, 1)
+    made.pop_due(NOON, 1)
 
-    made.put(entries["two"], NOON + MINUTE)
+    made.schedule(entries["two"], NOON + MINUTE)
 
-    assert made.take(NOON, ALL) == []
-    assert names(made.take(NOON + MINUTE, ALL)) == ["two"]
+    assert made.pop_due(NOON, ALL) == []
+    assert names(made.pop_due(NOON + MINUTE, ALL)) == ["two"]
 
 
 def test_an_entry_that_was_taken_may_be_put_at_the_same_instant_again() -> None:
     made, entries = agenda(one=NOON, two=NOON)
-    made.take(NOON, 1)
+    made.pop_due(NOON, 1)
 
-    made.put(entries["one"], NOON)
+    made.schedule(entries["one"], NOON)
 
-    assert sorted(names(made.take(NOON, ALL))) == ["one", "two"]
-    assert made.take(NOON, ALL) == []
+    assert sorted(names(made.pop_due(NOON, ALL))) == ["one", "two"]
+    assert made.pop_due(NOON, ALL) == []
 
 
 # --- what is not due is not looked at ---------------------------------------------------------------------------------
 
 
-class Untouchable(Entry):
+class Untouchable(TaskEntry):
     """An entry that must not be looked at any more once it is in its place."""
 
     armed = False
@@ -166,12 +166,12 @@ class Untouchable(Entry):
 def test_entries_that_are_not_due_are_never_looked_at() -> None:
     made, _ = agenda(report=NOON)
     for minutes in range(1, 100):
-        made.put(Untouchable(work, HOURLY, entry().record), NOON + minutes * MINUTE)
+        made.schedule(Untouchable(work, HOURLY, entry().record), NOON + minutes * MINUTE)
 
     Untouchable.armed = True
     try:
         assert made.next_instant() == NOON
-        assert names(made.take(NOON, ALL)) == ["report"]
+        assert names(made.pop_due(NOON, ALL)) == ["report"]
         assert made.next_instant() == NOON + MINUTE
     finally:
         Untouchable.armed = False
@@ -182,29 +182,29 @@ def test_entries_that_are_not_due_are_never_looked_at() -> None:
 
 def test_what_had_come_before_the_clock_was_set_back_is_not_lost() -> None:
     made, _ = agenda(one=NOON, two=NOON)
-    made.take(NOON, 1)
+    made.pop_due(NOON, 1)
 
-    taken = made.take(NOON - 60 * MINUTE, ALL) + made.take(NOON, ALL)
+    taken = made.pop_due(NOON - 60 * MINUTE, ALL) + made.pop_due(NOON, ALL)
 
     assert names(taken) == ["two"]
 
 
 def test_the_next_instant_is_the_earliest_even_if_a_later_one_has_come_already() -> None:
     made, _ = agenda(one=NOON, two=NOON)
-    made.take(NOON, 1)
+    made.pop_due(NOON, 1)
 
-    made.put(entry("earlier"), NOON - 55 * MINUTE)
+    made.schedule(entry("earlier"), NOON - 55 * MINUTE)
 
     assert made.next_instant() == NOON - 55 * MINUTE
 
 
 def test_the_earliest_is_taken_first_even_if_a_later_one_has_come_already() -> None:
     made, _ = agenda(one=NOON, two=NOON)
-    made.take(NOON, 1)
+    made.pop_due(NOON, 1)
 
-    made.put(entry("earlier"), NOON - 55 * MINUTE)
+    made.schedule(entry("earlier"), NOON - 55 * MINUTE)
 
-    assert names(made.take(NOON, 1)) == ["earlier"]
+    assert names(made.pop_due(NOON, 1)) == ["earlier"]
 
 
 # --- against a model --------------------------------------------------------------------------------------------------
@@ -216,11 +216,11 @@ takes = st.tuples(st.just("take"), st.integers(0, 3), st.integers(0, 3))  # minu
 
 @given(st.lists(puts | takes, max_size=40))
 def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, int | None]]) -> None:
-    made, entries, model, now = Agenda[Entry](), {name: entry(name) for name in "abcde"}, dict[str, Instant](), NOON
+    made, entries, model, now = Agenda[TaskEntry](), {name: entry(name) for name in "abcde"}, dict[str, Instant](), NOON
     for kind, which, number in actions:
         if kind == "put":
             at = None if number is None else now + number * MINUTE  # on a clock that is not set back
-            made.put(entries[str(which)], at)
+            made.schedule(entries[str(which)], at)
             model.pop(str(which), None)
             if at is not None:
                 model[str(which)] = at
@@ -228,7 +228,7 @@ def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, i
         now, most = now + int(which) * MINUTE, number or 0
         come = sorted(at for at in model.values() if at <= now)
 
-        taken = made.take(now, most)
+        taken = made.pop_due(now, most)
 
         assert [model.pop(each.record.name) for each in taken] == come[:most]
         assert all(each.at is None for each in taken)
@@ -238,9 +238,9 @@ def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, i
 
 @given(st.lists(puts, max_size=20))
 def test_the_next_instant_is_never_later_than_anybody(actions: list[tuple[str, str, int | None]]) -> None:
-    made, entries = Agenda[Entry](), {name: entry(name) for name in "abcde"}
+    made, entries = Agenda[TaskEntry](), {name: entry(name) for name in "abcde"}
     for _, name, number in actions:
-        made.put(entries[name], None if number is None else NOON + number * MINUTE)
+        made.schedule(entries[name], None if number is None else NOON + number * MINUTE)
 
     waiting = [each.at for each in entries.values() if each.at is not None]
     following = made.next_instant()

@@ -5,11 +5,11 @@ from logging import ERROR
 
 import pytest
 
-from kron.engine.emitter import Emitter, report_death
-from kron.rules.event import DEBUG, INFO, WARNING, Event, event
+from kron.engine.emitter import Emitter, log_crash
+from kron.rules.events import DEBUG, INFO, WARNING, Event, make_event
 
-STOPPED = event("SchedulerStopped")
-SKIPPED = event("TaskSkipped", taskName="report", reason="unchanged")
+STOPPED = make_event("SchedulerStopped")
+SKIPPED = make_event("TaskSkipped", taskName="report", reason="unchanged")
 
 
 class Broken:
@@ -153,6 +153,6 @@ def test_an_event_that_cannot_be_made_is_a_bug_and_not_the_fault_of_the_sink(cap
 
 def test_a_loop_that_ended_by_a_bug_is_reported_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("CRITICAL"):
-        report_death(ZeroDivisionError())
+        log_crash(ZeroDivisionError())
 
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError]

@@ -2,16 +2,17 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crash.conftest import quick_folder
-from tests.faults.chores import living
-from tests.hosts.krond.daemon import Krond
+from tests.faults.recording_jobs import living
+from tests.hosts.krond.krond_process import Krond
+from tests.mounts import mounted_disk
 
 __all__ = ["new_krond", "quick_folder", "small_disk"]
 NewKrond = Callable[..., Krond]
@@ -38,17 +39,10 @@ def new_krond(tmp_path: Path) -> Iterator[NewKrond]:
 def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     """Mount a disk of some size where a krond has its state."""
     state = tmp_path / "state"
-    mounted: list[Path] = []
+    with ExitStack() as mounted:
 
-    def mount(size: str) -> Path:
-        state.mkdir(mode=0o700)
-        options = f"size={size},mode=0700"
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "kron", state], check=False, capture_output=True)
-        if done.returncode:
-            pytest.skip("NOBODY MAY MOUNT A DISK HERE: what a full one does to krond was not tried")
-        mounted.append(state)
-        return state
+        def mount(size: str) -> Path:
+            state.mkdir(mode=0o700)
+            return mounted.enter_context(mounted_disk(state, f"size={size},mode=0700"))
 
-    yield mount
-    for path in mounted:
-        subprocess.run(["umount", "--lazy", path], check=True)
+        yield mount

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from kron.instant import Instant, format_instant, parse_instant
-from tests.faults.chores import Chore, Word
+from tests.faults.recording_jobs import Chore, Word
 
 _MINUTE = timedelta(minutes=1)
 

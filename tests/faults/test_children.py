@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import NewKrond
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.hosts.krond.krond_process import NEVER, Krond
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.conftest import NewKrond
 from tests.faults.fake_clock import FakeClock
-from tests.hosts.krond.daemon import NEVER
+from tests.hosts.krond.krond_process import NEVER
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,9 @@ import pytest
 
 from tests.faults.conftest import NewKrond
 from tests.faults.fake_clock import FakeClock
-from tests.hosts.krond.daemon import NEVER
+from tests.hosts.krond.krond_process import NEVER
+from tests.hosts.krond.web.page_client import PageClient
+from tests.mounts import remount
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +53,7 @@ def test_on_a_full_disk_nothing_starts_that_could_not_be_recorded_and_it_starts_
 
     assert "disk is full" in failed["error"]
     assert not diary.exists()
+    assert krond.json("status")["failed_ledger"]["error"] == failed["error"]
     (disk / FILLED).unlink()
     krond.wait_for("LedgerRecovered")
     krond.wait_for("RunEnded")
@@ -77,6 +79,28 @@ def test_on_a_full_disk_a_trigger_is_refused_and_nothing_comes_of_it(
     assert len(krond.json("history")) == 1
 
 
+def test_on_a_full_disk_status_and_page_say_that_nothing_starts(new_krond: NewKrond, small_disk: Mount) -> None:
+    disk = small_disk("1m")
+    krond = new_krond(telling(disk / "diary"), options=("--listen", "127.0.0.1:0")).start()
+    visitor = PageClient(krond)
+    assert krond.json("status")["failed_ledger"] is None
+    fill(disk)
+
+    found = krond.ask("status")
+
+    assert found.returncode == 1
+    assert "starts nothing: " in found.stdout
+    assert "No space left on device" in found.stdout
+    assert "is ready" not in found.stdout
+    assert "Starts nothing: " in visitor.get("/").words
+    first, second = (krond.json("status")["failed_ledger"] for _ in range(2))
+    assert first == second
+    assert set(first) == {"since", "error"}
+    (disk / FILLED).unlink()
+    assert krond.json("status")["failed_ledger"] is None
+    assert krond.ask("status").returncode == 0
+
+
 def test_on_a_full_disk_a_krond_does_not_start_and_later_it_does(new_krond: NewKrond, small_disk: Mount) -> None:
     disk = small_disk("64k")
     fill(disk)
@@ -88,14 +112,14 @@ def test_on_a_full_disk_a_krond_does_not_start_and_later_it_does(new_krond: NewK
     assert found.stderr.startswith(f"krond: error: Ledger {disk / 'ledger.db'} cannot be used: ")
     assert "disk is full" in found.stderr
     (disk / FILLED).unlink()
-    subprocess.run(["mount", "-o", "remount,size=1m", disk], check=True)
+    remount(disk, "size=1m")
     assert krond.start().json("status")["ready"]
 
 
 def test_on_a_read_only_disk_a_krond_does_not_start(new_krond: NewKrond, small_disk: Mount) -> None:
     disk = small_disk("1m")
     krond = new_krond(telling(disk / "diary"))
-    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    remount(disk, "ro")
 
     found = krond.ask("run", "--config", str(krond.file))
 

@@ -21,7 +21,7 @@ def test_whatever_fails_below_the_ledger_for_a_while_every_period_has_one_outcom
 ) -> None:
     if library() is None:
         pytest.skip("SQLITE'S LIBRARY IS NOT A FILE OF ITS OWN HERE: failures below it were not tried")
-    command = [sys.executable, "-m", "tests.faults.failing", fault.value, str(_STRIDE), str(quick_folder / "disk")]
+    command = [sys.executable, "-m", "tests.faults.disk_trial", fault.value, str(_STRIDE), str(quick_folder / "disk")]
 
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process_runner.proc import processes, stat
+from kron.adapters.process.procfs import list_pids, read_stat
 from tests.faults.conftest import NewKrond
 from tests.faults.fake_clock import FakeClock
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.krond_process import Krond
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def wait_until(claim: Callable[[], bool]) -> None:
 
 
 def is_in(pid: int, states: str) -> bool:
-    known = stat(pid)
+    known = read_stat(pid)
     return known is None or known.state in states
 
 
@@ -56,7 +56,7 @@ def test_a_krond_that_is_stopped_for_longer_than_its_slack_runs_the_newest_perio
     wait_until(lambda: pid.exists() and pid.read_text("utf-8") != "")
     assert krond.process is not None
     host, run = krond.process.pid, int(pid.read_text("utf-8"))
-    spawners = [each for each in processes() if (known := stat(each)) and known.parent == host]
+    spawners = [each for each in list_pids() if (known := read_stat(each)) and known.parent == host]
 
     stopped = [host, *spawners] if with_spawners else [host]
     for each in stopped:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.mortal import Story, When
+from tests.faults.crashing_host import HostLives, When
 
 _PAUSES = [timedelta(seconds=seconds) for seconds in (0, 7, 95, 600)]
 sides = pytest.mark.parametrize("when", When, ids=lambda when: when.value)
@@ -18,7 +18,7 @@ def sweep(folder: Path, when: When, stride: int) -> int:
     for number in count():
         place = folder / str(number)
         place.mkdir()
-        story = Story(place, 1 + number * stride, when, _PAUSES[number % len(_PAUSES)])
+        story = HostLives(place, 1 + number * stride, when, _PAUSES[number % len(_PAUSES)])
 
         complaints = asyncio.run(story.tell())
 

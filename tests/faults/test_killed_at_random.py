@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.killing import Killing
+from tests.faults.killed_krond import KilledKrond
 
 
 @pytest.mark.slow
 def test_a_krond_that_is_killed_two_hundred_times_forgets_nothing_and_does_nothing_twice(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    story = Killing(tmp_path, seed=2)
+    story = KilledKrond(tmp_path, seed=2)
     for _ in range(200):
         story.live()
     story.settle()

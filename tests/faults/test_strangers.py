@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kron.hosts.listener.address import address_of
-from tests.adapters.process_runner.world import needs_root
+from kron.adapters.unix_socket import short_address
+from tests.adapters.process.recorded_runner import needs_root
 from tests.faults.conftest import NewKrond
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.hosts.krond.krond_process import NEVER, Krond
 
 _SQUATTER = """
 import os, socket
@@ -74,7 +74,7 @@ def test_a_socket_that_a_dead_krond_has_left_is_replaced(krond: Krond) -> None:
 def test_a_socket_that_somebody_listens_on_gives_way(krond: Krond) -> None:
     krond.state.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as squatter:
-        with address_of(krond.state / "control.sock") as address:
+        with short_address(krond.state / "control.sock") as address:
             squatter.bind(address)
         squatter.listen()
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from kron.hosts.cli.load_style import STYLE
+from kron.cli.load_page import STYLE
 
 KROND = files("kron.hosts.krond.web").joinpath("static", "krond.css").read_text("utf-8")
 TEXT, SHAPE = 4.5, 3.0  # contrast that words, and that what is drawn, need at least

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron import Scheduler
-from kron.rules.event import Event
-from kron.testing import MemoryLedger, VirtualClock
+from kron.rules.events import Event
+from kron.testing import MemoryTaskLedger, VirtualClock
 
 START = datetime(2026, 3, 1, 11, 59, 30, tzinfo=UTC)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ class World:
 
     def __init__(self, start: datetime = START) -> None:
         self.clock = VirtualClock(start)
-        self.ledger = MemoryLedger()
+        self.ledger = MemoryTaskLedger()
         self.events: list[Event] = []
         self.starts: list[datetime] = []
 
@@ -52,7 +52,7 @@ class World:
         return [event for event in self.events if event.name in names]
 
 
-class SlowToOpen(MemoryLedger):
+class SlowToOpen(MemoryTaskLedger):
     """A ledger whose disk takes its time."""
 
     def __init__(self) -> None:

@@ -5,9 +5,9 @@ The templates of the chart are the same objects with holes, which the values of 
 
 from pathlib import Path
 
-from kron.hosts.manifests import write_manifest
-from kron.hosts.operator.deployment import METRICS, RESTRICTED, Objects, cluster_wide, in_one_namespace
-from kron.rules.kronjob.crd import crd
+from kron.adapters.kubernetes.manifests import write_manifest
+from kron.hosts.operator.deployment import METRICS, RESTRICTED, Objects, cluster_objects, namespaced_objects
+from kron.kronjob.crd import crd
 
 FOLDER = Path(__file__).parents[2] / "deploy"
 CHART = FOLDER / "chart" / "kron-operator"
@@ -49,11 +49,13 @@ def files() -> dict[Path, str]:
     definition = write_manifest(crd())
     return {
         FOLDER / "crd.yaml": definition,
-        FOLDER / "operator.yaml": stream(cluster_wide()),
-        FOLDER / "namespaced.yaml": stream(in_one_namespace()),
+        FOLDER / "operator.yaml": stream(cluster_objects()),
+        FOLDER / "namespaced.yaml": stream(namespaced_objects()),
         CHART / "crds" / "kronjobs.yaml": definition,
-        CHART / "templates" / "operator.yaml": _template("not .Values.namespaced", cluster_wide(_NAMESPACE, _IMAGE)),
-        CHART / "templates" / "namespaced.yaml": _template(".Values.namespaced", in_one_namespace(_NAMESPACE, _IMAGE)),
+        CHART / "templates" / "operator.yaml": _template("not .Values.namespaced", cluster_objects(_NAMESPACE, _IMAGE)),
+        CHART / "templates" / "namespaced.yaml": _template(
+            ".Values.namespaced", namespaced_objects(_NAMESPACE, _IMAGE)
+        ),
         CHART / "templates" / "NOTES.txt": _NOTES,
     }
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from kron._version import __version__
-from kron.hosts.cli.commands import kron
-from kron.hosts.krond.commands import krond
+from kron.cli.commands import kron
+from kron.hosts.krond.commands.group import krond
 from kron.hosts.operator.commands import operator
 from tests.commands import command_of
 from tests.packaging.roff import bold, escape, example, item, markdown, spans

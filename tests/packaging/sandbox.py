@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.krond_process import Krond
 
 NOBODY = 65534
-_MAIN = "from kron.hosts.krond.main import main; main()"
+_MAIN = "from kron.entry_points import krond_main; krond_main()"
 _PACKAGES = ("kron", "click", "tzdata")
 _PREPARE = """
 if [ -n "$CLOSED" ]; then

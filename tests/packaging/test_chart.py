@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kron._version import __version__
-from kron.hosts.manifests import read_manifests
+from kron.adapters.kubernetes.manifests import read_manifests
 from kron.hosts.operator.commands import operator
 from kron.hosts.operator.deployment import REPLICAS, REPOSITORY, RESOURCES, Objects
 from tests.packaging.chart import CHART, FOLDER, files

@@ -70,7 +70,7 @@ def test_the_image_runs_without_rights_with_its_state_in_a_volume() -> None:
 
 
 def test_the_image_says_what_krond_understands() -> None:
-    from kron.hosts.krond.commands import krond
+    from kron.hosts.krond.commands.group import krond
 
     program, *_ = FILE.words("ENTRYPOINT")
     for subcommand, *rest in (FILE.words("CMD"), FILE.words("HEALTHCHECK")[1:]):

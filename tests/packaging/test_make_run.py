@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.hosts.krond.daemon import KROND
+from tests.hosts.krond.krond_process import KROND
 
 ROOT = Path(__file__).parents[2]
 LONG_ENOUGH = 300  # seconds, after which a run that hangs is ended

@@ -3,7 +3,7 @@
 import re
 
 from kron.hosts.operator.commands import operator
-from kron.hosts.operator.deployment import IMAGE, cluster_wide
+from kron.hosts.operator.deployment import IMAGE, cluster_objects
 from tests.packaging.containerfile import ROOT, Containerfile
 
 FILE = Containerfile("deploy/Containerfile")
@@ -29,11 +29,11 @@ def test_its_entry_point_is_the_command_that_is_installed_in_it() -> None:
 
     assert program == operator.name
     assert re.search(rf"^RUN ln -s .*/opt/kron/bin/{program}\b", FILE.last, re.MULTILINE)
-    assert f'{program} = "kron.hosts.operator.main:main"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'{program} = "kron.entry_points:kron_operator_main"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 def test_the_pods_say_what_the_image_does_by_itself() -> None:
-    (deployment,) = [each for each in cluster_wide() if each["kind"] == "Deployment"]
+    (deployment,) = [each for each in cluster_objects() if each["kind"] == "Deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     (port,) = container["ports"]
 

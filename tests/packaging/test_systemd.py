@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.krond_process import Krond
 
 FOLDER = Path(__file__).parents[2] / "packaging" / "systemd"
 NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run

@@ -6,7 +6,7 @@ import pytest
 
 from kron.instant import Instant, parse_instant
 from kron.rules.baseline import Clamped, clamp
-from kron.rules.record import TaskRecord
+from kron.rules.task_record import TaskRecord
 
 NOW = parse_instant("2026-03-02T12:00:00Z")
 HOUR, DAY, MINUTE = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1)

@@ -8,9 +8,9 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.jobs.step import closed_by
 from kron.rules.decision_range import DecisionRange
-from kron.rules.handled import Handled
 from kron.rules.job_record import JobRecord
-from kron.rules.outage import Gap, outage
+from kron.rules.outage import Outage, recover
+from kron.rules.periods import HandledPeriods
 from kron.rules.policy import Policy
 from kron.rules.verdict import Reason
 
@@ -34,18 +34,18 @@ def test_the_ranges_of_an_outage_name_exactly_the_periods_that_it_closes(
     line: str, deadline: str, down: timedelta
 ) -> None:
     timing = Timing.parse(line, identity="a")
-    gap = Gap(BACK - down, BACK, Reason.DOWNTIME)
+    gap = Outage(BACK - down, BACK, Reason.DOWNTIME)
     nominals = list(timing.schedule.between(gap.since - HOUR, gap.until))
-    handled = Handled.of(nominals[20:200:17])
+    handled = HandledPeriods.from_nominals(nominals[20:200:17])
 
-    found = outage(timing, Policy.from_dict({"deadline": deadline}), gap, BACK, handled)
+    found = recover(timing, Policy.from_dict({"deadline": deadline}), gap, BACK, handled)
 
-    records = [closed_by(RECORD, closing, BACK) for closing in [*found.closings, *found.later]]
+    records = [closed_by(RECORD, closing, BACK) for closing in [*found.closed_before, *found.closed_after]]
     ranges = [DecisionRange.from_dict(DecisionRange.of(timing, record).to_dict()) for record in records]
     decisions = [list(each.decisions()) for each in ranges]
-    assert [len(each) for each in decisions] == [record.number for record in records]
+    assert [len(each) for each in decisions] == [record.period_count for record in records]
     assert [each[-1] for each in decisions] == [decide(timing, record.last) for record in records]
     closed = [decision.nominal_time for each in decisions for decision in each]
     assert len(closed) == len(set(closed))
     assert not any(handled.has(nominal) for nominal in closed)
-    assert any(record.number > 1 for record in records)
+    assert any(record.period_count > 1 for record in records)

@@ -3,11 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 from kron.decision.timing import Timing
-from kron.rules.coming import Coming
 from kron.rules.effort import PART, Effort, Ongoing
-from kron.rules.handled import NONE
 from kron.rules.next_run import LOOKED_AHEAD, NextRun
-from kron.rules.outage import Gap, outage, outage_in_parts
+from kron.rules.outage import Outage, recover, recover_in_parts
+from kron.rules.periods import NO_PERIODS, PeriodQueue
 from kron.rules.policy import Policy
 from kron.rules.verdict import Reason
 
@@ -17,41 +16,41 @@ NEVER = Timing.parse("* * * * * @win(after,3h) @only(date=2040-01-01)", identity
 
 
 def test_an_outage_in_parts_is_the_outage_at_once() -> None:
-    gap = Gap(NOON - timedelta(days=1), NOON, Reason.DOWNTIME)
+    gap = Outage(NOON - timedelta(days=1), NOON, Reason.DOWNTIME)
     policy = Policy(deadline=timedelta(hours=2))
-    ongoing, turns = Ongoing(outage_in_parts(PICKY, policy, gap, NOON)), 1
+    ongoing, turns = Ongoing(recover_in_parts(PICKY, policy, gap, NOON)), 1
     while (found := ongoing.advance(Effort())) is None:
         turns += 1
 
-    assert found == outage(PICKY, policy, gap, NOON)
+    assert found == recover(PICKY, policy, gap, NOON)
     assert turns > 5
 
 
 def test_the_work_of_one_part_exceeds_its_effort_by_one_decision_at_most() -> None:
     effort = Effort(500)
 
-    assert not Coming(PICKY, NOON).advance(effort)
+    assert not PeriodQueue(PICKY, NOON).advance(effort)
     assert -(64 + 8) < effort.left <= 0
 
 
 def test_what_comes_is_the_same_in_parts() -> None:
-    in_parts, turns = Coming(PICKY, NOON), 0
+    in_parts, turns = PeriodQueue(PICKY, NOON), 0
     while not in_parts.advance(Effort(500)):
         turns += 1
 
-    assert in_parts.first() == Coming(PICKY, NOON).first()
+    assert in_parts.first() == PeriodQueue(PICKY, NOON).first()
     assert turns > 2
 
 
 def test_the_next_run_goes_one_period_further_for_each_that_passes() -> None:
-    coming = Coming(NEVER, NOON)
+    coming = PeriodQueue(NEVER, NOON)
     first = coming.first()
     assert first is not None
-    search = NextRun(NEVER, NOON, NONE, first)
+    search = NextRun(NEVER, NOON, NO_PERIODS, first)
     while not search.advance(first, Effort()):
         pass
     assert search.is_beyond
-    coming.take(first.window_start)
+    coming.pop(first.window_start)
     second = coming.first()
     assert second is not None
     effort = Effort()
@@ -63,9 +62,9 @@ def test_the_next_run_goes_one_period_further_for_each_that_passes() -> None:
 
 def test_the_next_run_finds_a_period_within_a_thousand() -> None:
     timing = Timing.parse("* * * * * @only(date=2026-03-03)", identity="a")
-    first = Coming(timing, NOON).first()
+    first = PeriodQueue(timing, NOON).first()
     assert first is not None
-    search = NextRun(timing, NOON, NONE, first)
+    search = NextRun(timing, NOON, NO_PERIODS, first)
     while not search.advance(first, Effort()):
         pass
 

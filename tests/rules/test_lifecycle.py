@@ -8,23 +8,23 @@ import pytest
 from kron.errors import IllegalTransitionError
 from kron.rules.contract import DECLARATIVE, KRON, POLLING, POLLING_DRAFT, Contract
 from kron.rules.lifecycle import (
-    EXECUTION,
-    PERIOD,
-    POLLING_LOOP,
-    TASK,
+    EXECUTION_STATES,
+    PERIOD_STATES,
+    POLLING_LOOP_STATES,
+    TASK_STATES,
     ExecutionState,
-    Machine,
     PeriodState,
     PollingState,
     SchedulerState,
-    Table,
+    StateMachine,
     TaskState,
+    TransitionTable,
     diagram,
     scheduler_table,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "lifecycle.md"
-PARTS: dict[str, tuple[str, Table, Enum]] = {
+PARTS: dict[str, tuple[str, TransitionTable, Enum]] = {
     "Scheduler": (
         "A second `initialize` is refused while it is active.",
         scheduler_table(DECLARATIVE),
@@ -35,10 +35,10 @@ PARTS: dict[str, tuple[str, Table, Enum]] = {
         scheduler_table(POLLING),
         SchedulerState.UNINITIALIZED,
     ),
-    "Task": ("What a task of the library waits for.", TASK, TaskState.AWAITING_RUN),
-    "Polling": ("Whether the loop evaluates tasks.", POLLING_LOOP, PollingState.INACTIVE),
-    "Period": ("How far a period has come; a terminal outcome is for ever.", PERIOD, PeriodState.PLANNED),
-    "Execution": ("Within an executed period.", EXECUTION, ExecutionState.RUNNING),
+    "Task": ("What a task of the library waits for.", TASK_STATES, TaskState.AWAITING_RUN),
+    "Polling": ("Whether the loop evaluates tasks.", POLLING_LOOP_STATES, PollingState.INACTIVE),
+    "Period": ("How far a period has come; a terminal outcome is for ever.", PERIOD_STATES, PeriodState.PLANNED),
+    "Execution": ("Within an executed period.", EXECUTION_STATES, ExecutionState.RUNNING),
 }
 
 
@@ -60,7 +60,7 @@ def test_the_documentation_shows_the_tables() -> None:
 
 
 def test_a_scheduler_goes_from_initialize_to_stop_and_can_begin_again() -> None:
-    machine = Machine(scheduler_table(DECLARATIVE), SchedulerState.UNINITIALIZED)
+    machine = StateMachine(scheduler_table(DECLARATIVE), SchedulerState.UNINITIALIZED)
 
     way = ["initialize() called", "all tasks scheduled", "stop() called", "nothing runs any more"]
     events = [event for trigger in way for event in machine.fire(trigger).events]
@@ -76,7 +76,7 @@ def test_a_scheduler_goes_from_initialize_to_stop_and_can_begin_again() -> None:
 
 
 def test_an_illegal_transition_is_refused_and_changes_nothing() -> None:
-    machine = Machine(scheduler_table(DECLARATIVE), SchedulerState.UNINITIALIZED)
+    machine = StateMachine(scheduler_table(DECLARATIVE), SchedulerState.UNINITIALIZED)
 
     with pytest.raises(IllegalTransitionError):
         machine.fire("stop() called")
@@ -85,7 +85,7 @@ def test_an_illegal_transition_is_refused_and_changes_nothing() -> None:
 
 
 def test_a_contract_that_rejects_has_no_way_to_reinitialize() -> None:
-    machine = Machine(scheduler_table(DECLARATIVE), SchedulerState.RUNNING)
+    machine = StateMachine(scheduler_table(DECLARATIVE), SchedulerState.RUNNING)
 
     with pytest.raises(IllegalTransitionError):
         machine.fire("initialize() called")
@@ -101,7 +101,7 @@ def test_a_contract_that_rejects_has_no_way_to_reinitialize() -> None:
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_failed_reinitialization_leads_where_the_contract_says(contract: Contract, state: SchedulerState) -> None:
-    machine = Machine(scheduler_table(contract), SchedulerState.RUNNING)
+    machine = StateMachine(scheduler_table(contract), SchedulerState.RUNNING)
     machine.fire("initialize() called")
 
     transition = machine.fire("initialization fails")
@@ -111,7 +111,7 @@ def test_a_failed_reinitialization_leads_where_the_contract_says(contract: Contr
 
 
 def test_a_retry_that_is_preempted_first_awaits_its_run() -> None:
-    machine = Machine(TASK, TaskState.AWAITING_RETRY)
+    machine = StateMachine(TASK_STATES, TaskState.AWAITING_RETRY)
 
     events = [*machine.fire("preempted by a due occurrence").events, *machine.fire("due").events]
 
@@ -120,16 +120,17 @@ def test_a_retry_that_is_preempted_first_awaits_its_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [TASK, POLLING_LOOP, PERIOD, EXECUTION, *map(scheduler_table, (DECLARATIVE, POLLING))]
+    "table",
+    [TASK_STATES, POLLING_LOOP_STATES, PERIOD_STATES, EXECUTION_STATES, *map(scheduler_table, (DECLARATIVE, POLLING))],
 )
-def test_no_table_has_two_answers_to_one_question(table: Table) -> None:
+def test_no_table_has_two_answers_to_one_question(table: TransitionTable) -> None:
     questions = [(row.source, row.trigger) for row in table]
 
     assert len(set(questions)) == len(questions)
 
 
 def test_a_terminal_period_changes_no_more() -> None:
-    assert all(row.source is not PeriodState.TERMINAL for row in PERIOD)
+    assert all(row.source is not PeriodState.TERMINAL for row in PERIOD_STATES)
 
 
 if __name__ == "__main__":

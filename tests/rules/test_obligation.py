@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.instant import MICROSECOND, Instant, parse_instant
+from kron.rules.contract import FirstMinute
 from kron.rules.due import Occurrences
-from kron.rules.obligation import Obligation, Why, look_again, obligation
-from kron.rules.plan import Begin, plan
-from kron.rules.record import TaskRecord
+from kron.rules.obligation import Obligation, ObligationReason, StartTask, next_evaluation, obligation, plan_task
+from kron.rules.task_record import TaskRecord
 
 ME, ANOTHER = "scheduler-2", "scheduler-1"
 SCHEDULE = Schedule("0 * * * *")
@@ -37,7 +37,7 @@ def owed(record: TaskRecord, now: Instant) -> Obligation | None:
 
 
 def due(scheduled: Instant, *, preempts_retry: bool = False) -> Obligation:
-    return Obligation(Why.DUE, scheduled, preempts_retry)
+    return Obligation(ObligationReason.DUE, scheduled, preempts_retry)
 
 
 # --- due --------------------------------------------------------------------------------------------------------------
@@ -77,9 +77,9 @@ def test_however_many_occurrences_were_missed_one_run_is_owed_for_the_latest() -
 def test_one_start_makes_up_for_all_that_was_missed() -> None:
     late = NOON + 7 * DAY + 20 * MINUTE
 
-    begun = plan(SERVED_AT_ELEVEN, HOURLY, late, ME)
+    begun = plan_task(SERVED_AT_ELEVEN, HOURLY, late, ME)
 
-    assert isinstance(begun, Begin)
+    assert isinstance(begun, StartTask)
     assert owed(begun.after._replace(running_since=None), late) is None
 
 
@@ -123,8 +123,8 @@ FAILED = task(last_attempt=NOON, retry_until=NOON + 5 * MINUTE)
     ("now", "expected"),
     [
         (NOON + 5 * MINUTE - MICROSECOND, None),
-        (NOON + 5 * MINUTE, Obligation(Why.RETRY, NOON + 5 * MINUTE, preempts_retry=False)),
-        (NOON + 59 * MINUTE, Obligation(Why.RETRY, NOON + 5 * MINUTE, preempts_retry=False)),
+        (NOON + 5 * MINUTE, Obligation(ObligationReason.RETRY, NOON + 5 * MINUTE, preempts_retry=False)),
+        (NOON + 59 * MINUTE, Obligation(ObligationReason.RETRY, NOON + 5 * MINUTE, preempts_retry=False)),
     ],
     ids=["just before", "at", "after"],
 )
@@ -161,13 +161,15 @@ def test_what_came_during_a_run_is_owed_when_it_has_ended() -> None:
 def test_a_run_that_was_cut_off_is_owed_at_once(scheduler: str) -> None:
     cut_off = task(last_attempt=NOON, running_since=NOON, scheduler=scheduler)
 
-    assert owed(cut_off, NOON + MINUTE) == Obligation(Why.ORPHANED, NOON, preempts_retry=False)
+    assert owed(cut_off, NOON + MINUTE) == Obligation(ObligationReason.ORPHANED, NOON, preempts_retry=False)
 
 
 def test_a_cut_off_run_stands_for_an_occurrence_and_a_retry_that_came_meanwhile() -> None:
     cut_off = task(last_attempt=NOON, retry_until=NOON + MINUTE, running_since=NOON, scheduler=ANOTHER)
 
-    assert owed(cut_off, NOON + 2 * HOUR + MINUTE) == Obligation(Why.ORPHANED, NOON + 2 * HOUR, preempts_retry=True)
+    assert owed(cut_off, NOON + 2 * HOUR + MINUTE) == Obligation(
+        ObligationReason.ORPHANED, NOON + 2 * HOUR, preempts_retry=True
+    )
 
 
 def test_a_cut_off_run_without_any_occurrence_is_owed_for_now() -> None:
@@ -176,7 +178,7 @@ def test_a_cut_off_run_without_any_occurrence_is_owed_for_now() -> None:
 
     found = obligation(cut_off, Occurrences(Schedule("0 3 * * *")), first_moments, ME)
 
-    assert found == Obligation(Why.ORPHANED, first_moments, preempts_retry=False)
+    assert found == Obligation(ObligationReason.ORPHANED, first_moments, preempts_retry=False)
 
 
 # --- a clock that is set back -----------------------------------------------------------------------------------------
@@ -199,8 +201,8 @@ moments = st.timedeltas(-DAY, DAY).map(lambda away: NOON + away)
 def test_however_the_clock_is_set_no_occurrence_is_served_twice(nows: list[Instant], first_seen: Instant) -> None:
     record, served = task(first_seen=first_seen), []
     for now in nows:
-        match plan(record, HOURLY, now, ME):
-            case Begin(owed_now, after):
+        match plan_task(record, HOURLY, now, ME):
+            case StartTask(owed_now, after):
                 served.append(owed_now.scheduled)
                 record = after._replace(running_since=None)
 
@@ -237,7 +239,7 @@ def test_nothing_is_owed_for_an_instant_that_has_not_come(record: TaskRecord, no
 
 @given(records, moments)
 def test_looking_again_when_told_misses_nothing(record: TaskRecord, now: Instant) -> None:
-    at = look_again(record, HOURLY, now)
+    at = next_evaluation(record, HOURLY, now)
 
     assert at is not None
     if owed(record, now) is None:
@@ -260,11 +262,29 @@ def test_looking_again_when_told_misses_nothing(record: TaskRecord, now: Instant
     ids=["no retry", "retry first", "both at once", "occurrence first", "running"],
 )
 def test_the_next_look_is_at_the_next_occurrence_or_the_retry(record: TaskRecord, expected: Instant) -> None:
-    assert look_again(record, HOURLY, NOON) == expected
+    assert next_evaluation(record, HOURLY, NOON) == expected
 
 
 def test_where_the_calendar_ends_only_a_retry_is_left() -> None:
     last = parse_instant("9999-12-31T23:30:00Z")
 
-    assert look_again(task(last_attempt=last), HOURLY, last) is None
-    assert look_again(task(last_attempt=last, retry_until=last + MINUTE), HOURLY, last) == last + MINUTE
+    assert next_evaluation(task(last_attempt=last), HOURLY, last) is None
+    assert next_evaluation(task(last_attempt=last, retry_until=last + MINUTE), HOURLY, last) == last + MINUTE
+
+
+# --- the first minute -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first_minute", "expected"),
+    [(FirstMinute.RUN, due(NOON)), (FirstMinute.NOT_OWNED, None)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_the_contract_says_who_owns_the_minute_in_which_a_task_is_declared(
+    first_minute: FirstMinute, expected: Obligation | None
+) -> None:
+    declared_at = NOON + MINUTE / 3
+
+    found = obligation(task(first_seen=declared_at), HOURLY, declared_at, ME, first_minute=first_minute)
+
+    assert found == expected

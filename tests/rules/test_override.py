@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.instant import parse_instant
-from kron.rules.contract import DECLARATIVE, POLLING, POLLING_DRAFT, Contract, Identifier
+from kron.rules.contract import DECLARATIVE, POLLING, POLLING_DRAFT, Contract, IdentifierScope
 from kron.rules.due import Occurrences
-from kron.rules.override import Kind, Override, reconcile
-from kron.rules.record import TaskRecord
-from kron.rules.registration import Task
+from kron.rules.override import Override, OverrideKind, reconcile
+from kron.rules.registration import TaskSpec
+from kron.rules.task_record import TaskRecord
 
 ME, ANOTHER = "scheduler-2", "scheduler-1"
 FIVE_MINUTES = timedelta(minutes=5)
@@ -31,13 +31,13 @@ contracts_that_reset = pytest.mark.parametrize("contract", [POLLING_DRAFT, POLLI
 async def work() -> None: ...
 
 
-def task(name: str = "report", cron: str = "0 * * * *", delay: timedelta = FIVE_MINUTES) -> Task:
-    return Task(name, cron, work, delay, Occurrences(Schedule(cron)))
+def task(name: str = "report", cron: str = "0 * * * *", delay: timedelta = FIVE_MINUTES) -> TaskSpec:
+    return TaskSpec(name, cron, work, delay, Occurrences(Schedule(cron)))
 
 
 def owner(contract: Contract, me: str = ME) -> str:
     """Return whose name a record of a task that does not run carries."""
-    return me if contract.identifier_in_record is Identifier.ALWAYS else ""
+    return me if contract.identifier_in_record is IdentifierScope.ALWAYS else ""
 
 
 def stored(contract: Contract, name: str = "report") -> TaskRecord:
@@ -61,7 +61,7 @@ def running(contract: Contract, scheduler: str) -> TaskRecord:
     return stored(contract)._replace(running_since=NOW - timedelta(minutes=2), scheduler=scheduler)
 
 
-def override(task: Task, before: TaskRecord | None, contract: Contract) -> Override:
+def override(task: TaskSpec, before: TaskRecord | None, contract: Contract) -> Override:
     """Return the one override of a list of one."""
     (found,) = reconcile([task], {} if before is None else {before.name: before}, contract, NOW, ME)
     return found
@@ -75,7 +75,7 @@ def test_a_task_that_is_not_stored_is_new_and_has_no_history(contract: Contract)
     found = override(task(), None, contract)
 
     after = TaskRecord("report", "0 * * * *", FIVE_MINUTES, NOW, scheduler=owner(contract))
-    assert found == Override(Kind.NEW, None, after)
+    assert found == Override(OverrideKind.NEW, None, after)
 
 
 # --- preserved --------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_an_equal_task_is_preserved_with_its_history(contract: Contract) -> None
 
     found = override(task(), before, contract)
 
-    assert found == Override(Kind.PRESERVED, before, before._replace(scheduler=owner(contract)))
+    assert found == Override(OverrideKind.PRESERVED, before, before._replace(scheduler=owner(contract)))
 
 
 @every_contract
@@ -105,7 +105,7 @@ def test_a_task_that_runs_here_is_preserved_untouched(contract: Contract) -> Non
 
     found = override(task(), before, contract)
 
-    assert found.kind is Kind.PRESERVED
+    assert found.kind is OverrideKind.PRESERVED
     assert found.after is before
 
 
@@ -115,7 +115,7 @@ def test_the_callback_is_no_part_of_the_configuration(contract: Contract) -> Non
 
     found = override(task()._replace(callback=other_work), stored(contract), contract)
 
-    assert found.kind is Kind.PRESERVED
+    assert found.kind is OverrideKind.PRESERVED
 
 
 # --- overridden -------------------------------------------------------------------------------------------------------
@@ -130,24 +130,24 @@ every_change = pytest.mark.parametrize("changed", CHANGES.values(), ids=CHANGES)
 
 
 @every_change
-def test_where_history_is_kept_only_the_configuration_changes(changed: Task) -> None:
+def test_where_history_is_kept_only_the_configuration_changes(changed: TaskSpec) -> None:
     before = stored(DECLARATIVE)
 
     found = override(changed, before, DECLARATIVE)
 
     after = before._replace(cron=changed.cron, retry_delay=changed.retry_delay)
-    assert found == Override(Kind.OVERRIDDEN, before, after, changed=True)
+    assert found == Override(OverrideKind.OVERRIDDEN, before, after, changed=True)
 
 
 @every_change
 @contracts_that_reset
-def test_where_history_is_reset_a_changed_task_begins_anew(contract: Contract, changed: Task) -> None:
+def test_where_history_is_reset_a_changed_task_begins_anew(contract: Contract, changed: TaskSpec) -> None:
     before = stored(contract)
 
     found = override(changed, before, contract)
 
     after = TaskRecord("report", changed.cron, changed.retry_delay, NOW, scheduler=ME)
-    assert found == Override(Kind.OVERRIDDEN, before, after, changed=True)
+    assert found == Override(OverrideKind.OVERRIDDEN, before, after, changed=True)
 
 
 def test_a_retry_that_waits_keeps_its_instant_when_the_delay_changes() -> None:
@@ -163,25 +163,25 @@ def test_a_retry_that_waits_keeps_its_instant_when_the_delay_changes() -> None:
 
 
 @every_change
-def test_a_changed_task_that_runs_here_goes_on_with_its_history(changed: Task) -> None:
+def test_a_changed_task_that_runs_here_goes_on_with_its_history(changed: TaskSpec) -> None:
     before = running(DECLARATIVE, ME)
 
     found = override(changed, before, DECLARATIVE)
 
     after = before._replace(cron=changed.cron, retry_delay=changed.retry_delay)
-    assert found == Override(Kind.OVERRIDDEN, before, after, changed=True)
+    assert found == Override(OverrideKind.OVERRIDDEN, before, after, changed=True)
 
 
 @every_change
 @contracts_that_reset
-def test_a_changed_task_that_runs_here_goes_on_without_its_history(contract: Contract, changed: Task) -> None:
+def test_a_changed_task_that_runs_here_goes_on_without_its_history(contract: Contract, changed: TaskSpec) -> None:
     before = running(contract, ME)
 
     found = override(changed, before, contract)
 
     fresh = TaskRecord("report", changed.cron, changed.retry_delay, NOW)
     after = fresh._replace(running_since=before.running_since, scheduler=ME)
-    assert found == Override(Kind.OVERRIDDEN, before, after, changed=True)
+    assert found == Override(OverrideKind.OVERRIDDEN, before, after, changed=True)
 
 
 # --- cut off ----------------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_a_run_that_was_cut_off_keeps_its_marks_until_its_restart_is_recorded(co
 
     found = override(task(), before, contract)
 
-    assert found == Override(Kind.ORPHANED, before, before)
+    assert found == Override(OverrideKind.ORPHANED, before, before)
 
 
 def test_where_a_cut_off_run_waits_for_its_next_occurrence_its_marks_go() -> None:
@@ -201,24 +201,24 @@ def test_where_a_cut_off_run_waits_for_its_next_occurrence_its_marks_go() -> Non
 
     found = override(task(), before, POLLING_DRAFT)
 
-    assert found == Override(Kind.PRESERVED, before, before._replace(running_since=None, scheduler=ME))
+    assert found == Override(OverrideKind.PRESERVED, before, before._replace(running_since=None, scheduler=ME))
 
 
 @every_change
-def test_a_cut_off_task_that_changed_is_orphaned_with_its_new_configuration(changed: Task) -> None:
+def test_a_cut_off_task_that_changed_is_orphaned_with_its_new_configuration(changed: TaskSpec) -> None:
     # C6: the orphan wins, with the new configuration.
     before = running(DECLARATIVE, ANOTHER)
 
     found = override(changed, before, DECLARATIVE)
 
     after = before._replace(cron=changed.cron, retry_delay=changed.retry_delay)
-    assert found == Override(Kind.ORPHANED, before, after, changed=True)
+    assert found == Override(OverrideKind.ORPHANED, before, after, changed=True)
 
 
 @every_change
 @contracts_that_reset
 def test_a_cut_off_task_that_changed_comes_for_the_first_time_where_history_is_reset(
-    contract: Contract, changed: Task
+    contract: Contract, changed: TaskSpec
 ) -> None:
     # 7.2: with RESET the change counts as first coming, which clears due, retry and orphan.
     before = running(contract, ANOTHER)
@@ -226,7 +226,7 @@ def test_a_cut_off_task_that_changed_comes_for_the_first_time_where_history_is_r
     found = override(changed, before, contract)
 
     after = TaskRecord("report", changed.cron, changed.retry_delay, NOW, scheduler=ME)
-    assert found == Override(Kind.OVERRIDDEN, before, after, changed=True)
+    assert found == Override(OverrideKind.OVERRIDDEN, before, after, changed=True)
 
 
 # --- gone -------------------------------------------------------------------------------------------------------------
@@ -236,14 +236,14 @@ def test_a_cut_off_task_that_changed_comes_for_the_first_time_where_history_is_r
 def test_a_stored_task_that_is_not_in_the_list_goes(contract: Contract) -> None:
     before = stored(contract)
 
-    assert reconcile([], {"report": before}, contract, NOW, ME) == [Override(Kind.UNREGISTERED, before, None)]
+    assert reconcile([], {"report": before}, contract, NOW, ME) == [Override(OverrideKind.UNREGISTERED, before, None)]
 
 
 @every_contract
 def test_a_task_that_was_cut_off_and_is_not_in_the_list_goes_too(contract: Contract) -> None:
     before = running(contract, ANOTHER)
 
-    assert reconcile([], {"report": before}, contract, NOW, ME) == [Override(Kind.UNREGISTERED, before, None)]
+    assert reconcile([], {"report": before}, contract, NOW, ME) == [Override(OverrideKind.UNREGISTERED, before, None)]
 
 
 # --- whose name -------------------------------------------------------------------------------------------------------
@@ -275,7 +275,9 @@ def test_registered_tasks_come_first_in_their_order_and_then_those_that_go(
     found = reconcile([task(name) for name in names], records, contract, NOW, ME)
 
     gone = [name for name in sorted(kept) if name not in names]
-    kinds = [Kind.PRESERVED if name in kept else Kind.NEW for name in names] + [Kind.UNREGISTERED] * len(gone)
+    kinds = [OverrideKind.PRESERVED if name in kept else OverrideKind.NEW for name in names] + [
+        OverrideKind.UNREGISTERED
+    ] * len(gone)
     assert [record.name for each in found if (record := each.after or each.before)] == names + gone
     assert [each.kind for each in found] == kinds
 

@@ -17,7 +17,7 @@ policies = st.builds(
 
 
 def policy(arguments: str) -> Policy:
-    return Policy.of_line(parse_line(f"@daily @policy({arguments})"))
+    return Policy.from_line(parse_line(f"@daily @policy({arguments})"))
 
 
 def refusal(given: str | dict[str, object]) -> InvalidDefinitionError:
@@ -30,7 +30,7 @@ def refusal(given: str | dict[str, object]) -> InvalidDefinitionError:
 
 
 def test_without_a_policy_runs_do_not_overlap_may_not_be_late_and_are_not_suspended() -> None:
-    usual = Policy.of_line(parse_line("@daily"))
+    usual = Policy.from_line(parse_line("@daily"))
 
     assert usual == Policy() == Policy.from_dict({})
     assert usual == Policy(Concurrency.FORBID, timedelta(), suspend=False)
@@ -76,7 +76,7 @@ def test_the_table_has_every_key() -> None:
 
 @given(policies)
 def test_a_modifier_that_was_printed_names_the_same_policy(given: Policy) -> None:
-    assert Policy.of_line(parse_line(" ".join(["@daily", *given.modifiers()]))) == given
+    assert Policy.from_line(parse_line(" ".join(["@daily", *given.modifiers()]))) == given
 
 
 @given(policies)

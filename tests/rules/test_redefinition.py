@@ -8,24 +8,23 @@ from hypothesis import strategies as st
 
 from kron.decision.timing import Timing
 from kron.instant import Instant
-from kron.rules.coming import Coming
-from kron.rules.handled import Handled
-from kron.rules.outage import Gap
+from kron.rules.outage import Outage
+from kron.rules.override import DefinitionChange, compare_definition, redefine
+from kron.rules.periods import HandledPeriods, PeriodQueue
 from kron.rules.policy import Policy
-from kron.rules.redefinition import redefine
 from kron.rules.verdict import Reason
-from tests.rules.test_coming import HOUR, LINES, NOON, by_brute_force, taken, timing
+from tests.rules.test_period_queue import HOUR, LINES, NOON, by_brute_force, taken, timing
 
 MINUTE = timedelta(minutes=1)
 
 
-def gap(since: Instant, until: Instant) -> Gap:
-    return Gap(since, until, Reason.DOWNTIME)
+def gap(since: Instant, until: Instant) -> Outage:
+    return Outage(since, until, Reason.DOWNTIME)
 
 
 def closed(old: str, new: str | None, since: Instant, until: Instant, deadline: timedelta = HOUR) -> list[str]:
     found = redefine(timing(old), None if new is None else timing(new), Policy(deadline=deadline), gap(since, until))
-    return [f"{each.number} {each.outcome.value}: {each.reason}" for each in found]
+    return [f"{each.period_count} {each.outcome.value}: {each.reason}" for each in found]
 
 
 def test_a_window_that_had_begun_is_skipped_when_the_job_goes() -> None:
@@ -36,7 +35,7 @@ def test_a_window_that_had_begun_is_skipped_when_the_job_goes() -> None:
 
 
 def effective_of(line: str, at: Instant) -> Instant:
-    found = Coming(timing(line), at).next_instant()
+    found = PeriodQueue(timing(line), at).next_time()
     assert found is not None
     return found
 
@@ -78,10 +77,10 @@ def test_every_period_is_closed_once_or_comes_with_the_new_definition(
     at = since + minutes[1] * MINUTE
     found = redefine(timing(old), timing(new), Policy(), gap(since, at))
 
-    coming = {each.nominal_time for each in taken(Coming(timing(new), at), at + 60 * HOUR)}
+    coming = {each.nominal_time for each in taken(PeriodQueue(timing(new), at), at + 60 * HOUR)}
     begun = [each for each in by_brute_force(old, since, at + 60 * HOUR) if each.window_start <= at]
     expected = [each for each in begun if each.nominal_time not in coming]
-    assert sum(each.number for each in found) == len(expected)
+    assert sum(each.period_count for each in found) == len(expected)
     assert {each.first.nominal_time for each in found} <= {each.nominal_time for each in expected}
 
 
@@ -89,4 +88,38 @@ def test_handled_periods_stay_as_they_are() -> None:
     at = NOON + MINUTE
     line = Timing.parse("0 12 * * * @win(after,2h)", identity="test/job")
 
-    assert redefine(line, None, Policy(), gap(at, at), Handled(((NOON, NOON),))) == []
+    assert redefine(line, None, Policy(), gap(at, at), HandledPeriods(((NOON, NOON),))) == []
+
+
+# --- whether a definition changed -------------------------------------------------------------------------------------
+
+
+def _never() -> tuple[object, object]:
+    raise AssertionError("timings are compared only if the definitions differ")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        (None, None, DefinitionChange.SAME),
+        (None, "a", DefinitionChange.ADDED),
+        ("a", None, DefinitionChange.REMOVED),
+        ("a", "a", DefinitionChange.SAME),
+    ],
+)
+def test_a_definition_that_did_not_change_is_not_read(
+    before: str | None, after: str | None, change: DefinitionChange
+) -> None:
+    assert compare_definition(before, after, _never) is change
+
+
+@pytest.mark.parametrize(
+    ("timings", "change"),
+    [(("daily", "daily"), DefinitionChange.SETTINGS), (("daily", "hourly"), DefinitionChange.TIMING)],
+)
+def test_a_change_is_one_of_the_timing_or_of_settings_alone(timings: tuple[str, str], change: DefinitionChange) -> None:
+    assert compare_definition("a", "b", lambda: timings) is change
+
+
+def test_a_change_without_timings_is_one_of_the_timing() -> None:
+    assert compare_definition("a", "b") is DefinitionChange.TIMING

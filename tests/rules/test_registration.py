@@ -19,7 +19,7 @@ from kron.errors import (
     ScheduleDuplicateTaskError,
 )
 from kron.rules.due import Due, Occurrences
-from kron.rules.registration import Registration, Task, check_registrations
+from kron.rules.registration import Registration, TaskSpec, parse_registrations
 
 DAILY = "0 3 * * *"
 FIVE_MINUTES = timedelta(minutes=5)
@@ -47,7 +47,7 @@ def a(name: object = "backup", cron: object = DAILY, callback: object = work, de
 def refusal(*registrations: object) -> KronError:
     """Return the error that the list is refused with."""
     with pytest.raises(KronError) as caught:
-        check_registrations(list(registrations), read)
+        parse_registrations(list(registrations), read)
     return caught.value
 
 
@@ -58,16 +58,16 @@ def refusal(*registrations: object) -> KronError:
 def test_a_list_or_a_tuple_of_registrations_becomes_tasks_in_their_order(
     container: Callable[[Sequence[object]], object],
 ) -> None:
-    tasks = check_registrations(container([a("one"), a("two", delay=timedelta())]), read)
+    tasks = parse_registrations(container([a("one"), a("two", delay=timedelta())]), read)
 
     assert tasks == [
-        Task("one", DAILY, work, FIVE_MINUTES, AT_THREE),
-        Task("two", DAILY, work, timedelta(), AT_THREE),
+        TaskSpec("one", DAILY, work, FIVE_MINUTES, AT_THREE),
+        TaskSpec("two", DAILY, work, timedelta(), AT_THREE),
     ]
 
 
 def test_an_empty_list_is_no_tasks() -> None:
-    assert check_registrations([], read) == []
+    assert parse_registrations([], read) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_empty_list_is_no_tasks() -> None:
 )
 def test_anything_else_is_no_list(given: object) -> None:
     with pytest.raises(RegistrationsNotArrayError) as caught:
-        check_registrations(given, read)
+        parse_registrations(given, read)
 
     assert (caught.value.message, dict(caught.value.details)) == ("Registrations must be an array", {})
 
@@ -105,7 +105,7 @@ class NamedByItsUser(NamedTuple):
     ids=["a tuple", "a list", "a Registration", "another named tuple"],
 )
 def test_an_item_is_a_tuple_or_list_of_four(item: object) -> None:
-    assert check_registrations([item], read) == [Task("backup", DAILY, work, FIVE_MINUTES, AT_THREE)]
+    assert parse_registrations([item], read) == [TaskSpec("backup", DAILY, work, FIVE_MINUTES, AT_THREE)]
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_a_name_with_a_lone_surrogate_is_refused_in_a_text_that_can_be_printed(n
     ids=lambda name: ascii(name[:20]),
 )
 def test_any_other_name_is_kept_as_it_is(name: str) -> None:
-    assert check_registrations([a(name=name)], read)[0].name == name
+    assert parse_registrations([a(name=name)], read)[0].name == name
 
 
 @given(st.text(min_size=1))
 def test_every_name_that_utf_8_can_hold_is_accepted(name: str) -> None:
     name = name.encode(errors="replace").decode()
 
-    assert [task.name for task in check_registrations([a(name=name)], read)] == [name]
+    assert [task.name for task in parse_registrations([a(name=name)], read)] == [name]
 
 
 def test_a_second_registration_of_a_name_is_refused() -> None:
@@ -202,7 +202,7 @@ def test_a_duplicate_is_named_in_one_short_line() -> None:
 def test_names_that_only_look_equal_are_different() -> None:
     names = ["é", "e\u0301", "E", "e", " e", "e "]
 
-    assert [task.name for task in check_registrations([a(name) for name in names], read)] == names
+    assert [task.name for task in parse_registrations([a(name) for name in names], read)] == names
 
 
 # --- delays -----------------------------------------------------------------------------------------------------------
@@ -210,11 +210,11 @@ def test_names_that_only_look_equal_are_different() -> None:
 
 @pytest.mark.parametrize("delay", [timedelta(), timedelta(microseconds=1), timedelta(days=36500)], ids=str)
 def test_any_delay_that_is_not_negative_is_kept_as_it_is(delay: timedelta) -> None:
-    assert check_registrations([a(delay=delay)], read)[0].retry_delay == delay
+    assert parse_registrations([a(delay=delay)], read)[0].retry_delay == delay
 
 
 def test_of_a_delay_beyond_a_century_the_microseconds_are_dropped() -> None:
-    [task] = check_registrations([a(delay=timedelta.max)], read)
+    [task] = parse_registrations([a(delay=timedelta.max)], read)
 
     assert task.retry_delay == timedelta.max - timedelta(microseconds=999)
 
@@ -284,6 +284,6 @@ def test_the_reader_is_not_asked_about_what_follows_an_error() -> None:
         return read(cron, name)
 
     with pytest.raises(NegativeRetryDelayError):
-        check_registrations([a("one"), a("two", delay=timedelta(-1)), a("three")], note)
+        parse_registrations([a("one"), a("two", delay=timedelta(-1)), a("three")], note)
 
     assert asked == ["one", "two"]

@@ -10,7 +10,7 @@ import pytest
 from kron.cron.schedule import Schedule
 from kron.errors import RegistrationShapeError
 from kron.rules.due import Occurrences
-from kron.rules.registration import Task, check_registrations, is_async_callable
+from kron.rules.registration import TaskSpec, is_async_callable, parse_registrations
 
 
 async def work() -> None: ...
@@ -66,10 +66,10 @@ class AsyncInit:
         ...
 
 
-def check(*callbacks: object) -> list[Task]:
+def check(*callbacks: object) -> list[TaskSpec]:
     """Check a list of tasks that differ in name and callback only."""
     items = [(f"task {index}", "0 3 * * *", callback, timedelta()) for index, callback in enumerate(callbacks)]
-    return check_registrations(items, lambda cron, _: Occurrences(Schedule(cron)))
+    return parse_registrations(items, lambda cron, _: Occurrences(Schedule(cron)))
 
 
 ACCEPTED = {

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from kron import Decision, Policy, Timing, decide
 from kron.instant import SECOND, Instant, parse_instant
 from kron.rules.policy import Concurrency
-from kron.rules.verdict import Close, Outcome, Run, Wait, judge
+from kron.rules.verdict import (
+    Close,
+    Execute,
+    Outcome,
+    Overlap,
+    Wait,
+    decide_overlap,
+    is_late,
+    judge,
+    late_until,
+    lateness,
+    start_before,
+)
 
 NOMINAL = parse_instant("2026-03-01T00:00:00Z")
 BACKUP: Decision = decide(
@@ -30,11 +42,11 @@ def test_a_period_before_its_chosen_second_waits_for_it() -> None:
 
 
 def test_a_period_at_its_chosen_second_runs() -> None:
-    assert judge(BACKUP, Policy(), CHOSEN) == Run(0)
+    assert judge(BACKUP, Policy(), CHOSEN) == Execute(0)
 
 
 def test_a_busy_millisecond_is_not_late_even_without_a_deadline() -> None:
-    assert judge(BACKUP, Policy(), CHOSEN + 999 * A_MILLISECOND) == Run(0)
+    assert judge(BACKUP, Policy(), CHOSEN + 999 * A_MILLISECOND) == Execute(0)
 
 
 def test_a_period_one_second_late_without_a_deadline_is_missed() -> None:
@@ -42,27 +54,27 @@ def test_a_period_one_second_late_without_a_deadline_is_missed() -> None:
 
 
 def test_a_period_within_its_deadline_runs_and_tells_how_late_it_is() -> None:
-    assert judge(BACKUP, within("10m"), CHOSEN + 460 * SECOND) == Run(460)
+    assert judge(BACKUP, within("10m"), CHOSEN + 460 * SECOND) == Execute(460)
 
 
 def test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed() -> None:
-    assert judge(BACKUP, within("10m"), CHOSEN + 600 * SECOND + 999 * A_MILLISECOND) == Run(600)
+    assert judge(BACKUP, within("10m"), CHOSEN + 600 * SECOND + 999 * A_MILLISECOND) == Execute(600)
     assert judge(BACKUP, within("10m"), CHOSEN + 601 * SECOND) == MISSED
 
 
 def test_slack_is_added_to_the_deadline() -> None:
     late = CHOSEN + 30 * SECOND
 
-    assert judge(BACKUP, Policy(), late, slack=timedelta(seconds=30)) == Run(30)
+    assert judge(BACKUP, Policy(), late, slack=timedelta(seconds=30)) == Execute(30)
     assert judge(BACKUP, Policy(), late + SECOND, slack=timedelta(seconds=30)) == MISSED
 
 
 @pytest.mark.parametrize(
     ("concurrency", "verdict"),
     [
-        ("allow", Run(0)),
+        ("allow", Execute(0)),
         ("forbid", Close(Outcome.SKIPPED, "active")),
-        ("replace", Run(0, replaces=True)),
+        ("replace", Execute(0, replaces=True)),
     ],
 )
 def test_an_active_execution_is_met_by_the_policy(concurrency: str, verdict: object) -> None:
@@ -70,7 +82,7 @@ def test_an_active_execution_is_met_by_the_policy(concurrency: str, verdict: obj
 
 
 def test_nothing_is_replaced_where_nothing_is_active() -> None:
-    assert judge(BACKUP, within("0s", concurrency="replace"), CHOSEN) == Run(0)
+    assert judge(BACKUP, within("0s", concurrency="replace"), CHOSEN) == Execute(0)
 
 
 def test_lateness_is_judged_before_concurrency() -> None:
@@ -111,7 +123,7 @@ def test_nothing_runs_before_its_second_or_after_deadline_and_slack(
 ) -> None:
     verdict = judge(BACKUP, policy, now, active=active, slack=slack)
 
-    if isinstance(verdict, Run):
+    if isinstance(verdict, Execute):
         assert now >= CHOSEN
         assert timedelta(seconds=verdict.lateness) <= policy.deadline + slack
         assert not policy.suspend
@@ -123,3 +135,48 @@ def test_a_verdict_to_wait_for_an_instant_names_a_later_one(policy: Policy, now:
 
     if isinstance(verdict, Wait) and verdict.until is not None:
         assert verdict.until > now
+
+
+# --- lateness and overlap ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("deadline", "slack", "seconds"), [("0s", 0, 1), ("10s", 0, 11), ("10s", 30, 41), ("1500ms", 0, 2)]
+)
+def test_a_start_is_too_late_from_the_second_after_deadline_and_slack(deadline: str, slack: int, seconds: int) -> None:
+    limit = start_before(CHOSEN, within(deadline).deadline, slack * SECOND)
+
+    assert limit == CHOSEN + seconds * SECOND
+
+
+def test_a_deadline_beyond_the_calendar_never_passes() -> None:
+    deadline = timedelta(days=300_000) * 10
+
+    assert not is_late(CHOSEN, parse_instant("9999-12-31T23:59:59Z"), deadline)
+    assert late_until(CHOSEN, deadline) is None
+
+
+spans = st.timedeltas(timedelta(), timedelta(minutes=3))
+
+
+@given(late=spans, deadline=spans, slack=spans)
+def test_lateness_is_whole_seconds_beyond_deadline_and_slack(
+    late: timedelta, deadline: timedelta, slack: timedelta
+) -> None:
+    now = CHOSEN + late
+
+    assert is_late(CHOSEN, now, deadline, slack) == (lateness(CHOSEN, now) * SECOND > deadline + slack)
+
+
+@given(late=spans, deadline=spans)
+def test_the_chosen_times_up_to_late_until_are_late(late: timedelta, deadline: timedelta) -> None:
+    now, whole = CHOSEN + late, deadline // SECOND * SECOND
+    last = late_until(now, whole)
+
+    assert last is not None
+    assert is_late(CHOSEN, now, whole) == (last >= CHOSEN)
+
+
+@pytest.mark.parametrize("concurrency", Concurrency)
+def test_every_policy_starts_an_execution_if_none_is_active(concurrency: Concurrency) -> None:
+    assert decide_overlap(concurrency, active=False) is Overlap.START

@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from kron.instant import format_instant
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
-from kron.theory.report import Report
-from kron.theory.trace import Header, Line, Position, simultaneous
+from kron.theory.results import TraceReport
+from kron.theory.trace_format import Line, TraceEvent, TraceHeader, simultaneous
 
 _EVENT = re.compile(
     r"(?:(?P<job>[a-z]):)?(?P<letter>[A-Z][A-Za-z]*)(?P<period>\d*)(?:\((?P<says>[^;)]*)(?:;(?P<more>[^)]*))?\))?"
@@ -42,11 +42,11 @@ def period_trace(text: str) -> list[Line]:
     return positions
 
 
-def _event(t: int, text: str, call: int) -> Position:
+def _event(t: int, text: str, call: int) -> TraceEvent:
     found = _EVENT.fullmatch(text)
     assert found is not None, text
     fields = _fields(found["letter"], call, (found["job"] or "a", found["period"], found["says"]))
-    return Position(t, _NAMES[found["letter"]], {**fields, **_more(found["more"] or "")})
+    return TraceEvent(t, _NAMES[found["letter"]], {**fields, **_more(found["more"] or "")})
 
 
 def _more(text: str) -> dict[str, object]:
@@ -61,14 +61,14 @@ def _more(text: str) -> dict[str, object]:
     return fields
 
 
-def judge_periods(text: str, *, slack: float = 0) -> Report:
+def judge_periods(text: str, *, slack: float = 0) -> TraceReport:
     """Return the report on a trace, of a host with a slack in seconds."""
     return judge_positions(period_trace(text), slack=round(slack * 1000))
 
 
-def judge_positions(positions: Sequence[Line], *, slack: int = 0) -> Report:
+def judge_positions(positions: Sequence[Line], *, slack: int = 0) -> TraceReport:
     """Return the report on positions of hosts that choose a second for each period."""
-    checker = Checker(Header("kron", slack=slack))
+    checker = Checker(TraceHeader("kron", slack=slack))
     for position in positions:
         checker.read(position)
     return checker.report()

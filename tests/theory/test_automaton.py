@@ -7,9 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.theory.automaton import Automaton
-from kron.theory.formula import Always, Atom, Eventually, Formula, Next, Previous, Since, Until, WeakUntil
-from kron.theory.meaning import Letter, Verdict, Word, meaning, violated_at
-from tests.theory.words import ATOMS, formulas, letters, past_formulas, words
+from kron.theory.formula import (
+    Always,
+    Atom,
+    Eventually,
+    Formula,
+    Letter,
+    Next,
+    Previous,
+    Since,
+    TruthValue,
+    Until,
+    WeakUntil,
+)
+from tests.theory.formula_strategies import ATOMS, formulas, letters, past_formulas, words
+from tests.theory.semantics import Word, meaning, violated_at
 
 P, Q = Atom("p"), Atom("q")
 
@@ -38,7 +50,7 @@ def test_formulas_judged_together_are_judged_as_they_are_alone(several: list[For
 @given(formulas, words)
 def test_a_violation_is_noticed_at_the_first_position_that_proves_it(formula: Formula, word: list[Letter]) -> None:
     automaton = Automaton([formula])
-    broken = [k for k in range(len(word)) if automaton.broken(read(automaton, word[: k + 1]))]
+    broken = [k for k in range(len(word)) if automaton.violated(read(automaton, word[: k + 1]))]
 
     assert (broken[0] if broken else None) == violated_at(formula, Word(word))
 
@@ -46,7 +58,7 @@ def test_a_violation_is_noticed_at_the_first_position_that_proves_it(formula: Fo
 @given(formulas, words)
 def test_what_is_violated_stays_violated(formula: Formula, word: list[Letter]) -> None:
     automaton = Automaton([formula])
-    broken = [bool(automaton.broken(read(automaton, word[:length]))) for length in range(len(word) + 1)]
+    broken = [bool(automaton.violated(read(automaton, word[:length]))) for length in range(len(word) + 1)]
 
     assert broken == sorted(broken)
 
@@ -55,7 +67,7 @@ def test_what_is_violated_stays_violated(formula: Formula, word: list[Letter]) -
 def test_a_watched_formula_is_known_at_each_position(formula: Formula, word: list[Letter]) -> None:
     automaton = Automaton([], [formula])
 
-    known = [automaton.watched(read(automaton, word[: k + 1]))[0] for k in range(len(word))]
+    known = [automaton.tracked(read(automaton, word[: k + 1]))[0] for k in range(len(word))]
 
     assert known == [holds_at(formula, word, k) for k in range(len(word))]
 
@@ -65,15 +77,15 @@ def holds_at(formula: Formula, word: list[Letter], at: int) -> bool:
     shifted = formula
     for _ in range(at):
         shifted = Next(shifted)
-    return meaning(shifted, Word(word)) is Verdict.HOLDS
+    return meaning(shifted, Word(word)) is TruthValue.HOLDS
 
 
 @given(formulas, words, st.integers(0, 30))
 def test_resting_is_seeing_nothing_often_enough(formula: Formula, word: list[Letter], more: int) -> None:
     automaton = Automaton([formula])
-    state = automaton.rest(read(automaton, word))
+    state = automaton.stutter(read(automaton, word))
 
-    assert automaton.rest(read(automaton, word + [frozenset()] * more)) == state
+    assert automaton.stutter(read(automaton, word + [frozenset()] * more)) == state
     assert automaton.step(state, frozenset()) == state
 
 
@@ -99,15 +111,15 @@ def test_the_table_stops_growing(seed: int) -> None:
 def test_what_may_still_come_is_open_and_what_came_is_not() -> None:
     automaton = Automaton([Eventually(P)])
 
-    assert automaton.verdicts(read(automaton, [frozenset()])) == [Verdict.UNDECIDED]
-    assert automaton.verdicts(read(automaton, [frozenset(), frozenset("p")])) == [Verdict.HOLDS]
+    assert automaton.verdicts(read(automaton, [frozenset()])) == [TruthValue.UNDECIDED]
+    assert automaton.verdicts(read(automaton, [frozenset(), frozenset("p")])) == [TruthValue.HOLDS]
 
 
 def test_at_the_last_position_next_holds() -> None:
     automaton = Automaton([Next(P)])
 
-    assert automaton.verdicts(read(automaton, [frozenset()])) == [Verdict.HOLDS]
-    assert automaton.verdicts(read(automaton, [frozenset(), frozenset()])) == [Verdict.VIOLATED]
+    assert automaton.verdicts(read(automaton, [frozenset()])) == [TruthValue.HOLDS]
+    assert automaton.verdicts(read(automaton, [frozenset(), frozenset()])) == [TruthValue.VIOLATED]
 
 
 def test_the_atoms_of_the_strategies_are_those_of_this_file() -> None:

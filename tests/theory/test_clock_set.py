@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kron.theory.checker import Checker
-from kron.theory.report import Report
-from kron.theory.trace import Header, Position
+from kron.theory.results import TraceReport
+from kron.theory.trace_format import TraceEvent, TraceHeader
 from tests.theory.traces import violated
 
 HOUR, MINUTE = 3_600_000, 60_000
@@ -14,20 +14,20 @@ LATER = 80 * HOUR  # where the clock was, by mistake
 HOURLY = [{"name": "a", "cron": "0 * * * *", "retryDelayMs": 5 * MINUTE}]
 
 
-def judge(*lines: tuple[Any, ...], contract: str = "declarative") -> Report:
+def judge(*lines: tuple[Any, ...], contract: str = "declarative") -> TraceReport:
     """Return the report on lines of t, clock, event and fields, after a list of an hourly task and its run ahead."""
-    checker = Checker(Header(contract))
+    checker = Checker(TraceHeader(contract))
     begun = [
-        Position(LATER - MINUTE, "InitStart", {"call": 1, "registrations": HOURLY}),
-        Position(LATER - MINUTE, "InitSuccess", {"call": 1}),
-        Position(LATER, "RunStart", {"task": "a"}),
-        Position(LATER, "RunSuccess", {"task": "a"}),
+        TraceEvent(LATER - MINUTE, "InitStart", {"call": 1, "registrations": HOURLY}),
+        TraceEvent(LATER - MINUTE, "InitSuccess", {"call": 1}),
+        TraceEvent(LATER, "RunStart", {"task": "a"}),
+        TraceEvent(LATER, "RunSuccess", {"task": "a"}),
     ]
     for position in begun:
         checker.read(position)
     for t, clock, event, *rest in lines:
         fields = rest[0] if rest else {"task": "a"} if event.startswith("Run") else {}
-        checker.read(Position(t, event, fields if clock == t else {**fields, "clock": clock}))
+        checker.read(TraceEvent(t, event, fields if clock == t else {**fields, "clock": clock}))
     return checker.report()
 
 

@@ -12,6 +12,7 @@ from kron.theory.formula import (
     And,
     Atom,
     Eventually,
+    EventuallyWithin,
     Formula,
     Historically,
     Implies,
@@ -22,7 +23,6 @@ from kron.theory.formula import (
     Or,
     Previous,
     Since,
-    Soon,
     Until,
     WeakUntil,
     definitions,
@@ -30,7 +30,7 @@ from kron.theory.formula import (
     walk,
 )
 from kron.theory.properties import SUITES
-from tests.theory.words import formulas, past_formulas
+from tests.theory.formula_strategies import formulas, past_formulas
 
 P, Q, R = Atom("p"), Atom("q"), Atom("r")
 
@@ -51,7 +51,7 @@ P, Q, R = Atom("p"), Atom("q"), Atom("r")
         (Next(P), "X p"),
         (Always(P), "G p"),
         (Eventually(P), "F p"),
-        (Soon(P), "F≤ p"),
+        (EventuallyWithin(P), "F≤ p"),
         (Previous(P), "Y p"),
         (Once(P), "O p"),
         (Historically(P), "H p"),
@@ -191,7 +191,9 @@ def test_no_abbreviation_of_a_suite_has_two_meanings(contract: str) -> None:
     assert len({part.name for part in named}) == len(named)
 
 
-@pytest.mark.parametrize("formula", [Next(P), Until(P, Q), WeakUntil(P, Q), Always(P), Eventually(P), Soon(P)], ids=str)
+@pytest.mark.parametrize(
+    "formula", [Next(P), Until(P, Q), WeakUntil(P, Q), Always(P), Eventually(P), EventuallyWithin(P)], ids=str
+)
 def test_a_formula_with_a_future_operator_looks_ahead_however_deep_it_is(formula: Formula) -> None:
     assert looks_ahead(formula)
     assert looks_ahead(Named("M", ~(P & (Q | formula))))

@@ -3,9 +3,9 @@
 import pytest
 
 from kron.theory.checker import Checker
-from kron.theory.meaning import Verdict
-from kron.theory.report import Report
-from kron.theory.trace import Header, Position
+from kron.theory.formula import TruthValue
+from kron.theory.results import TraceReport
+from kron.theory.trace_format import TraceEvent, TraceHeader
 from tests.theory.traces import HOURLY, finding, violated
 
 MINUTE = 60_000
@@ -13,28 +13,28 @@ OTHER = {**HOURLY, "name": "b"}
 DUE = 5 * MINUTE  # of each hour
 
 
-def lists(*items: tuple[int, list[dict[str, object]]]) -> list[Position]:
+def lists(*items: tuple[int, list[dict[str, object]]]) -> list[TraceEvent]:
     """Return the lists that are accepted, each at its instant."""
     calls = ((number, *item) for number, item in enumerate(items, 1))
     return [
         position
         for number, t, registrations in calls
         for position in (
-            Position(t, "InitStart", {"call": number, "registrations": registrations}),
-            Position(t, "InitSuccess", {"call": number}),
+            TraceEvent(t, "InitStart", {"call": number, "registrations": registrations}),
+            TraceEvent(t, "InitSuccess", {"call": number}),
         )
     ]
 
 
-def judge(*positions: Position, contract: str = "polling") -> Report:
-    checker = Checker(Header(contract))
-    for position in sorted(positions, key=lambda each: each.t):
+def judge(*positions: TraceEvent, contract: str = "polling") -> TraceReport:
+    checker = Checker(TraceHeader(contract))
+    for position in sorted(positions, key=lambda each: each.time_ms):
         checker.read(position)
     return checker.report()
 
 
-def start(t: int, task: str = "a") -> Position:
-    return Position(t, "RunStart", {"task": task})
+def start(t: int, task: str = "a") -> TraceEvent:
+    return TraceEvent(t, "RunStart", {"task": task})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_same_list_again_does_not() -> None:
 def test_a_run_cut_off_has_its_time_anew_with_a_changed_list() -> None:
     listed = lists((0, [HOURLY]), (DUE + 2_000, [HOURLY]), (DUE + 52_000, [HOURLY, OTHER]))
 
-    report = judge(*listed, start(DUE), Position(DUE + 1, "UnexpectedShutdown"), start(DUE + 72_000))
+    report = judge(*listed, start(DUE), TraceEvent(DUE + 1, "UnexpectedShutdown"), start(DUE + 72_000))
 
     assert violated(report) == set()
 
@@ -74,21 +74,21 @@ def test_a_long_list_gives_more_time_only_where_the_contract_says_so(contract: s
 
 def test_a_task_that_left_the_list_is_not_taken_for_a_stranger() -> None:
     listed = lists((0, [HOURLY]), (DUE + MINUTE, [OTHER]))
-    ended = Position(DUE + 2 * MINUTE, "RunSuccess", {"task": "a"})
+    ended = TraceEvent(DUE + 2 * MINUTE, "RunSuccess", {"task": "a"})
 
-    report = judge(*listed, start(DUE), Position(DUE + 1, "UnexpectedShutdown"), ended)
+    report = judge(*listed, start(DUE), TraceEvent(DUE + 1, "UnexpectedShutdown"), ended)
 
-    assert finding(report, "P1").verdict is Verdict.HOLDS  # it has its own earlier start, crashes aside
+    assert finding(report, "P1").verdict is TruthValue.HOLDS  # it has its own earlier start, crashes aside
 
 
 def test_those_that_left_longest_ago_are_forgotten_in_the_end() -> None:
-    checker = Checker(Header("declarative"))
+    checker = Checker(TraceHeader("declarative"))
 
     for number in range(12):
         many = [{**HOURLY, "name": f"{number}-{each}"} for each in range(1_000)]
         for position in lists((number, many)):
             call = {**position.fields, "call": number}
-            checker.read(Position(position.t, position.event, call))
+            checker.read(TraceEvent(position.time_ms, position.kind, call))
 
     assert len(list(checker._runs.members())) == 1_000 + 10_000
 
@@ -96,7 +96,7 @@ def test_those_that_left_longest_ago_are_forgotten_in_the_end() -> None:
 @pytest.mark.parametrize("delay", [float("nan"), float("inf"), 1e300])
 def test_a_delay_that_never_passes_calls_for_no_retry(delay: float) -> None:
     listed = lists((0, [{**HOURLY, "retryDelayMs": delay}]))
-    failed = Position(DUE + 1, "RunFailure", {"task": "a"})
+    failed = TraceEvent(DUE + 1, "RunFailure", {"task": "a"})
 
     report = judge(*listed, start(DUE), failed, contract="declarative")
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron.theory.checker import Checker
-from kron.theory.report import Report
-from kron.theory.trace import Header, Position
+from kron.theory.results import TraceReport
+from kron.theory.trace_format import TraceEvent, TraceHeader
 from tests.theory.test_checker import traces
 
 TOGETHER = ("RunStart", "RunSuccess")
@@ -17,24 +17,24 @@ CRONS = {"a": "* * * * *", "b": "* * * * *", "c": "* * * * *", "d": "*/2 * * * *
 
 
 @st.composite
-def busy_traces(draw: st.DrawFn) -> list[Position]:
+def busy_traces(draw: st.DrawFn) -> list[TraceEvent]:
     """Draw traces in which runs come in bursts."""
-    positions: list[Position] = []
+    positions: list[TraceEvent] = []
     for position in draw(traces()):
         positions.append(position)
-        names = draw(st.lists(st.sampled_from("abcd"), max_size=6)) if position.event in TOGETHER else []
-        positions += [Position(position.t, position.event, {"task": name}) for name in names]
+        names = draw(st.lists(st.sampled_from("abcd"), max_size=6)) if position.kind in TOGETHER else []
+        positions += [TraceEvent(position.time_ms, position.kind, {"task": name}) for name in names]
     return positions
 
 
 @st.composite
-def lively_traces(draw: st.DrawFn) -> list[Position]:
+def lively_traces(draw: st.DrawFn) -> list[TraceEvent]:
     """Draw minutes in which tasks are due and most of them run: as they should, or twice, or not at all."""
     delay = draw(st.sampled_from([30_000, 90_000]))
     listed = [{"name": name, "cron": cron, "retryDelayMs": delay} for name, cron in CRONS.items()]
     positions = [
-        Position(5, "InitStart", {"call": 1, "registrations": listed}),
-        Position(5, "InitSuccess", {"call": 1}),
+        TraceEvent(5, "InitStart", {"call": 1, "registrations": listed}),
+        TraceEvent(5, "InitSuccess", {"call": 1}),
     ]
     orders = st.one_of(st.just([*CRONS]), st.lists(st.sampled_from([*CRONS]), max_size=6))
     for minute in range(draw(st.integers(1, 5))):
@@ -42,23 +42,23 @@ def lively_traces(draw: st.DrawFn) -> list[Position]:
         for event in draw(st.sampled_from([("RunStart", "RunSuccess"), ("RunStart",), ("RunSuccess",), ()])):
             failing = draw(st.sets(st.sampled_from([*CRONS]), max_size=1)) if event == "RunSuccess" else ()
             for name in draw(orders):
-                positions.append(Position(t, "RunFailure" if name in failing else event, {"task": name}))
+                positions.append(TraceEvent(t, "RunFailure" if name in failing else event, {"task": name}))
             t += draw(st.sampled_from([0, 1]))
     return positions
 
 
-def one_by_one(positions: list[Position], contract: str, *, adds: bool) -> Report:
-    checker = Checker(Header(contract), adds_due=adds, adds_retry_due=adds)
+def one_by_one(positions: list[TraceEvent], contract: str, *, adds: bool) -> TraceReport:
+    checker = Checker(TraceHeader(contract), adds_due=adds, adds_retry_due=adds)
     for position in positions:
         checker.read(position)
     return checker.report()
 
 
-def together(positions: list[Position], contract: str, *, adds: bool) -> Report:
-    checker = Checker(Header(contract), adds_due=adds, adds_retry_due=adds)
-    for (t, event), group in groupby(positions, lambda position: (position.t, position.event)):
+def together(positions: list[TraceEvent], contract: str, *, adds: bool) -> TraceReport:
+    checker = Checker(TraceHeader(contract), adds_due=adds, adds_retry_due=adds)
+    for (t, event), group in groupby(positions, lambda position: (position.time_ms, position.kind)):
         if event in TOGETHER:
-            checker.read_runs(t, event, [position.task for position in group])
+            checker.read_batch(t, event, [position.subject for position in group])
         else:
             for position in group:
                 checker.read(position)
@@ -70,10 +70,10 @@ def together(positions: list[Position], contract: str, *, adds: bool) -> Report:
 @settings(max_examples=60)
 @given(positions=busy_traces())
 def test_runs_read_together_are_judged_as_runs_read_one_by_one(
-    positions: list[Position], contract: str, *, adds: bool
+    positions: list[TraceEvent], contract: str, *, adds: bool
 ) -> None:
     if contract == "kron":  # it knows no pulses
-        positions = [each for each in positions if each.event not in ("Due", "RetryDue")]
+        positions = [each for each in positions if each.kind not in ("Due", "RetryDue")]
 
     assert together(positions, contract, adds=adds) == one_by_one(positions, contract, adds=adds)
 
@@ -81,13 +81,13 @@ def test_runs_read_together_are_judged_as_runs_read_one_by_one(
 @pytest.mark.parametrize("contract", ["declarative", "polling"])
 @settings(max_examples=60)
 @given(positions=lively_traces())
-def test_so_are_runs_that_are_due(positions: list[Position], contract: str) -> None:
+def test_so_are_runs_that_are_due(positions: list[TraceEvent], contract: str) -> None:
     assert together(positions, contract, adds=True) == one_by_one(positions, contract, adds=True)
 
 
 def test_no_runs_are_no_position() -> None:
-    checker = Checker(Header("declarative"))
+    checker = Checker(TraceHeader("declarative"))
 
-    checker.read_runs(0, "RunStart", [])
+    checker.read_batch(0, "RunStart", [])
 
     assert checker.report().positions == 0

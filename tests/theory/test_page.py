@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from kron.hosts.cli.verify import print_table
+from kron.cli.verify import print_report
 from kron.theory import alphabet, macros
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
-from kron.theory.formula import Atom, Formula, Named, definitions
+from kron.theory.formula import Atom, Formula, Named, TruthValue, definitions
 from kron.theory.macros import at_most_one, hold, hold_inclusive
-from kron.theory.meaning import Verdict, meaning, violated_at
 from kron.theory.properties import SUITES, Property
-from kron.theory.trace import Header, Position, write_header, write_position
-from tests.theory.literal import DEFECTS, DILEMMAS, IN_WORDS, Defect, word
+from kron.theory.trace_format import TraceEvent, TraceHeader, write_event, write_header
+from tests.theory.repairs import DEFECTS, DILEMMAS, IN_WORDS, Defect, word
+from tests.theory.semantics import meaning, violated_at
 
 PAGE = Path(__file__).parents[2] / "docs" / "theory.md"
 COMBINATORS = {
@@ -59,30 +59,30 @@ MEANING = {
 }
 NINE = 1_772_442_000_000  # 2026-03-02T09:00:00Z
 EXAMPLE = [
-    Position(
+    TraceEvent(
         NINE - 30_000,
         "InitStart",
         {"call": 1, "registrations": [{"name": "report", "cron": "0 9 * * *", "retryDelayMs": 60_000}]},
     ),
-    Position(NINE - 29_990, "InitSuccess", {"call": 1}),
-    Position(NINE + 3, "RunStart", {"task": "report"}),
-    Position(NINE + 800, "RunFailure", {"task": "report", "error": "ConnectionError"}),
-    Position(NINE + 30_000, "RunStart", {"task": "report"}),
-    Position(NINE + 31_000, "RunSuccess", {"task": "report"}),
+    TraceEvent(NINE - 29_990, "InitSuccess", {"call": 1}),
+    TraceEvent(NINE + 3, "RunStart", {"task": "report"}),
+    TraceEvent(NINE + 800, "RunFailure", {"task": "report", "error": "ConnectionError"}),
+    TraceEvent(NINE + 30_000, "RunStart", {"task": "report"}),
+    TraceEvent(NINE + 31_000, "RunSuccess", {"task": "report"}),
 ]
 
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
 def example() -> Iterator[str]:
-    header = Header("declarative")
+    header = TraceHeader("declarative")
     checker = Checker(header)
     for position in EXAMPLE:
         checker.read(position)
     said = StringIO()
     with redirect_stdout(said):
-        print_table(header, checker.report())
-    yield from ("```json", write_header(header), *map(write_position, EXAMPLE), "```", "")
+        print_report(header, checker.report())
+    yield from ("```json", write_header(header), *map(write_event, EXAMPLE), "```", "")
     yield from ("`kron verify trace.jsonl` says, and exits with 1:", "")
     yield from ("```text", *(line.rstrip() for line in said.getvalue().splitlines()), "```")
 
@@ -151,7 +151,7 @@ def literal() -> Iterator[str]:
     for dilemma in DILEMMAS:
         ways = "; ".join(
             f"{way.how}, `{way.word}`: `{way.formula}` is "
-            + ("violated" if way.says is Verdict.VIOLATED else "never fulfilled")
+            + ("violated" if way.says is TruthValue.VIOLATED else "never fulfilled")
             for way in dilemma.ways
         )
         yield f"* **{dilemma.name}.** {dilemma.why} After `{dilemma.beginning}`: {ways}."

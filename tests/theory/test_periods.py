@@ -7,9 +7,9 @@ import pytest
 from kron.errors import InvalidTraceError
 from kron.theory.alphabet import Owner
 from kron.theory.checker import Checker
-from kron.theory.meaning import Verdict
+from kron.theory.formula import TruthValue
 from kron.theory.properties import KRON, SUITES, Scope
-from kron.theory.trace import Header, Line, Position, read_trace, write_header, write_position
+from kron.theory.trace_format import Line, TraceEvent, TraceHeader, read_trace, write_event, write_header
 from tests.theory.period_traces import decision, judge_periods, judge_positions, minute, period_trace
 from tests.theory.traces import finding, violated
 
@@ -141,8 +141,8 @@ def test_the_shortest_trace_that_violates_it_is_caught_where_it_does(name: str, 
     report = judge_periods(text)
 
     assert violated(report) == {name}
-    assert finding(report, name).at == line
-    assert report.verdict is Verdict.VIOLATED
+    assert finding(report, name).line == line
+    assert report.verdict is TruthValue.VIOLATED
 
 
 @pytest.mark.parametrize("text", SOUND)
@@ -150,7 +150,7 @@ def test_a_sound_trace_holds(text: str) -> None:
     report = judge_periods(text)
 
     assert violated(report) == set()
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is TruthValue.HOLDS
 
 
 # --- what is a period, what is a decision -----------------------------------------------------------------------------
@@ -159,20 +159,20 @@ def test_a_sound_trace_holds(text: str) -> None:
 def test_one_nominal_instant_is_one_period_in_any_zone() -> None:
     starts = [{"task": "a", "period": text} for text in ("1970-01-01T00:01:00Z", "1970-01-01T01:01:00+01:00")]
 
-    assert violated(judge_positions([Position(0, "RunStart", fields) for fields in starts])) == {"I2"}
+    assert violated(judge_positions([TraceEvent(0, "RunStart", fields) for fields in starts])) == {"I2"}
 
 
 @pytest.mark.parametrize("chosen", ["1970-01-01T00:01:30Z", "1970-01-01T02:01:30.000+02:00", 90_000])
 def test_a_time_is_a_text_or_milliseconds(chosen: object) -> None:
-    positions = [Position(0, "Decision", decision(1, said)) for said in (minute(1, 30), chosen)]
+    positions = [TraceEvent(0, "Decision", decision(1, said)) for said in (minute(1, 30), chosen)]
 
-    assert judge_positions(positions).verdict is Verdict.HOLDS
+    assert judge_positions(positions).verdict is TruthValue.HOLDS
 
 
 def test_a_time_may_lie_between_two_milliseconds() -> None:
     late = {**decision(1, "1970-01-01T00:01:00.0001Z"), "windowEnd": minute(1)}
 
-    assert violated(judge_positions([Position(0, "Decision", late)])) == {"I1"}
+    assert violated(judge_positions([TraceEvent(0, "Decision", late)])) == {"I1"}
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_time_may_lie_between_two_milliseconds() -> None:
 def test_decisions_of_one_definition_agree_in_all_they_say(other: dict[str, object]) -> None:
     first = decision(1, minute(1, 30))
 
-    report = judge_positions([Position(0, "Decision", first), Position(0, "Decision", {**first, **other})])
+    report = judge_positions([TraceEvent(0, "Decision", first), TraceEvent(0, "Decision", {**first, **other})])
 
     assert violated(report) == {"I3"}
 
@@ -225,7 +225,7 @@ def test_a_field_that_says_nothing_is_refused_with_its_line(event: str, field: s
         "Outcome": {"identity": "a", "period": minute(1), "outcome": "missed"},
         "RunStart": {"task": "a", "period": minute(1)},
     }
-    positions = [*period_trace("I D2"), Position(9, event, {**fields[event], field: value})]
+    positions = [*period_trace("I D2"), TraceEvent(9, event, {**fields[event], field: value})]
 
     with pytest.raises(InvalidTraceError) as caught:
         judge_lines(positions)
@@ -235,7 +235,7 @@ def test_a_field_that_says_nothing_is_refused_with_its_line(event: str, field: s
 
 def judge_lines(positions: Sequence[Line]) -> None:
     header, read = read_trace(
-        [write_header(Header("kron")), *(write_position(position) for position in positions)], SUITES
+        [write_header(TraceHeader("kron")), *(write_event(position) for position in positions)], SUITES
     )
     checker = Checker(header)
     for position in read:
@@ -257,7 +257,7 @@ def test_the_report_lists_the_invariants_and_what_is_asked_of_runs() -> None:
 def test_a_violation_names_its_period_whose_fault_it_is_and_what_led_to_it() -> None:
     found = finding(judge_periods("I D1 RS1@90 REs1 b:RS1 RS1"), "I2")
 
-    assert (found.about, found.blame) == (f"a {minute(1)}", Owner.SCHEDULER)
+    assert (found.instance, found.blame) == (f"a {minute(1)}", Owner.SCHEDULER)
     assert found.lines == (1, 2, 3, 4, 6)
 
 
@@ -271,13 +271,13 @@ def test_a_replay_names_the_start_before_it() -> None:
 def test_nothing_falls_due_by_a_list_of_this_contract() -> None:
     listed = [{"name": "a", "cron": "* * * * *", "retryDelayMs": 0}]
     positions = [
-        Position(0, "InitStart", {"call": 1, "registrations": listed}),
-        Position(0, "InitSuccess", {"call": 1}),
-        Position(0, "RunStart", {"task": "a", "period": minute(0)}),
-        Position(9, "RunFailure", {"task": "a", "period": minute(0)}),
-        Position(10**9, "End", {"closed": True}),
+        TraceEvent(0, "InitStart", {"call": 1, "registrations": listed}),
+        TraceEvent(0, "InitSuccess", {"call": 1}),
+        TraceEvent(0, "RunStart", {"task": "a", "period": minute(0)}),
+        TraceEvent(9, "RunFailure", {"task": "a", "period": minute(0)}),
+        TraceEvent(10**9, "End", {"closed": True}),
     ]
 
     report = judge_positions(positions)
 
-    assert (report.verdict, report.positions) == (Verdict.HOLDS, len(positions))
+    assert (report.verdict, report.positions) == (TruthValue.HOLDS, len(positions))

@@ -3,12 +3,12 @@
 import pytest
 
 from kron.theory.alphabet import ACTION, CRASH, FREEZE, THAW, Owner
-from kron.theory.formula import Always, Formula, Previous, Since
+from kron.theory.formula import Always, Formula, Previous, Since, TruthValue
 from kron.theory.macros import FROZEN, hold
-from kron.theory.meaning import Verdict, meaning
 from kron.theory.properties import DECLARATIVE, POLLING
-from kron.theory.trace import Bounds
-from tests.theory.literal import word
+from kron.theory.trace_format import ResponseBounds
+from tests.theory.repairs import word
+from tests.theory.semantics import meaning
 from tests.theory.traces import finding, judge, undecided, violated
 
 SCHEDULER, ENVIRONMENT = Owner.SCHEDULER, Owner.ENVIRONMENT
@@ -76,8 +76,8 @@ def test_the_shortest_trace_that_violates_it_is_caught_where_it_does(name: str, 
     report = judge(text)
 
     assert name in violated(report)
-    assert finding(report, name).at == line
-    assert report.verdict is Verdict.VIOLATED
+    assert finding(report, name).line == line
+    assert report.verdict is TruthValue.VIOLATED
 
 
 @pytest.mark.parametrize("text", SOUND)
@@ -86,7 +86,7 @@ def test_a_sound_trace_holds(text: str) -> None:
 
     assert violated(report) == set()
     assert undecided(report) == set()
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is TruthValue.HOLDS
 
 
 @pytest.mark.parametrize(
@@ -105,44 +105,44 @@ def test_what_a_longer_trace_would_tell_is_open(text: str, names: set[str]) -> N
     report = judge(text)
 
     assert (violated(report), undecided(report)) == (set(), names)
-    assert report.verdict is Verdict.UNDECIDED
+    assert report.verdict is TruthValue.UNDECIDED
 
 
 @pytest.mark.parametrize("text", ["I Due@60 End(closed)@90", "IS@0 End(closed)@10", "I SS End(closed)"])
 def test_at_the_end_of_all_things_nothing_is_owed_any_more(text: str) -> None:
-    assert judge(text).verdict is Verdict.HOLDS
+    assert judge(text).verdict is TruthValue.HOLDS
 
 
 def test_a_run_in_flight_at_the_end_of_all_things_never_ends() -> None:
     report = judge("I Due RS End(closed)")
 
     assert violated(report) == {"A2"}
-    assert finding(report, "A2").at == 4
+    assert finding(report, "A2").line == 4
 
 
 @pytest.mark.parametrize("name", ["E4", "E5", "A1"])
 def test_what_recurs_for_ever_is_never_decided_and_does_not_count(name: str) -> None:
     report = judge("I Due RS REs")
 
-    assert finding(report, name).verdict is Verdict.UNDECIDED
-    assert report.verdict is Verdict.HOLDS
+    assert finding(report, name).verdict is TruthValue.UNDECIDED
+    assert report.verdict is TruthValue.HOLDS
 
 
 def test_frozen_time_does_not_count() -> None:
-    assert judge("I Due@60 Freeze@70 Thaw@500 RS@540 REs").verdict is Verdict.HOLDS
+    assert judge("I Due@60 Freeze@70 Thaw@500 RS@540 REs").verdict is TruthValue.HOLDS
     assert violated(judge("I Due@60 Freeze@70 Thaw@500 RS@551 REs")) == {"L1"}
 
 
 def test_bounds_are_those_of_the_header() -> None:
-    bounds = Bounds(a=1_000, b=2_000, lag=3_000)
+    bounds = ResponseBounds(a=1_000, b=2_000, lag=3_000)
 
-    assert judge("I Due@60 RS@66 REs", bounds=bounds).verdict is Verdict.HOLDS
+    assert judge("I Due@60 RS@66 REs", bounds=bounds).verdict is TruthValue.HOLDS
     assert violated(judge("I Due@60 RS@66.001 REs", bounds=bounds)) == {"L1"}
 
 
 def test_a_lag_of_a_minute_is_not_low() -> None:
-    assert violated(judge("I", bounds=Bounds(0, 0, 60_000))) == {"A3"}
-    assert violated(judge("I", bounds=Bounds(0, 0, 59_999))) == set()
+    assert violated(judge("I", bounds=ResponseBounds(0, 0, 60_000))) == {"A3"}
+    assert violated(judge("I", bounds=ResponseBounds(0, 0, 59_999))) == set()
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_the_older_model_catches_its_shortest_violations(name: str, text: str) -
 def test_the_older_model_accepts_what_is_sound(text: str) -> None:
     report = judge(text, "polling")
 
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is TruthValue.HOLDS
 
 
 @pytest.mark.parametrize(("text", "blame"), [("I Due RS Crash REs", ENVIRONMENT), ("I Due Crash RS", SCHEDULER)])
@@ -213,7 +213,7 @@ def test_the_draft_asks_for_nothing() -> None:
     report = judge("I RS RS", "polling-draft")
 
     assert report.findings == []
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is TruthValue.HOLDS
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

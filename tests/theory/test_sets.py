@@ -8,15 +8,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from kron.cli.verify import verify_file
 from kron.errors import InvalidTraceError
-from kron.hosts.cli.verify import judge_file
 from kron.theory.alphabet import EVENTS
-from kron.theory.jury import response
-from kron.theory.meaning import Letter, Verdict, Word, violated_at
+from kron.theory.formula import Letter, TruthValue
 from kron.theory.properties import E1, E2, E3, SUITES, T4, Property
-from kron.theory.report import Report
-from kron.theory.trace import Line, Position, Simultaneous, events_of, simultaneous
+from kron.theory.property_monitor import response
+from kron.theory.results import TraceReport
+from kron.theory.trace_format import Line, SimultaneousEvents, TraceEvent, events_of, simultaneous
 from tests.theory.period_traces import judge_periods, judge_positions, period_trace
+from tests.theory.semantics import Word, violated_at
 from tests.theory.test_checker import BOUND, TASKS, begins, check, is_due_in_minute, judged, traces
 from tests.theory.traces import finding, has_another_list, judge, trace, violated
 
@@ -28,17 +29,19 @@ _LISTS = ("InitSuccess", "InitFailure")
 def sets(draw: st.DrawFn) -> list[Line]:
     """Draw a trace some of whose events share positions; of lists that are accepted or refused one at most."""
     lines: list[Line] = []
-    together: list[Position] = []
+    together: list[TraceEvent] = []
     for event in draw(traces()):
-        is_second_list = event.event in _LISTS and any(each.event in _LISTS for each in together)
+        is_second_list = event.kind in _LISTS and any(each.kind in _LISTS for each in together)
         if together and (is_second_list or draw(st.booleans())):
-            lines.append(simultaneous(each._replace(t=together[-1].t) for each in together))
+            lines.append(simultaneous(each._replace(time_ms=together[-1].time_ms) for each in together))
             together = []
         together.append(event)
-    return [*lines, simultaneous(each._replace(t=together[-1].t) for each in together)] if together else lines
+    return (
+        [*lines, simultaneous(each._replace(time_ms=together[-1].time_ms) for each in together)] if together else lines
+    )
 
 
-def reported(lines: Sequence[Line], contract: str = "declarative") -> Report:
+def reported(lines: Sequence[Line], contract: str = "declarative") -> TraceReport:
     """Return the report, unless merging has put the end of a call where it cannot stand."""
     try:
         return check(lines, contract)
@@ -55,15 +58,15 @@ def letters_of(task: str, lines: Sequence[Line]) -> Iterator[Letter]:
         seen: set[str] = set()
         for event in events:
             if event.fields.get("task", task) == task:
-                seen.add(EVENTS[event.event].atom)
-            if event.event == "InitSuccess":
+                seen.add(EVENTS[event.kind].atom)
+            if event.kind == "InitSuccess":
                 call = event.fields["call"]
                 begun = next(k for k in range(place, -1, -1) if any(begins(each, call) for each in sets[k]))
                 start = next(each for each in sets[begun] if begins(each, call))
                 names = [item["name"] for item in start.fields["registrations"]]  # type: ignore[attr-defined]
-                stopped = any(each.event == "StopStart" for k in range(begun, place) for each in sets[k])
+                stopped = any(each.kind == "StopStart" for k in range(begun, place) for each in sets[k])
                 earlier = [each for k in range(place + 1) for each in sets[k]]
-                is_boot = any(is_due_in_minute(each, task, event.t) for each in earlier)
+                is_boot = any(is_due_in_minute(each, task, event.time_ms) for each in earlier)
                 is_listed = task in names
                 seen |= {"Listed"} if is_listed else set()
                 seen |= {"Overtaken"} if stopped else set()
@@ -83,14 +86,14 @@ def first_violation(each: Property, words: list[Word]) -> int | None:
 def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once(lines: list[Line]) -> None:
     report = reported(lines)
 
-    times = [line.t for line in lines]
+    times = [line.time_ms for line in lines]
     words = [Word(list(letters_of(task, lines)), times, BOUND) for task in TASKS]
     for each in judged("declarative"):
         if response(each.formula) is not None and has_another_list(
             [event for line in lines for event in events_of(line)]
         ):
             continue  # with another list the time that it may take begins anew, which a formula cannot say
-        assert finding(report, each.name).at == first_violation(each, words), each.name
+        assert finding(report, each.name).line == first_violation(each, words), each.name
 
 
 @pytest.mark.slow
@@ -122,7 +125,7 @@ def test_every_property_of_the_world_is_judged_by_the_union_of_what_happens_at_o
         letters.append(frozenset([*each, *more]))
     for each_property in (E1, E2, E3, T4):
         name, formula = each_property.name, each_property.formula
-        assert finding(report, name).at == violated_at(formula, Word(letters)), name
+        assert finding(report, name).line == violated_at(formula, Word(letters)), name
 
 
 # --- a set is one position --------------------------------------------------------------------------------------------
@@ -180,13 +183,13 @@ def test_an_event_out_of_place_in_a_set_is_refused_with_its_line() -> None:
 
 
 def test_of_a_closed_end_in_a_set_all_that_happens_with_it_is_known() -> None:
-    assert judge("I Due RS REs&End(closed)").verdict is Verdict.HOLDS
+    assert judge("I Due RS REs&End(closed)").verdict is TruthValue.HOLDS
     assert violated(judge("I Due RS&End(closed)")) == {"A2"}
 
 
 def test_a_position_says_its_instant_whatever_it_holds() -> None:
-    assert [line.t for line in trace("Due&Thaw@7 Due@8")] == [7_000, 8_000]
-    assert isinstance(trace("Due&Thaw")[0], Simultaneous)
+    assert [line.time_ms for line in trace("Due&Thaw@7 Due@8")] == [7_000, 8_000]
+    assert isinstance(trace("Due&Thaw")[0], SimultaneousEvents)
 
 
 # --- the version before -----------------------------------------------------------------------------------------------
@@ -194,10 +197,10 @@ def test_a_position_says_its_instant_whatever_it_holds() -> None:
 
 @pytest.mark.parametrize("contract", ["declarative", "kron"])
 def test_a_trace_of_version_1_is_judged_as_before(contract: str) -> None:
-    header, report, anew = judge_file(OLD / f"{contract}.jsonl", recompute=True)
+    header, report, anew = verify_file(OLD / f"{contract}.jsonl", recompute=True)
 
     assert (header.version, header.contract) == (1, contract)
-    assert report.verdict is Verdict.HOLDS
+    assert report.verdict is TruthValue.HOLDS
     assert anew is not None
     assert anew.found == 0
     assert sum(anew.compared.values()) > 0
@@ -210,7 +213,7 @@ def test_a_violation_in_a_trace_of_version_1_is_seen(contract: str, tmp_path: Pa
     path = tmp_path / "trace.jsonl"
     path.write_text("\n".join([*lines[: place + 1], *lines[place:]]) + "\n")
 
-    _, report, _ = judge_file(path)
+    _, report, _ = verify_file(path)
 
     assert violated(report) == ({"S1", "T2"} if contract == "declarative" else {"I2"})
 
@@ -219,4 +222,4 @@ def test_one_by_one_the_same_events_are_judged_alike_where_order_says_nothing() 
     together = period_trace("I D1(;forbid,retries=0)&O1(executed;accepted=90)&RS1@90 REs1 SS SE")
     apart = [event for line in together for event in events_of(line)]
 
-    assert judge_positions(together).verdict is judge_positions(apart).verdict is Verdict.HOLDS
+    assert judge_positions(together).verdict is judge_positions(apart).verdict is TruthValue.HOLDS

@@ -4,15 +4,15 @@ import tracemalloc
 from collections.abc import Iterator
 
 from kron.theory.checker import Checker
-from kron.theory.meaning import Verdict
-from kron.theory.trace import Bounds, Header, Position
+from kron.theory.formula import TruthValue
+from kron.theory.trace_format import ResponseBounds, TraceEvent, TraceHeader
 
 NAMES = ("a", "b", "c")
 A_DAY = 86_400_000
 
 
 def test_what_was_served_is_forgotten_long_before_its_time_is_up() -> None:
-    checker = Checker(Header("declarative", bounds=Bounds(a=0, b=A_DAY, lag=1)))
+    checker = Checker(TraceHeader("declarative", bounds=ResponseBounds(a=0, b=A_DAY, lag=1)))
     sizes = []
     tracemalloc.start()
     try:
@@ -23,17 +23,17 @@ def test_what_was_served_is_forgotten_long_before_its_time_is_up() -> None:
     finally:
         tracemalloc.stop()
 
-    assert checker.report().verdict is Verdict.HOLDS
+    assert checker.report().verdict is TruthValue.HOLDS
     assert sizes[-1] < max(sizes[: len(sizes) // 2]) * 1.1
 
 
-def retries(count: int) -> Iterator[Position]:
+def retries(count: int) -> Iterator[TraceEvent]:
     """Yield the life of tasks that fail, and are owed a retry at once, so many times before they succeed."""
     listed = [{"name": name, "cron": "* * * * *", "retryDelayMs": 0} for name in NAMES]
-    yield Position(0, "InitStart", {"call": 1, "registrations": listed})
-    yield Position(0, "InitSuccess", {"call": 1})
+    yield TraceEvent(0, "InitStart", {"call": 1, "registrations": listed})
+    yield TraceEvent(0, "InitSuccess", {"call": 1})
     for t in range(count):
         for event in ("RunStart", "RunFailure"):
-            yield from (Position(t, event, {"task": name}) for name in NAMES)
-    yield from (Position(count, "RunStart", {"task": name}) for name in NAMES)
-    yield from (Position(count, "RunSuccess", {"task": name}) for name in NAMES)
+            yield from (TraceEvent(t, event, {"task": name}) for name in NAMES)
+    yield from (TraceEvent(count, "RunStart", {"task": name}) for name in NAMES)
+    yield from (TraceEvent(count, "RunSuccess", {"task": name}) for name in NAMES)

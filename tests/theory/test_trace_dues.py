@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.theory.test_trace import HEADER, read, refusal
+from tests.theory.test_trace_format import HEADER, read, refusal
 
 
 @pytest.mark.parametrize("dues", ["true", '"added"', '""', "[]"])

@@ -6,29 +6,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kron.theory.trace import Position, Simultaneous, events_of, read_trace, write_position
-from tests.theory.test_trace import CONTRACTS, HEADER, START, instants, positions, refusal
+from kron.theory.trace_format import SimultaneousEvents, TraceEvent, events_of, read_trace, write_event
+from tests.theory.test_trace_format import CONTRACTS, HEADER, START, instants, positions, refusal
 
 
 @given(st.lists(positions(), min_size=2, max_size=4), instants)
-def test_a_set_of_events_is_one_line_of_json_and_is_read_as_it_was(events: list[Position], t: int) -> None:
-    together = Simultaneous(tuple(event._replace(t=t) for event in events))
-    line = write_position(together)
+def test_a_set_of_events_is_one_line_of_json_and_is_read_as_it_was(events: list[TraceEvent], t: int) -> None:
+    together = SimultaneousEvents(tuple(event._replace(time_ms=t) for event in events))
+    line = write_event(together)
 
     assert "\n" not in line
     assert list(read_trace([HEADER, line], CONTRACTS)[1]) == [together]
 
 
 def test_a_list_of_one_event_is_that_event() -> None:
-    assert list(read_trace([HEADER, f"[{START}]"], CONTRACTS)[1]) == [Position(0, "RunStart", {"task": "a"})]
+    assert list(read_trace([HEADER, f"[{START}]"], CONTRACTS)[1]) == [TraceEvent(0, "RunStart", {"task": "a"})]
 
 
 @given(st.lists(positions(), min_size=2, max_size=4), st.randoms())
-def test_the_events_of_a_set_have_no_order(events: list[Position], chance: Random) -> None:
-    events = [event._replace(t=0) for event in events]
+def test_the_events_of_a_set_have_no_order(events: list[TraceEvent], chance: Random) -> None:
+    events = [event._replace(time_ms=0) for event in events]
     others = chance.sample(events, len(events))
 
-    assert events_of(Simultaneous(tuple(events))) == events_of(Simultaneous(tuple(others)))
+    assert events_of(SimultaneousEvents(tuple(events))) == events_of(SimultaneousEvents(tuple(others)))
 
 
 def test_a_list_is_no_line_of_version_1() -> None:
@@ -73,7 +73,7 @@ def test_a_list_that_is_no_set_of_events_is_refused(line: str, field: str, right
     ],
 )
 def test_a_policy_of_another_type_is_refused(field: str, found: object, right: str) -> None:
-    error = refusal(HEADER, write_position(Position(0, "Freeze", {field: found})))
+    error = refusal(HEADER, write_event(TraceEvent(0, "Freeze", {field: found})))
 
     assert (error.line, error.field) == (2, field)
     assert right in str(error)

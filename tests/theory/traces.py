@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
-from kron.theory.report import Finding, Report
-from kron.theory.trace import Bounds, Header, Line, Position, simultaneous
+from kron.theory.results import PropertyResult, TraceReport
+from kron.theory.trace_format import Line, ResponseBounds, TraceEvent, TraceHeader, simultaneous
 
 HOUR = 3_600_000
 _EVENT = re.compile(r"(?P<letter>[A-Za-z]+)(?:\((?P<what>[^)]*)\))?(?:#(?P<call>\d+))?")
@@ -40,13 +40,13 @@ def trace(text: str) -> list[Line]:
     return positions
 
 
-def _event(t: int, text: str) -> Position:
+def _event(t: int, text: str) -> TraceEvent:
     found = _EVENT.fullmatch(text)
     assert found is not None, text
     return _position(t, found["letter"], found["what"], int(found["call"] or 1))
 
 
-def _position(t: int, letter: str, what: str | None, call: int) -> Position:
+def _position(t: int, letter: str, what: str | None, call: int) -> TraceEvent:
     name = _NAMES[letter]
     fields: dict[str, object] = {}
     if letter == "IS":
@@ -57,40 +57,45 @@ def _position(t: int, letter: str, what: str | None, call: int) -> Position:
         fields = {"closed": what == "closed"}
     elif "task" in EVENTS[name].required:
         fields = {"task": what or "a"}
-    return Position(t, name, fields)
+    return TraceEvent(t, name, fields)
 
 
 def judge(
-    text: str, contract: str = "declarative", *, adds: bool = False, bounds: Bounds | None = None, timezone: str = "UTC"
-) -> Report:
+    text: str,
+    contract: str = "declarative",
+    *,
+    adds: bool = False,
+    bounds: ResponseBounds | None = None,
+    timezone: str = "UTC",
+) -> TraceReport:
     """Return the report on a trace; Dues and RetryDues are those of the text, unless they are to be added."""
-    checker = Checker(Header(contract, timezone, bounds), adds_due=adds, adds_retry_due=adds)
+    checker = Checker(TraceHeader(contract, timezone, bounds), adds_due=adds, adds_retry_due=adds)
     for position in trace(text):
         checker.read(position)
     return checker.report()
 
 
-def finding(report: Report, name: str) -> Finding:
+def finding(report: TraceReport, name: str) -> PropertyResult:
     """Return what a report says of one property."""
-    return next(each for each in report.findings if each.subject.name == name)
+    return next(each for each in report.findings if each.property.name == name)
 
 
-def violated(report: Report) -> set[str]:
+def violated(report: TraceReport) -> set[str]:
     """Return the names of the violated properties."""
-    return {each.subject.name for each in report.findings if each.verdict.value == "violated"}
+    return {each.property.name for each in report.findings if each.verdict.value == "violated"}
 
 
-def undecided(report: Report) -> set[str]:
+def undecided(report: TraceReport) -> set[str]:
     """Return the names of the undecided ones, without those that no finite trace decides."""
     return {
-        each.subject.name
+        each.property.name
         for each in report.findings
-        if each.verdict.value == "undecided" and not each.subject.is_always_open
+        if each.verdict.value == "undecided" and not each.property.is_always_open
     }
 
 
-def has_another_list(positions: list[Position]) -> bool:
+def has_another_list(positions: list[TraceEvent]) -> bool:
     """Whether a list became the current one that is not the one before."""
-    lists = {each.fields["call"]: each.fields["registrations"] for each in positions if each.event == "InitStart"}
-    current = [lists[each.fields["call"]] for each in positions if each.event == "InitSuccess"]
+    lists = {each.fields["call"]: each.fields["registrations"] for each in positions if each.kind == "InitStart"}
+    current = [lists[each.fields["call"]] for each in positions if each.kind == "InitSuccess"]
     return any(before != after for before, after in pairwise(current))

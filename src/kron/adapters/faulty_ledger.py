@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from kron.engine.ports import Batch, Ledger
 from kron.errors import LedgerWriteError
-from kron.rules.record import TaskRecord
+from kron.rules.task_record import TaskRecord
 
 
 class FaultyLedger:

@@ -15,7 +15,7 @@ _HEAD = struct.Struct("iIII")
 _BUFFER = 64 * 1024  # bytes
 
 
-class Change(NamedTuple):
+class DirectoryChange(NamedTuple):
     """A change in a directory: the number of the watch, what happened, and the name of the entry, if it has one."""
 
     watch: int
@@ -48,9 +48,9 @@ class Inotify:
         """Stop a watch; one that has ended with its directory is fine."""
         self._remove(self._fd, watch)
 
-    def read(self) -> list[Change]:
+    def read(self) -> list[DirectoryChange]:
         """Return the changes since the last call."""
-        found: list[Change] = []
+        found: list[DirectoryChange] = []
         try:
             while data := os.read(self._fd, _BUFFER):
                 place = 0
@@ -58,7 +58,7 @@ class Inotify:
                     watch, mask, _, length = _HEAD.unpack_from(data, place)
                     place += _HEAD.size + length
                     name = data[place - length : place].rstrip(b"\0")
-                    found.append(Change(watch, mask, os.fsdecode(name)))
+                    found.append(DirectoryChange(watch, mask, os.fsdecode(name)))
         except BlockingIOError:
             pass
         return found

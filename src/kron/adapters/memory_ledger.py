@@ -1,23 +1,28 @@
-"""MemoryLedger: remembers as long as the process lives; for tests, and for tasks that owe nothing after a restart."""
+"""Ledgers in memory, of tasks and of jobs: as strict as those on a disk, and gone with the process."""
 
 import asyncio
+from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
 
+from kron.engine.jobs.store import JobBatch, JobSnapshot, PendingRetry, UnfinishedRun
 from kron.engine.ports import Batch
-from kron.errors import LedgerInUseError, LedgerWriteError
-from kron.rules.history import RunRecord
-from kron.rules.record import TaskRecord
+from kron.errors import LedgerConflictError, LedgerInUseError, LedgerWriteError
+from kron.instant import Instant, format_instant
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.periods import PeriodRange, nominal_times_between
+from kron.rules.task_record import TaskRecord, TaskRunRecord
 
 _HISTORY = 10_000  # runs kept for people to look at
 
 
-class MemoryLedger:
+class MemoryTaskLedger:
     """A dictionary. Handed from one scheduler to the next it plays what a file is to two processes."""
 
     def __init__(self) -> None:
         self.records: dict[str, TaskRecord] = {}
-        self.history: deque[RunRecord] = deque(maxlen=_HISTORY)
+        self.history: deque[TaskRunRecord] = deque(maxlen=_HISTORY)
         self._is_open = False
 
     async def open(self) -> None:
@@ -33,9 +38,9 @@ class MemoryLedger:
     async def append(self, batch: Batch) -> None:
         """Remember the batch, and give others a turn."""
         await asyncio.sleep(0)
-        self.remember(batch)
+        self.append_now(batch)
 
-    def remember(self, batch: Batch) -> None:
+    def append_now(self, batch: Batch) -> None:
         """Remember the batch, at once."""
         if not self._is_open:
             raise LedgerWriteError(path="in memory", reason="it is not open")
@@ -49,3 +54,203 @@ class MemoryLedger:
     async def close(self) -> None:
         """Give up possession."""
         self._is_open = False
+
+
+_PLACE = "in memory"
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class _Outcome(NamedTuple):
+    """Of one period, or of several that follow each other."""
+
+    last: Instant  # nominal times
+    first: Instant
+    record: PeriodRecord | RunStart
+
+
+class MemoryJobLedger:
+    """Dictionaries. Handed from one host to the next it plays what a file is to two processes."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, str] = {}
+        self.jobs: dict[str, JobRecord] = {}
+        self.attempts: dict[str, RunStart] = {}  # by run id, as the following two
+        self.processes: dict[str, RunHandle] = {}
+        self.ends: dict[str, RunEnd] = {}
+        self.outcomes: dict[str, list[_Outcome]] = {}  # by identity, in the order of nominal times
+        self._tries: dict[tuple[str, Instant, int], str] = {}  # run ids of attempts of periods
+        self._undo: list[Callable[[], object]] = []
+        self._is_open = False
+
+    # --- the port -----------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Take possession."""
+        if self._is_open:
+            raise LedgerInUseError(path=_PLACE, owner="another host of this process")
+        self._is_open = True
+
+    async def load(self) -> JobSnapshot:
+        """Return what is remembered."""
+        attempts, jobs = self.attempts.values(), self.jobs.values()
+        return JobSnapshot(
+            jobs=dict(self.jobs),
+            definitions={job.definition_key: self.definitions[job.definition_key] for job in jobs},
+            unfinished=[self._unfinished(each) for each in attempts if each.run_id not in self.ends],
+            retries=[retry for each in attempts if (retry := self._retry(each)) is not None],
+        )
+
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+        """Return by identity the nominal times, from an instant on, of periods that have an outcome."""
+        found = ((name, each) for name, start in since.items() for each in self._outcomes(name) if each.last >= start)
+        return self._nominals(found, since)
+
+    async def append(self, batch: JobBatch) -> None:
+        """Remember the batch, or nothing of it, and give others a turn."""
+        await asyncio.sleep(0)
+        self.append_now(batch)
+
+    def append_now(self, batch: JobBatch) -> None:
+        """Remember the batch, or nothing of it, at once."""
+        if not self._is_open:
+            raise LedgerWriteError(path=_PLACE, reason="it is not open")
+        self._undo.clear()
+        try:
+            self._put(batch)
+        except BaseException:
+            for undo in reversed(self._undo):
+                undo()
+            raise
+
+    async def close(self) -> None:
+        """Give up possession."""
+        self._is_open = False
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    def _outcomes(self, identity: str) -> list[_Outcome]:
+        return self.outcomes.get(identity, [])
+
+    def _unfinished(self, attempt: RunStart) -> UnfinishedRun:
+        return UnfinishedRun(attempt, self.processes.get(attempt.run_id))
+
+    def _retry(self, attempt: RunStart) -> PendingRetry | None:
+        end = self.ends.get(attempt.run_id)
+        if end is None or end.retry_at is None:
+            return None
+        if attempt.nominal is not None and (attempt.identity, attempt.nominal, attempt.attempt + 1) in self._tries:
+            return None
+        return PendingRetry(attempt, end.retry_at)
+
+    def _nominals(
+        self, found: Iterable[tuple[str, _Outcome]], since: Mapping[str, Instant]
+    ) -> dict[str, frozenset[Instant]]:
+        nominals: dict[str, set[Instant]] = {}
+        for identity, (last, first, record) in found:
+            inside: Iterable[Instant] = [last]
+            if first < last:
+                begin = max(first, since.get(identity, first))
+                inside = nominal_times_between(identity, self.definitions[record.definition_key], begin, last)
+            nominals.setdefault(identity, set()).update(inside)
+        return {identity: frozenset(each) for identity, each in nominals.items() if each}
+
+    def _occupant(self, identity: str, first: Instant, last: Instant, key: str) -> PeriodRecord | RunStart | None:
+        """Return what has one of the periods already."""
+        outcomes, span = self._outcomes(identity), PeriodRange(first, last, self.definitions[key])
+        for each in outcomes[bisect_left(outcomes, first, key=lambda each: each.last) :]:
+            if span.overlaps(
+                identity, PeriodRange(each.first, each.last, self.definitions[each.record.definition_key])
+            ):
+                return each.record
+        return None
+
+    # --- what is new --------------------------------------------------------------------------------------------------
+
+    def _put(self, batch: JobBatch) -> None:
+        for key, text in batch.definitions.items():
+            self._set(self.definitions, key, self.definitions.get(key, text))
+        for job in batch.jobs:
+            self._need(self.definitions, job.definition_key, "definition")
+            self._set(self.jobs, job.identity, job)
+        for record in batch.closed:
+            self._close(record)
+        for attempt in batch.begun:
+            self._begin(attempt)
+        for process in batch.processes:
+            self._need(self.attempts, process.run_id, "run")
+            self._set(self.processes, process.run_id, process)
+        for end in batch.ended:
+            self._end(end)
+        for run_id in batch.given_up:
+            self._give_up(run_id)
+
+    def _close(self, record: PeriodRecord) -> None:
+        self._need(self.jobs, record.identity, "job")
+        self._need(self.definitions, record.definition_key, "definition")
+        occupant = self._occupant(record.identity, record.first, record.last, record.definition_key)
+        if occupant is None:
+            self._add(record.identity, _Outcome(record.last, record.first, record))
+        elif occupant != record:
+            raise _conflict(record.identity, record.last, "it has an outcome already")
+
+    def _begin(self, attempt: RunStart) -> None:
+        run_id, identity, _, nominal, _, number, *_ = attempt
+        self._need(self.jobs, identity, "job")
+        self._need(self.definitions, attempt.definition_key, "definition")
+        if run_id in self.attempts:
+            if self.attempts[run_id] != attempt:
+                raise _conflict(identity, nominal, f"run {run_id} is another one already")
+            return
+        if nominal is None and attempt.retry_of:
+            self._give_up(attempt.retry_of)
+        if nominal is not None:
+            self._try(attempt, nominal)
+            if number == 1:
+                self._add(identity, _Outcome(nominal, nominal, attempt))
+        self._set(self.attempts, run_id, attempt)
+
+    def _try(self, attempt: RunStart, nominal: Instant) -> None:
+        key = (attempt.identity, nominal, attempt.attempt)
+        if attempt.attempt == 1:
+            if self._occupant(attempt.identity, nominal, nominal, attempt.definition_key) is not None:
+                raise _conflict(attempt.identity, nominal, "it has an outcome already")
+        elif (attempt.identity, nominal, 1) not in self._tries:
+            raise _conflict(attempt.identity, nominal, "it is tried again without a first attempt")
+        elif key in self._tries:
+            raise _conflict(attempt.identity, nominal, "that attempt has begun already")
+        self._set(self._tries, key, attempt.run_id)
+
+    def _give_up(self, run_id: str) -> None:
+        if run_id in self.ends:
+            self._set(self.ends, run_id, self.ends[run_id]._replace(retry_at=None))
+
+    def _end(self, end: RunEnd) -> None:
+        self._need(self.attempts, end.run_id, "run")
+        before = self.ends.get(end.run_id)
+        if before is not None and before._replace(retry_at=None) != end._replace(retry_at=None):
+            attempt = self.attempts[end.run_id]
+            raise _conflict(attempt.identity, attempt.nominal, f"run {end.run_id} has ended already")
+        self._set(self.ends, end.run_id, end)
+
+    def _add(self, identity: str, outcome: _Outcome) -> None:
+        outcomes = self.outcomes.setdefault(identity, [])
+        insort(outcomes, outcome, key=lambda each: each.last)
+        self._undo.append(lambda: outcomes.remove(outcome))
+
+    def _set(self, mapping: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+        if key in mapping:
+            before = mapping[key]
+            self._undo.append(lambda: mapping.__setitem__(key, before))
+        else:
+            self._undo.append(lambda: mapping.pop(key))
+        mapping[key] = value
+
+    def _need(self, mapping: Mapping[str, object], key: str, what: str) -> None:
+        if key not in mapping:
+            raise LedgerWriteError(path=_PLACE, reason=f"there is no {what} {key!r}")
+
+
+def _conflict(identity: str, nominal: Instant | None, reason: str) -> LedgerConflictError:
+    period = "none" if nominal is None else format_instant(nominal)
+    return LedgerConflictError(path=_PLACE, identity=identity, period=period, reason=reason)

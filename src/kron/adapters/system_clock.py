@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
-from kron.adapters.system_now import system_now
-from kron.engine.wake import Wake, finish
+from kron.adapters.system_time import system_now
+from kron.engine.wake import WakeUp, set_if_pending
 from kron.instant import SECOND, ZERO, Instant
 
 _BEAT = 1.0  # seconds between two signs of life while something other than time is waited for
@@ -17,7 +17,7 @@ _UNWATCHED = nullcontext()
 class SystemClock:
     """Wall and monotonic time of the host, and waiting on asyncio's loop."""
 
-    longest_wait: timedelta | None = timedelta(minutes=1)  # a clock that is set is noticed within a minute
+    max_sleep: timedelta | None = timedelta(minutes=1)  # a clock that is set is noticed within a minute
 
     def __init__(self) -> None:
         self._stood_still = ZERO
@@ -30,24 +30,24 @@ class SystemClock:
         """Return seconds by a clock that nobody sets."""
         return time.monotonic()
 
-    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: WakeUp) -> None:
         """Return at the deadline or as soon as `wake` is set; in any case others get a turn."""
         seconds = None if deadline is None else (deadline - self.now()) / SECOND
         if wake.is_set() or (seconds is not None and seconds <= 0):
             await asyncio.sleep(0)
             return
         waiting = wake.waiting()
-        alarm = None if seconds is None else asyncio.get_running_loop().call_later(seconds, finish, waiting)
+        alarm = None if seconds is None else asyncio.get_running_loop().call_later(seconds, set_if_pending, waiting)
         try:
             await waiting
         finally:
             if alarm is not None:
                 alarm.cancel()
 
-    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:
+    def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:
         """Return a context that, if it is watched, counts how long the process stands still; real time passes anyway.
 
-        A heartbeat costs ten times what nothing costs, at each append: a book without slack does without.
+        A heartbeat costs ten times what nothing costs, at each append: a planner without slack does without.
         """
         return _Heartbeat(self._count) if watched else _UNWATCHED
 

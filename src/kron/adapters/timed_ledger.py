@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from time import perf_counter
 
-from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.instant import Instant
-from kron.rules.handled import Handled
+from kron.rules.periods import HandledPeriods
 
 
 class PassingLedger:
@@ -18,11 +18,11 @@ class PassingLedger:
         """Take possession."""
         await self._ledger.open()
 
-    async def load(self) -> JobStored:
+    async def load(self) -> JobSnapshot:
         """Return what is remembered."""
         return await self._ledger.load()
 
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | Handled]:
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | HandledPeriods]:
         """Return which periods have an outcome."""
         return await self._ledger.handled(since)
 

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
-from kron.engine.wake import Wake, finish
+from kron.engine.wake import WakeUp, set_if_pending
 from kron.instant import SECOND, ZERO, Instant, instant
 
 _PATIENCE = 10_000  # turns of the event loop to wait for quiet: a callback that never rests does not hold a test up
@@ -21,7 +21,7 @@ _ORIGIN = datetime(1, 1, 1)  # noqa: DTZ001 # what has elapsed is kept as a dist
 class VirtualClock:
     """A clock for `Scheduler(clock=…)` in tests. No real time passes, but for what a ledger's disk takes."""
 
-    longest_wait: timedelta | None = None
+    max_sleep: timedelta | None = None
 
     def __init__(self, start: datetime) -> None:
         self._wall = instant(start)
@@ -44,7 +44,7 @@ class VirtualClock:
         """Return the seconds that `advance` has let pass."""
         return self._monotonic
 
-    async def wait_until(self, deadline: Instant | None, wake: Wake) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: WakeUp) -> None:
         """Return when time reaches the deadline, or as soon as `wake` is set; in any case others get a turn."""
         if wake.is_set() or (deadline is not None and deadline <= self._wall):
             await asyncio.sleep(0)
@@ -54,7 +54,7 @@ class VirtualClock:
             heappush(self._deadlines, (deadline, next(self._order), waiting))
         await waiting
 
-    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002  # all are
+    def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:  # noqa: ARG002  # all are
         """Surround a wait for something other than time: meanwhile the clock stands still, and real time passes."""
         return self._work
 
@@ -89,9 +89,9 @@ class VirtualClock:
     async def _advance(self, duration: timedelta, is_over: Callable[[], bool]) -> None:
         if duration < ZERO:
             raise ValueError("time does not run backwards; jump() sets the clock back")
-        when_idle = getattr(asyncio.get_running_loop(), "when_idle", None)
-        if when_idle is not None:  # a loop that says when nothing is ready need not be asked again and again
-            await self._advance_when_idle(duration, is_over, when_idle)
+        on_idle = getattr(asyncio.get_running_loop(), "on_idle", None)
+        if on_idle is not None:  # a loop that says when nothing is ready need not be asked again and again
+            await self._advance_when_idle(duration, is_over, on_idle)
             return
         await self._settle()
         while not is_over() and (step := self._next_step()) is not None and step <= duration:
@@ -106,7 +106,7 @@ class VirtualClock:
         self,
         duration: timedelta,
         is_over: Callable[[], bool],
-        when_idle: Callable[[Callable[[], object] | None], object],
+        on_idle: Callable[[Callable[[], object] | None], object],
     ) -> None:
         arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         end = self._elapsed + duration
@@ -114,15 +114,15 @@ class VirtualClock:
         def go_on() -> None:
             left, step = max(ZERO, end - self._elapsed), self._next_step()  # a freeze may have passed it
             if is_over() or (not left and (step is None or step > ZERO)):
-                finish(arrived)
+                set_if_pending(arrived)
             else:
                 self._pass(left if step is None or left < step else step)
 
-        when_idle(go_on)
+        on_idle(go_on)
         try:
             await arrived
         finally:
-            when_idle(None)
+            on_idle(None)
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait until so much time has passed: for callbacks that take time."""
@@ -141,7 +141,7 @@ class VirtualClock:
         self._wall += change
         if change < ZERO:
             for _, _, waiting in self._deadlines:
-                finish(waiting)
+                set_if_pending(waiting)
 
     def _next_step(self) -> timedelta | None:
         """Return how long it is until somebody's alarm, None if there is none."""
@@ -156,7 +156,7 @@ class VirtualClock:
         self._elapse(duration)
         for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
             while alarms and alarms[0][0] <= now:
-                finish(heappop(alarms)[2])
+                set_if_pending(heappop(alarms)[2])
 
     def _elapse(self, duration: timedelta) -> None:
         self._wall += duration
@@ -201,4 +201,4 @@ class _Work:
         clock = self._clock
         clock._works -= 1
         if not clock._works and clock._resting is not None:
-            finish(clock._resting)
+            set_if_pending(clock._resting)

@@ -28,13 +28,13 @@ def describe(expression: Expression) -> str:
 
 def _times(expression: Expression) -> str:
     minutes, hours = list(expression.minute), list(expression.hour)
-    if expression.hour.full:
+    if expression.hour.is_full:
         return _every_hour(expression.minute, minutes)
     if len(minutes) * len(hours) <= _FEW_TIMES:
         return f"At {_and([_clock(hour, minute) for hour in hours for minute in minutes])}"
     first, last = _clock(hours[0], minutes[0]), _clock(hours[-1], minutes[-1])
     span = _is_run(hours)
-    if expression.minute.full:
+    if expression.minute.is_full:
         of_hours = f"from {first} to {last}" if span else f"of the hours {_and(hours)}"
         return f"Every minute {of_hours}"
     step = _step(minutes, 60)
@@ -48,7 +48,7 @@ def _times(expression: Expression) -> str:
 
 
 def _every_hour(field: Field, minutes: list[int]) -> str:
-    if field.full:
+    if field.is_full:
         return "Every minute"
     if minutes == [0]:
         return "Every hour on the hour"
@@ -78,12 +78,12 @@ def _clock(hour: int, minute: int) -> str:
 
 def _days(expression: Expression) -> str:
     day, weekday = expression.day, expression.weekday
-    months = "" if expression.month.full else _months(list(expression.month))
-    by_day = "" if day.full else f"on {_ordinals(list(day))} of {months or 'the month'}"
-    by_weekday = "" if weekday.full else f"on {_weekdays(list(weekday))}"
+    months = "" if expression.month.is_full else _months(list(expression.month))
+    by_day = "" if day.is_full else f"on {_ordinals(list(day))} of {months or 'the month'}"
+    by_weekday = "" if weekday.is_full else f"on {_weekdays(list(weekday))}"
     in_months = f"in {months}" if months else ""
-    if expression.either_day:
-        if day.full or weekday.full:  # spelled out as 1-31 or 0-6: either is true of every day
+    if expression.matches_either_day:
+        if day.is_full or weekday.is_full:  # spelled out as 1-31 or 0-6: either is true of every day
             return in_months
         return f"{by_day} or {by_weekday}" + (f" {in_months}" if months else "")
     if by_day and by_weekday:

@@ -1,16 +1,60 @@
 """parse(text, dialect) -> Expression: the wall-clock minutes that a cron text names, and the search among them."""
 
 from dataclasses import dataclass, field
-from datetime import MAXYEAR, MINYEAR, UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
+from functools import cache, lru_cache
 from typing import NoReturn
 
-from kron.cron.calendar import CYCLE, MONTH_KINDS, longest, select_days
 from kron.cron.dialect import DAY, EXTENDED, HOUR, MINUTE, MONTH, UNITS, WEEKDAY, Dialect
 from kron.cron.field import Field, parse_field, print_field
-from kron.errors import FieldParseError, InvalidCronExpressionError
+from kron.errors import FieldParseError, InvalidCronExpressionError, OneOf, Remedy
+
+# The calendar repeats every 400 years, weekdays included (146,097 days are 20,871 weeks), and a month is known by its
+# length and the weekday of its first day: 28 kinds. So one byte a month of one cycle answers every question about days.
+CYCLE = 400
+_ALL_DAYS = tuple((2 << length) - 2 for length in (28, 29, 30, 31))  # bit d is day d
+_EVERY_WEEKDAY = 0b1111111
+_CACHED_PAIRS = 4096
+
+
+def _month_kinds() -> bytes:
+    kinds = bytearray(1)  # months count from 1
+    for year in range(2000, 2000 + CYCLE):
+        weekday = date(year, 1, 1).isoweekday() % 7
+        february = 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+        for length in (31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31):
+            kinds.append(weekday * 4 + length - 28)
+            weekday = (weekday + length) % 7
+    return bytes(kinds)
+
+
+MONTH_KINDS = _month_kinds()
+"""The kind of month m of year y (weekday of its first, Sunday 0, × 4 + length − 28) stands at y % 400 * 12 + m."""
+
+
+@lru_cache(_CACHED_PAIRS)
+def select_days(days: int, weekdays: int, either: bool) -> tuple[int, ...]:  # noqa: FBT001 # a keyword is slow to cache
+    """Return, for each kind of month, the days that both fields select, or that either does."""
+    if weekdays == _EVERY_WEEKDAY and not either:
+        return tuple([days & all_days for all_days in _ALL_DAYS]) * 7
+    weeks = _weeks(weekdays)
+    chosen = [days | week for week in weeks] if either else [days & week for week in weeks]
+    return tuple([mask & all_days for mask in chosen for all_days in _ALL_DAYS])
+
+
+@cache  # of 127 sets of weekdays
+def _weeks(weekdays: int) -> tuple[int, ...]:
+    """Return, for each weekday that the first of a month can be, the days that fall on the given weekdays."""
+    return tuple(sum(1 << day for day in range(1, 32) if weekdays >> (first + day - 1) % 7 & 1) for first in range(7))
+
+
+def max_days(month: int) -> int:
+    """Return how many days the month has in a leap year."""
+    return (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+
 
 REBOOT = "@reboot"  # a macro of jobs, and no schedule
-LONGEST_TEXT = 4096  # characters; every value of every field, spelled out, takes 360
+MAX_TEXT_LENGTH = 4096  # characters; every value of every field, spelled out, takes 360
 
 _SHORTEST_MONTH = 28
 
@@ -33,9 +77,9 @@ class Expression:
     days: tuple[int, ...] = field(repr=False)
 
     @property
-    def either_day(self) -> bool:
+    def matches_either_day(self) -> bool:
         """Whether day and weekday are ORed: both are restricted, and neither text begins with `*`."""
-        return not (self.day.starred or self.weekday.starred)
+        return not (self.day.is_starred or self.weekday.is_starred)
 
     @property
     def canonical(self) -> str:
@@ -160,8 +204,8 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
     """Return the expression, or raise InvalidCronExpressionError with the field, the reason, the place and the fix."""
     if not isinstance(text, str):
         _refuse(str(text), f"must be a text, found {type(text).__name__}", fix="write it in quotes")
-    if len(text) > LONGEST_TEXT:
-        _refuse(text, f"must have at most {LONGEST_TEXT} characters, found {len(text)}", position=LONGEST_TEXT)
+    if len(text) > MAX_TEXT_LENGTH:
+        _refuse(text, f"must have at most {MAX_TEXT_LENGTH} characters, found {len(text)}", position=MAX_TEXT_LENGTH)
     parts = _split(text, dialect)
     if len(parts) != len(UNITS):
         parts = _split(_expand(text, parts, dialect), dialect)
@@ -173,8 +217,8 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
         weekday = parse_field(parts[4], WEEKDAY, dialect)
     except FieldParseError as error:
         raise _located_all(text, parts, dialect) from error
-    either = not (day.starred or weekday.starred)
-    if day.first > _SHORTEST_MONTH and not either and not any(day.first <= longest(value) for value in month):
+    either = not (day.is_starred or weekday.is_starred)
+    if day.first > _SHORTEST_MONTH and not either and not any(day.first <= max_days(value) for value in month):
         _refuse_never(text, day, month, _start_of(text, 2, dialect))
     days = select_days(day.values, weekday.values, either)
     return Expression(text, dialect, minute, hour, day, month, weekday, days)
@@ -238,7 +282,7 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
     if macro == REBOOT:
         _refuse(text, f"names no time ({REBOOT})", start, "it is a job of krond, not a schedule")
     if macro.startswith("@"):
-        _refuse(text, f"uses an unknown macro ({macro[:20]})", start, f"use one of {' '.join(EXTENDED.macros)}")
+        _refuse(text, f"uses an unknown macro ({macro[:20]})", start, OneOf(tuple(EXTENDED.macros)))
     fix = {
         4: "add the field that is missing: minute hour day month weekday",
         6: "remove the seconds or the year: cron has neither",
@@ -250,13 +294,13 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
 def _refuse_never(text: str, day: Field, month: Field, position: int) -> NoReturn:
     days = ", ".join(str(value) for value in day)
     months = ", ".join(month.unit.name_of(value).capitalize() for value in month)
-    fix = f"the longest month named has {max(longest(value) for value in month)} days"
+    fix = f"the longest month named has {max(max_days(value) for value in month)} days"
     _refuse(text, f"can never match: no day {days} in {months}", position, fix)
 
 
-def _refuse(text: str, reason: str, position: int = 0, fix: str = "") -> NoReturn:
+def _refuse(text: str, reason: str, position: int = 0, fix: Remedy = "") -> NoReturn:
     raise _refusal(text, reason, position, fix)
 
 
-def _refusal(text: str, reason: str, position: int, fix: str) -> InvalidCronExpressionError:
+def _refusal(text: str, reason: str, position: int, fix: Remedy) -> InvalidCronExpressionError:
     return InvalidCronExpressionError(expression=text, field="expression", reason=reason, position=position, fix=fix)

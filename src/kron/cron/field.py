@@ -24,12 +24,12 @@ _QUARTZ = {
 class Field:
     """The values that a field names: bit v of `values` is set if it names v; the first and the last of them.
 
-    `starred` matters in the two day fields, where it says that the text begins with `*`; elsewhere it means `full`.
+    `is_starred` matters in the two day fields: the text begins with `*`; elsewhere it means `is_full`.
     """
 
     unit: Unit
     values: int
-    starred: bool
+    is_starred: bool
     first: int
     last: int
 
@@ -40,7 +40,7 @@ class Field:
         return (value for value in range(self.first, self.last + 1) if self.values >> value & 1)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether every value of the unit is named."""
         return self.values == _ALL[self.unit]
 
@@ -73,12 +73,12 @@ def _every(unit: Unit) -> Field:
 
 def print_field(field: Field, dialect: Dialect) -> str:
     """Return the shortest plain text that `parse_field` reads back as the same values, starred or not."""
-    if field.starred and field.full:
+    if field.is_starred and field.is_full:
         return "*"
     step = _leading_step(field) if dialect.steps else 0
     stepped = _bits(range(field.unit.low, field.unit.high + 1, step)) if step else 0
     regular = not field.unit.selects_days and stepped == field.values and stepped.bit_count() > 2
-    if not (field.starred or regular):
+    if not (field.is_starred or regular):
         return ",".join(_runs(field, without=0))
     return ",".join([f"*/{step}", *_runs(field, without=stepped)])
 

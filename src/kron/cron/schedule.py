@@ -7,7 +7,7 @@ from typing import Literal, NoReturn, TypeVar
 
 from kron.cron.dialect import DIALECTS
 from kron.cron.expression import Expression, Wall, parse
-from kron.cron.zone import UTC_ZONE, Table, Zone, load_zone
+from kron.cron.zone import UTC_ZONE, OffsetTable, Zone, load_zone
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
 from kron.instant import MICROSECOND, ZERO, Instant, format_instant, instant
 
@@ -16,14 +16,14 @@ _FIRST_WALL = datetime.min.replace(tzinfo=UTC)
 _LAST_WALL = datetime.max.replace(tzinfo=UTC)
 
 
-class Repeated(Enum):
+class RepeatedPolicy(Enum):
     """What a wall minute that occurs twice means."""
 
     BOTH = "both"
     FIRST = "first"
 
 
-class Gaps(Enum):
+class GapPolicy(Enum):
     """What a wall minute that does not occur means."""
 
     SKIP = "skip"
@@ -39,8 +39,8 @@ class Schedule:
 
     __slots__ = ("expression", "gap", "repeated", "timezone", "zone")
     expression: Expression
-    repeated: Repeated
-    gap: Gaps
+    repeated: RepeatedPolicy
+    gap: GapPolicy
     zone: Zone
     timezone: str
 
@@ -110,15 +110,15 @@ class Schedule:
         table = self.zone.table_at(last)
         return sum(self._count_in(table, i, at, last) for i in range(table.segment(at), table.segment(last) + 1))
 
-    def _count_in(self, table: Table, i: int, at: Instant, last: Instant) -> int:
+    def _count_in(self, table: OffsetTable, i: int, at: Instant, last: Instant) -> int:
         """Return how many occurrences of segment i lie after `at`, up to and including `last`."""
         start, offset = table.starts[i], table.offsets[i]
         is_begun = at >= start
         after = _wall(at if is_begun else start - MICROSECOND, offset)
-        if self.repeated is Repeated.FIRST and i > 0:
+        if self.repeated is RepeatedPolicy.FIRST and i > 0:
             after = max(after, _wall(start, table.offsets[i - 1]) - MICROSECOND)
-        found = self.expression.count(after, _wall(min(last, table.last(i)), offset))
-        if self.gap is Gaps.SHIFT and not is_begun and self._named_in_gap(table, i):
+        found = self.expression.count(after, _wall(min(last, table.last_instant(i)), offset))
+        if self.gap is GapPolicy.SHIFT and not is_begun and self._named_in_gap(table, i):
             first = start + offset
             found += self.expression.until(first) != first  # named by itself, it was counted
         return found
@@ -135,34 +135,34 @@ class Schedule:
             origin = at if at >= table.starts[i] else table.starts[i] - MICROSECOND
             wall = _after(expression, origin, table.offsets[i])
             if wall is not None and (found := wall - table.offsets[i]) < table.ends[i]:
-                if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
+                if self.repeated is RepeatedPolicy.BOTH or not _is_repeat(table, i, wall):
                     return found
                 at = found
             elif i + 1 < len(table.starts):
                 i += 1
-                if self.gap is Gaps.SHIFT and at < table.starts[i] and self._named_in_gap(table, i):
+                if self.gap is GapPolicy.SHIFT and at < table.starts[i] and self._named_in_gap(table, i):
                     return table.starts[i]
             elif table.complete:
                 return None
             else:
-                table = zone.grow(table)
+                table = zone.extend(table)
 
     def _search_backward(self, at: Instant) -> Instant | None:
         table, expression = self.zone.table_at(at), self.expression
         i = table.segment(at)
         while i >= 0:
-            wall = _until(expression, min(at, table.last(i)), table.offsets[i])
+            wall = _until(expression, min(at, table.last_instant(i)), table.offsets[i])
             if wall is not None and (found := wall - table.offsets[i]) >= table.starts[i]:
-                if self.repeated is Repeated.BOTH or not _is_repeat(table, i, wall):
+                if self.repeated is RepeatedPolicy.BOTH or not _is_repeat(table, i, wall):
                     return found
                 at = found - MICROSECOND
             else:
-                if self.gap is Gaps.SHIFT and self._named_in_gap(table, i):
+                if self.gap is GapPolicy.SHIFT and self._named_in_gap(table, i):
                     return table.starts[i]
                 i -= 1
         return None
 
-    def _named_in_gap(self, table: Table, i: int) -> bool:
+    def _named_in_gap(self, table: OffsetTable, i: int) -> bool:
         """Whether a named minute begins in the wall time that is missing before segment i."""
         if i == 0:
             return False
@@ -192,8 +192,8 @@ class Schedule:
             f"timezone={self.timezone!r}",
             f"dialect={self.expression.dialect.name!r}",
         ]
-        options += ["repeated='first'"] if self.repeated is Repeated.FIRST else []
-        options += ["gap='shift'"] if self.gap is Gaps.SHIFT else []
+        options += ["repeated='first'"] if self.repeated is RepeatedPolicy.FIRST else []
+        options += ["gap='shift'"] if self.gap is GapPolicy.SHIFT else []
         return f"Schedule({', '.join(options)})"
 
 
@@ -226,13 +226,13 @@ def _wall(at: Instant, offset: timedelta) -> Wall:
         return _LAST_WALL if offset > ZERO else _FIRST_WALL
 
 
-def _is_repeat(table: Table, i: int, wall: Wall) -> bool:
+def _is_repeat(table: OffsetTable, i: int, wall: Wall) -> bool:
     """Whether a wall time of segment i already occurred in the segment before."""
     return i > 0 and wall < table.starts[i] + table.offsets[i - 1]
 
 
-_REPEATED = {member.value: member for member in Repeated}
-_GAPS = {member.value: member for member in Gaps}
+_REPEATED = {member.value: member for member in RepeatedPolicy}
+_GAPS = {member.value: member for member in GapPolicy}
 
 
 def _one_of(field: str, word: str, choices: Mapping[str, Choice]) -> Choice:

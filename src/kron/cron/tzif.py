@@ -1,4 +1,4 @@
-"""read_tzif(data) -> Transitions: a compiled time zone file (RFC 9636) as numbers, and its rule for later years."""
+"""read_tzif(data) -> TzifData: a compiled time zone file (RFC 9636) as numbers, and its rule for later years."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _FOOTER = rf"(?:<[^>]+>|[A-Za-z]+){_OFFSET}(?:(?:<[^>]+>|[A-Za-z]+){_OFFSET}?{_C
 
 
 @dataclass(frozen=True, slots=True)
-class YearlyChange:
+class RuleChange:
     """`Mm.w.d/time`: the change to `offset` on a weekday of a week of a month, at a time of the clock before it."""
 
     month: int
@@ -40,12 +40,12 @@ class YearlyChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Transitions:
+class TzifData:
     """The offset before all transitions, the transitions (epoch second, offset after it), and the rule after them."""
 
     first_offset: int
     known: tuple[tuple[int, int], ...]
-    yearly: tuple[YearlyChange, YearlyChange] | None
+    yearly: tuple[RuleChange, RuleChange] | None
 
     def check(self) -> None:
         """Raise ValueError if no clock could behave like this."""
@@ -67,7 +67,7 @@ class Transitions:
         return sorted([start.in_year(year, end.offset), end.in_year(year, start.offset)])
 
 
-def read_tzif(data: bytes) -> Transitions:
+def read_tzif(data: bytes) -> TzifData:
     """Return the transitions in a compiled file, or raise ValueError with what is wrong with it."""
     if not data.startswith(MAGIC):
         raise ValueError("not a TZif file")
@@ -79,7 +79,7 @@ def read_tzif(data: bytes) -> Transitions:
         raise ValueError("cut off or damaged") from cause
 
 
-def _read(data: bytes) -> Transitions:
+def _read(data: bytes) -> TzifData:
     _, _, isutc, isstd, leaps, times, types, chars = unpack_from(_HEADER, data)
     second = _HEADER_SIZE + times * 5 + types * 6 + chars + leaps * 8 + isstd + isutc
     _, _, isutc, isstd, leaps, times, types, chars = unpack_from(_HEADER, data, second)
@@ -90,10 +90,10 @@ def _read(data: bytes) -> Transitions:
     offsets = [offset for offset, _dst, _name in iter_unpack(">lBB", kinds)]
     footer = data[start + times * 9 + types * 6 + chars + leaps * 12 + isstd + isutc :].strip(b"\n").decode("ascii")
     known = tuple((second, offsets[index]) for second, index in zip(seconds, indices, strict=True))
-    return Transitions(offsets[0], known, _read_rule(footer))
+    return TzifData(offsets[0], known, _read_rule(footer))
 
 
-def _read_rule(footer: str) -> tuple[YearlyChange, YearlyChange] | None:
+def _read_rule(footer: str) -> tuple[RuleChange, RuleChange] | None:
     """Return the two yearly changes of a POSIX TZ text, None if its offset is fixed."""
     match = re.fullmatch(_FOOTER, footer, re.ASCII)  # compiled on first use: schedules in UTC never need it
     if match is None:
@@ -106,9 +106,9 @@ def _read_rule(footer: str) -> tuple[YearlyChange, YearlyChange] | None:
     return _change(changes[:4], summer), _change(changes[4:], standard)
 
 
-def _change(parts: list[str], offset: int) -> YearlyChange:
+def _change(parts: list[str], offset: int) -> RuleChange:
     month, week, weekday, time = parts
-    return YearlyChange(int(month), int(week), int(weekday), _seconds(time or "2"), offset)
+    return RuleChange(int(month), int(week), int(weekday), _seconds(time or "2"), offset)
 
 
 def _seconds(text: str) -> int:

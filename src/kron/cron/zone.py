@@ -7,8 +7,8 @@ from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
 from functools import cache, lru_cache
 from importlib import import_module
 
-from kron.cron.tzif import EARLIEST, MAGIC, Transitions, read_tzif
-from kron.errors import InvalidDefinitionError, OutOfRangeError, TimezoneDataError, UnknownTimezoneError, cut
+from kron.cron.tzif import EARLIEST, MAGIC, TzifData, read_tzif
+from kron.errors import InvalidDefinitionError, OutOfRangeError, TimezoneDataError, UnknownTimezoneError, truncate
 from kron.instant import MICROSECOND, Instant, format_instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class OffsetTable:
     """The segments known so far: segment i has `offsets[i]` from instant `starts[i]` until before `ends[i]`.
 
     Inside a segment wall time and UTC run in parallel. Between two of them the wall either leaves a gap or goes back;
@@ -38,7 +38,7 @@ class Table:
         """Return the segment that contains `at`, or the last one known."""
         return bisect_right(self.starts, at) - 1
 
-    def last(self, i: int) -> Instant:
+    def last_instant(self, i: int) -> Instant:
         """Return the last moment of segment i."""
         return self.ends[i] - MICROSECOND if self.ends[i] < _END else _END
 
@@ -48,7 +48,7 @@ class Zone:
 
     __slots__ = ("_transitions", "name", "table")
 
-    def __init__(self, name: str, transitions: Transitions) -> None:
+    def __init__(self, name: str, transitions: TzifData) -> None:
         transitions.check()
         self.name = name
         self._transitions = transitions
@@ -57,10 +57,10 @@ class Zone:
         first = timedelta(seconds=before[-1] if before else transitions.first_offset)
         last = known[-1][0] if known else EARLIEST
         year = (_EPOCH + timedelta(seconds=last)).year if known else 1970
-        beginning = Table([_BEGINNING], [], [first], year, complete=False)
+        beginning = OffsetTable([_BEGINNING], [], [first], year, complete=False)
         self.table = self._extended(beginning, known, _FIRST_HORIZON, after=last)
 
-    def grow(self, table: Table) -> Table:
+    def extend(self, table: OffsetTable) -> OffsetTable:
         """Return a table that knows a century more than the given one.
 
         It is made of its argument alone and published by one assignment: threads that grow at the same time make equal
@@ -69,11 +69,11 @@ class Zone:
         self.table = self._extended(table, [], min(table.year + _GROWTH, MAXYEAR + 1), after=EARLIEST)
         return self.table
 
-    def table_at(self, at: Instant) -> Table:
+    def table_at(self, at: Instant) -> OffsetTable:
         """Return a table that knows the segment of `at`."""
         table = self.table
         while at >= table.ends[-1] and not table.complete:
-            table = self.grow(table)
+            table = self.extend(table)
         return table
 
     def offset(self, at: Instant) -> timedelta:
@@ -88,7 +88,7 @@ class Zone:
         except OverflowError as error:
             raise OutOfRangeError(what=f"{format_instant(at)} in {self.name}") from error
 
-    def _extended(self, table: Table, known: list[tuple[int, int]], year: int, *, after: int) -> Table:
+    def _extended(self, table: OffsetTable, known: list[tuple[int, int]], year: int, *, after: int) -> OffsetTable:
         """Return the table with the known transitions, and with those of the rule until before `year`."""
         by_rule = [pair for each in range(table.year, year) for pair in self._transitions.in_year(each)]
         starts, offsets = list(table.starts), list(table.offsets)
@@ -99,7 +99,7 @@ class Zone:
                 offsets.append(offset)
         complete = self._transitions.yearly is None or year > MAXYEAR
         ends = [*starts[1:], _END if complete else datetime(year, 1, 1, tzinfo=UTC)]
-        return Table(starts, ends, offsets, year, complete)
+        return OffsetTable(starts, ends, offsets, year, complete)
 
     def __reduce__(self) -> tuple[object, ...]:
         return load_zone, (self.name,)
@@ -108,14 +108,16 @@ class Zone:
         return f"Zone({self.name!r})"
 
 
-UTC_ZONE = Zone("UTC", Transitions(0, (), None))
+UTC_ZONE = Zone("UTC", TzifData(0, (), None))
 
 
 def load_zone(name: str) -> Zone:
     """Return the zone of that IANA name, or raise UnknownTimezoneError with the nearest names."""
     if isinstance(name, str) and len(name) > LONGEST_NAME:
         reason = f"must have at most {LONGEST_NAME} characters, found {len(name)}"
-        raise InvalidDefinitionError(field="timezone", found=cut(name), reason=reason, fix="write an IANA time zone")
+        raise InvalidDefinitionError(
+            field="timezone", found=truncate(name), reason=reason, fix="write an IANA time zone"
+        )
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
     return _load(name)
@@ -143,7 +145,7 @@ def zone_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def database_version() -> str:
+def tzdata_release() -> str:
     """Return the version of the IANA database in use, such as `2025b`."""
     try:
         return str(import_module("tzdata").IANA_VERSION)

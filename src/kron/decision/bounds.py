@@ -1,8 +1,8 @@
 """The largest sizes of what people write: one table for job files, lines, crontabs, KronJobs and their schema."""
 
-from kron.cron.expression import LONGEST_TEXT as LONGEST_EXPRESSION
+from kron.cron.expression import MAX_TEXT_LENGTH as LONGEST_EXPRESSION
 from kron.cron.zone import LONGEST_NAME as LONGEST_ZONE
-from kron.errors import InvalidDefinitionError, cut
+from kron.errors import InvalidDefinitionError, truncate
 
 __all__ = [
     "LONGEST_EXPRESSION",
@@ -30,7 +30,7 @@ def check_length(field: str, text: str, longest: int, *, what: str = "characters
     if len(text) <= longest:
         return text
     reason = f"must have at most {longest} {what}, found {len(text)}"
-    raise InvalidDefinitionError(field=field, found=cut(text), reason=reason, fix="shorten it")
+    raise InvalidDefinitionError(field=field, found=truncate(text), reason=reason, fix="shorten it")
 
 
 def check_number(field: str, number: int, most: int, *, what: str, fix: str = "") -> None:

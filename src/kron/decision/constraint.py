@@ -10,9 +10,8 @@ from datetime import date, datetime
 from kron.cron.dialect import DAY, HOUR, MONTH, WEEKDAY, Dialect, Unit
 from kron.cron.field import parse_field
 from kron.decision.bounds import LONGEST_ITEM, MOST_VALUES, check_length, check_number
-from kron.decision.choices import unknown_word
-from kron.decision.mistakes import Mistakes
 from kron.errors import FieldParseError, InvalidDefinitionError
+from kron.errors.diagnostics import ErrorCollector, unknown_value
 
 EVERY_MINUTE = (1 << 1440) - 1
 _LANGUAGE = Dialect("constraint", names=True, sunday_is_seven=True, refusal="which a constraint does not have")
@@ -36,7 +35,7 @@ class Clauses:
     def __post_init__(self) -> None:
         days: dict[str, DayTest] = {}
         minutes: dict[str, int] = {}
-        mistakes = Mistakes()
+        mistakes = ErrorCollector()
         for kind, texts in self.values.items():
             with mistakes:
                 if kind in _DAY_KINDS:
@@ -45,8 +44,8 @@ class Clauses:
                 elif kind in _MINUTE_KINDS:
                     minutes[kind] = _MINUTE_KINDS[kind](kind, texts)
                 else:
-                    raise unknown_word("constraint", kind, KINDS)
-        mistakes.tell()
+                    raise unknown_value("constraint", kind, KINDS)
+        mistakes.raise_first()
         object.__setattr__(self, "days", days)
         object.__setattr__(self, "minutes", minutes)
 
@@ -78,7 +77,7 @@ class Clauses:
     def parse(cls, clauses: str | Iterable[str]) -> "Clauses":
         """Return the clauses of a text (`dow=MON-FRI;between=08:00-20:00`) or of a list with one clause an item."""
         values: dict[str, Values] = {}
-        mistakes = Mistakes()
+        mistakes = ErrorCollector()
         for clause in clauses.split(";") if isinstance(clauses, str) else clauses:
             with mistakes:
                 kind, texts = _read_clause(clause)
@@ -86,22 +85,22 @@ class Clauses:
         return cls._of(values, mistakes)
 
     @classmethod
-    def of_table(cls, table: Mapping[str, object]) -> "Clauses":
+    def from_table(cls, table: Mapping[str, object]) -> "Clauses":
         """Return the clauses of a table from kind to value or list of values."""
         values: dict[str, Values] = {}
-        mistakes = Mistakes()
+        mistakes = ErrorCollector()
         for kind, given in table.items():
             with mistakes:
                 values[kind] = _read_values(kind, given)
         return cls._of(values, mistakes)
 
     @classmethod
-    def _of(cls, values: Mapping[str, Values], mistakes: Mistakes) -> "Clauses":
+    def _of(cls, values: Mapping[str, Values], mistakes: ErrorCollector) -> "Clauses":
         with mistakes:
             number = sum(map(len, values.values()))
             check_number("constraint", number, MOST_VALUES, what="values", fix="join them to ranges")
             clauses = cls(values)
-        mistakes.tell()
+        mistakes.raise_first()
         return clauses
 
 
@@ -171,7 +170,7 @@ class Constraints:
                 return True
         return False
 
-    def violated(self, wall: datetime) -> str:
+    def rejecting_clause(self, wall: datetime) -> str:
         """Return the first clause that rejects a wall time, as `only(…)` or `avoid(…)`; empty if none does."""
         for side, clauses, wanted in (("only", self.only, True), ("avoid", self.avoid, False)):
             for group in (*clauses.days, *clauses.minutes):

@@ -5,12 +5,10 @@ from dataclasses import replace
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import NamedTuple
 
-from kron.cron.zone import database_version
+from kron.cron.zone import tzdata_release
 from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
-from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash
-from kron.decision.stream import uniform, uniforms
-from kron.decision.terms import Terms
-from kron.decision.timing import Timing
+from kron.decision.seed import SeedStrategy, period_id, period_key, seed_hash, uniform, uniforms
+from kron.decision.timing import Terms, Timing
 from kron.errors import OutOfRangeError
 from kron.instant import SECOND, Instant, instant
 
@@ -56,7 +54,7 @@ def replay(decision: Decision) -> Decision:
 
     With the same data it is equal to the recorded one, unless that was altered.
     """
-    terms = replace(decision.terms, tzdata_version=database_version())
+    terms = replace(decision.terms, tzdata_version=tzdata_release())
     return decide(decision._replace(terms=terms), decision.nominal_time)
 
 
@@ -134,4 +132,4 @@ def candidates(decision: Decision) -> Iterator[Candidate]:
     for attempt in range(1, decision.attempts + 1):
         u = uniform(decision.seed_hash, attempt)
         at = _candidate(terms, decision.window_start, u)
-        yield Candidate(attempt, u, at, terms.constraints.violated(at + terms.zone.offset(at)))
+        yield Candidate(attempt, u, at, terms.constraints.rejecting_clause(at + terms.zone.offset(at)))

@@ -6,12 +6,11 @@ from reprlib import repr as short_repr
 from typing import NamedTuple, TypeVar
 
 from kron.cron.zone import Zone, load_zone
-from kron.decision.choices import Choice, choose
 from kron.decision.constraint import Clauses, Constraints
-from kron.decision.definition import check_identity, check_text, read_distribution
+from kron.decision.definition import read_distribution, require_identity, require_text
 from kron.decision.distribution import Distribution
 from kron.decision.seed import Seed, SeedStrategy, period_id
-from kron.decision.terms import Terms
+from kron.decision.timing import Terms
 from kron.decision.window import Window, WindowMode
 from kron.errors import (
     InvalidDecisionError,
@@ -19,9 +18,10 @@ from kron.errors import (
     InvalidInstantError,
     KronError,
     UnknownTimezoneError,
-    shown,
+    display_text,
 )
-from kron.instant import LONGEST_DURATION, SECOND, Instant, format_instant, parse_instant
+from kron.errors.diagnostics import Choice, parse_choice
+from kron.instant import MAX_DURATION, SECOND, Instant, format_instant, parse_instant
 
 Value = TypeVar("Value")
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # made once: json.dumps would make it anew for every decision
@@ -139,7 +139,7 @@ class Decision(NamedTuple):
         try:
             value = json.loads(text)
         except (ValueError, TypeError, RecursionError) as error:
-            raise InvalidDecisionError(field="text", reason=f"is not JSON ({shown(str(error))})") from error
+            raise InvalidDecisionError(field="text", reason=f"is not JSON ({display_text(str(error))})") from error
         return cls.from_dict(value)
 
     @classmethod
@@ -154,7 +154,7 @@ class Decision(NamedTuple):
         start, end = read("window_start", _second), read("window_end", _second)
         distribution = read("distribution", _distribution)
         terms = Terms(
-            read("identity", check_identity),
+            read("identity", require_identity),
             read("timezone", _zone),
             read("window_mode", _word(WindowMode)),
             (start - nominal) // SECOND,
@@ -179,7 +179,7 @@ class Decision(NamedTuple):
              "window_start", "and window_end do not fit window_mode"),
             (read("period_id", _text) == period_id(nominal), "period_id", "is not the period of nominal_time"),
             (distribution == terms.distribution, "distribution", "must state every parameter"),
-            (terms.last - terms.first <= LONGEST_DURATION // SECOND, "window_end", "lies too far from window_start"),
+            (terms.last - terms.first <= MAX_DURATION // SECOND, "window_end", "lies too far from window_start"),
             (decision.attempts <= MAX_ATTEMPTS, "attempts", f"must be at most {MAX_ATTEMPTS}"),
             ((chosen is None) == (decision.reason is not None), "reason", "must be there exactly if nothing is chosen"),
             (chosen is None or start <= chosen <= end, "chosen_time", "lies outside the window"),
@@ -205,11 +205,11 @@ class _Reader:
         except (KronError, TypeError, ValueError) as error:
             reason = error.reason if isinstance(error, InvalidDefinitionError) else str(error)
             found = short_repr(self._record[name])
-            raise InvalidDecisionError(field=name, reason=f"{shown(reason)}, found {found}") from error
+            raise InvalidDecisionError(field=name, reason=f"{display_text(reason)}, found {found}") from error
 
 
 def _text(value: object) -> str:
-    return check_text("text", value)
+    return require_text("text", value)
 
 
 def _count(value: object) -> int:
@@ -243,7 +243,7 @@ def _hash(value: object) -> str:
 
 
 def _word(enum: type[Choice]) -> Callable[[object], Choice]:
-    return lambda value: choose(enum, "word", _text(value))
+    return lambda value: parse_choice(enum, "word", _text(value))
 
 
 def _distribution(value: object) -> Distribution:

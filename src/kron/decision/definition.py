@@ -5,17 +5,16 @@ from contextlib import contextmanager
 from datetime import timedelta
 from enum import Enum
 
-from kron.cron.schedule import Gaps, Repeated
+from kron.cron.schedule import GapPolicy, RepeatedPolicy
 from kron.cron.zone import load_zone
 from kron.decision.bounds import LONGEST_PARAM, LONGEST_SALT, MOST_PARAMS, check_length, check_number
-from kron.decision.choices import choose, unknown_word
 from kron.decision.constraint import Clauses
 from kron.decision.distribution import Distribution
-from kron.decision.line import Line, Modifier, parse_line, split_outside_quotes, unquote
-from kron.decision.mistakes import Mistakes
+from kron.decision.line import Modifier, ScheduleLine, parse_line, split_outside_quotes, unquote
 from kron.decision.seed import Seed, SeedStrategy
 from kron.decision.window import Window, WindowMode
 from kron.errors import InvalidDefinitionError, InvalidDurationError, UnknownTimezoneError
+from kron.errors.diagnostics import ErrorCollector, parse_choice, unknown_value
 from kron.instant import parse_duration
 
 Parts = dict[str, object]
@@ -35,22 +34,22 @@ def read_definition(definition: Mapping[str, object]) -> Parts:
     for key, value in [*definition.items(), *constraints.items()]:
         known = _ALIASES.get(key, key)
         if known in KEYS:
-            add_once(parts, known, value)
+            set_once(parts, known, value)
         elif key != "constraints":
-            raise unknown_word("key", key, KEYS)
+            raise unknown_value("key", key, KEYS)
     if "schedule" not in parts:
         raise InvalidDefinitionError(field="schedule", found="", reason="is required")
-    line = parse_line(check_text("schedule", parts.pop("schedule")))
+    line = parse_line(require_text("schedule", parts.pop("schedule")))
     for key, value in [("schedule", line.expression), *read_modifiers(line).items()]:
-        add_once(parts, key, value)
+        set_once(parts, key, value)
     return parts
 
 
-def read_modifiers(line: Line) -> Parts:
+def read_modifiers(line: ScheduleLine) -> Parts:
     """Return the parts that a line's modifiers name; an error points at the modifier it came from."""
     parts: Parts = {}
     for modifier in line.modifiers.values():
-        with pointing_at(modifier):
+        with locate_errors(modifier):
             parts |= read_modifier(modifier)
     return parts
 
@@ -61,12 +60,12 @@ def read_modifier(modifier: Modifier) -> Parts:
 
 
 @contextmanager
-def pointing_at(modifier: Modifier) -> Iterator[None]:
+def locate_errors(modifier: Modifier) -> Iterator[None]:
     """Give errors raised inside the position of the modifier that they are about."""
     try:
         yield
     except InvalidDefinitionError as error:
-        for each in error.all:
+        for each in error.all_errors:
             if isinstance(each, InvalidDefinitionError) and each.position is None:
                 each.position = modifier.position
         raise
@@ -91,13 +90,13 @@ def read_window(given: object) -> Window:
                 field="window", found=given, reason="needs a mode and a duration", fix="write after,2h or around,90m"
             )
         given = {"mode": word, "duration": length}
-    mistakes = Mistakes()
+    mistakes = ErrorCollector()
     table = read_table("window", given, ("mode", "duration"), mistakes)
     with mistakes:
-        mode = choose(WindowMode, "window.mode", table.get("mode", "after"))
+        mode = parse_choice(WindowMode, "window.mode", table.get("mode", "after"))
     with mistakes:
         duration = read_duration("window.duration", table.get("duration", "0s"))
-    mistakes.tell()
+    mistakes.raise_first()
     return Window(mode, duration)
 
 
@@ -115,13 +114,13 @@ def read_distribution(given: object) -> Distribution:
     """Return the distribution of `skewLate,shape=2.5`, of {name, params}, or itself."""
     if isinstance(given, Distribution):
         return given
-    mistakes = Mistakes()
+    mistakes = ErrorCollector()
     params: Parts = {}
     if isinstance(given, str):
         name, *words = (part.strip() for part in given.split(","))
         for word in words:
             with mistakes:
-                add_once(params, *read_pair("distribution", word), of="distribution")
+                set_once(params, *read_pair("distribution", word), of="distribution")
         given = {"name": name, "params": params}
     table = read_table("distribution", given, ("name", "params"), mistakes)
     given_params = table.get("params")
@@ -132,7 +131,7 @@ def read_distribution(given: object) -> Distribution:
         for key in params:
             check_length("distribution.params", str(key), LONGEST_PARAM)
         distribution = Distribution(str(table.get("name", "uniform")), params)  # type: ignore[arg-type] # it checks
-    mistakes.tell()
+    mistakes.raise_first()
     return distribution
 
 
@@ -142,29 +141,29 @@ def read_seed(given: object, salt: object = None) -> Seed:
     if salt is not None and "salt" in parts:
         raise InvalidDefinitionError(field="salt", found=str(salt), reason="is said twice, in salt and in seed")
     text = parts.get("salt", "") if salt is None else salt
-    return Seed(choose(SeedStrategy, "seed.strategy", parts.get("strategy", "stable")), check_salt("salt", text))
+    return Seed(parse_choice(SeedStrategy, "seed.strategy", parts.get("strategy", "stable")), check_salt("salt", text))
 
 
 def read_seed_parts(given: object) -> Parts:
     """Return the strategy and the salt that are given, in any of the forms of a seed."""
     if isinstance(given, Seed):
         return {"strategy": given.strategy} | ({"salt": given.salt} if given.salt else {})
-    mistakes = Mistakes()
+    mistakes = ErrorCollector()
     if isinstance(given, str):
         words: Parts = {}
         for word in split_outside_quotes(given, ","):
             with mistakes:
                 key, value = read_pair("seed", word) if "=" in word else ("strategy", word.strip())
-                add_once(words, key, unquote(value), of="seed")
+                set_once(words, key, unquote(value), of="seed")
         given = words
     parts = dict(read_table("seed", given, ("strategy", "salt"), mistakes))
     if "strategy" in parts:
         with mistakes:
-            parts["strategy"] = choose(SeedStrategy, "seed.strategy", parts["strategy"])
+            parts["strategy"] = parse_choice(SeedStrategy, "seed.strategy", parts["strategy"])
     if "salt" in parts:
         with mistakes:
             check_salt("salt", parts["salt"])
-    mistakes.tell()
+    mistakes.raise_first()
     return parts
 
 
@@ -173,25 +172,25 @@ def read_clauses(side: str, given: object) -> Clauses:
     if isinstance(given, Clauses):
         return given
     if isinstance(given, Mapping):
-        return Clauses.of_table(given)
+        return Clauses.from_table(given)
     if isinstance(given, str | list | tuple):
         return Clauses.parse(given)
     raise InvalidDefinitionError(field=side, found=str(given), reason="must be a text, a list of clauses or a table")
 
 
-_DST: Mapping[str, type[Enum]] = {"gap": Gaps, "repeated": Repeated}
+_DST: Mapping[str, type[Enum]] = {"gap": GapPolicy, "repeated": RepeatedPolicy}
 
 
 def _read_dst(modifier: Modifier) -> Parts:
     parts: Parts = {}
-    mistakes = Mistakes()
+    mistakes = ErrorCollector()
     for word in modifier.words():
         with mistakes:
             key, value = read_pair("dst", word)
             if key not in _DST:
-                raise unknown_word("dst", key, _DST)
-            add_once(parts, key, choose(_DST[key], key, value).value)
-    mistakes.tell()
+                raise unknown_value("dst", key, _DST)
+            set_once(parts, key, parse_choice(_DST[key], key, value).value)
+    mistakes.raise_first()
     return parts
 
 
@@ -217,7 +216,7 @@ def read_pair(field: str, word: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def add_once(parts: Parts, key: str, value: object, *, of: str = "") -> None:
+def set_once(parts: Parts, key: str, value: object, *, of: str = "") -> None:
     """Add a part that must not be there yet; `of` is what it is a part of."""
     if key in parts:
         raise InvalidDefinitionError(
@@ -227,29 +226,29 @@ def add_once(parts: Parts, key: str, value: object, *, of: str = "") -> None:
 
 
 def read_table(
-    field: str, given: object, known: tuple[str, ...] | None, mistakes: Mistakes | None = None
+    field: str, given: object, known: tuple[str, ...] | None, mistakes: ErrorCollector | None = None
 ) -> Mapping[str, object]:
     """Return a table; that one of its keys is unknown is raised, or is one of several `mistakes`."""
     if not isinstance(given, Mapping):
         kinds = "a text or a table" if field in _TEXT_OR_TABLE else "a table"
         raise InvalidDefinitionError(field=field, found=str(given), reason=f"must be {kinds}")
-    unknown = mistakes or Mistakes()
+    unknown = mistakes or ErrorCollector()
     if known is not None:
-        unknown.errors += [unknown_word(field, key, known) for key in given if key not in known]
+        unknown.errors += [unknown_value(field, key, known) for key in given if key not in known]
     if mistakes is None:
-        unknown.tell()
+        unknown.raise_first()
     return given
 
 
-def check_identity(given: object) -> str:
+def require_identity(given: object) -> str:
     """Return an identity: one line, not empty, because a line break separates the parts of a seed."""
-    identity = check_text("identity", given)
+    identity = require_text("identity", given)
     if not identity or "\n" in identity:
         raise InvalidDefinitionError(field="identity", found=identity, reason="must be one non-empty line")
     return identity
 
 
-def check_type(field: str, value: object, kind: type) -> None:
+def require_type(field: str, value: object, kind: type) -> None:
     """Refuse a part that was built by hand from something else than it must be."""
     if not isinstance(value, kind):
         raise InvalidDefinitionError(field=field, found=str(value), reason=f"must be a {kind.__name__}")
@@ -257,10 +256,10 @@ def check_type(field: str, value: object, kind: type) -> None:
 
 def check_salt(field: str, given: object) -> str:
     """Return a salt: any text that is not too long."""
-    return check_length(field, check_text(field, given), LONGEST_SALT)
+    return check_length(field, require_text(field, given), LONGEST_SALT)
 
 
-def check_text(field: str, given: object) -> str:
+def require_text(field: str, given: object) -> str:
     """Return a text that can be written as UTF-8."""
     try:
         if not isinstance(given, str):

@@ -6,46 +6,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
-from typing import NamedTuple
 
-from kron.decision.choices import unknown_word
-from kron.decision.mistakes import Mistakes
-from kron.decision.window import WindowMode
-from kron.errors import InvalidDefinitionError, InvalidDurationError
+from kron.decision.window import WindowFrame, WindowMode
+from kron.errors import Fix, InvalidDefinitionError, InvalidDurationError
+from kron.errors.diagnostics import ErrorCollector, unknown_value
 from kron.instant import SECOND, ZERO, format_duration, parse_duration
 
 Parameter = float | str | timedelta
-Map = Callable[[float], float]
+UnitMap = Callable[[float], float]
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-class Frame(NamedTuple):
-    """What a distribution may know of a window: its mode, its length and the nominal time's place in it, in seconds."""
-
-    mode: WindowMode
-    width: int
-    nominal: int
-
-
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A name and the parameters that were given; `resolve` fills in the others."""
+    """A name and the parameters that were given; `with_defaults` fills in the others."""
 
     name: str = "uniform"
     params: Mapping[str, Parameter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.name not in _KINDS:
-            raise unknown_word("distribution", self.name, _KINDS)
+            raise unknown_value("distribution", self.name, _KINDS)
         try:
             params = {key: _read_parameter(self.name, key, value) for key, value in self.params.items()}
         except InvalidDefinitionError:
-            mistakes = Mistakes()
+            mistakes = ErrorCollector()
             for key, value in self.params.items():
                 with mistakes:
                     _read_parameter(self.name, key, value)
-            mistakes.tell()
+            mistakes.raise_first()
             raise
         object.__setattr__(self, "params", MappingProxyType(params))
 
@@ -55,7 +45,7 @@ class Distribution:
     def __hash__(self) -> int:
         return hash((self.name, tuple(sorted((key, str(value)) for key, value in self.params.items()))))
 
-    def resolve(self, frame: Frame) -> "Distribution":
+    def with_defaults(self, frame: WindowFrame) -> "Distribution":
         """Return the same distribution with every parameter stated."""
         parameters = _KINDS[self.name].parameters
         if len(self.params) == len(parameters):
@@ -63,13 +53,13 @@ class Distribution:
         params = {name: self.params.get(name, default(frame)) for name, default in parameters.items()}
         return Distribution(self.name, params)
 
-    def quantile(self, frame: Frame) -> Map | None:
+    def quantile(self, frame: WindowFrame) -> UnitMap | None:
         """Return the map from u in [0, 1) to a place x in the window, None where x is u itself."""
-        return _KINDS[self.name].quantile(self.resolve(frame).params, frame)
+        return _KINDS[self.name].quantile(self.with_defaults(frame).params, frame)
 
-    def cdf(self, frame: Frame) -> Map:
+    def cdf(self, frame: WindowFrame) -> UnitMap:
         """Return the probability that x falls below a place: the inverse of `quantile`."""
-        return _KINDS[self.name].cdf(self.resolve(frame).params, frame)
+        return _KINDS[self.name].cdf(self.with_defaults(frame).params, frame)
 
     def to_params(self) -> dict[str, float | str]:
         """Return the parameters as JSON holds them, with durations as text."""
@@ -87,27 +77,27 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    parameters: Mapping[str, Callable[[Frame], Parameter]]  # each with its default
-    quantile: Callable[[Mapping[str, Parameter], Frame], Map | None]
-    cdf: Callable[[Mapping[str, Parameter], Frame], Map]
+    parameters: Mapping[str, Callable[[WindowFrame], Parameter]]  # each with its default
+    quantile: Callable[[Mapping[str, Parameter], WindowFrame], UnitMap | None]
+    cdf: Callable[[Mapping[str, Parameter], WindowFrame], UnitMap]
 
 
-def _skew_early(params: Mapping[str, Parameter], _: Frame) -> Map:
+def _skew_early(params: Mapping[str, Parameter], _: WindowFrame) -> UnitMap:
     shape = _float(params["shape"])
     return lambda u: u**shape
 
 
-def _skew_early_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
+def _skew_early_cdf(params: Mapping[str, Parameter], _: WindowFrame) -> UnitMap:
     shape = _float(params["shape"])
     return lambda x: x ** (1 / shape)
 
 
-def _skew_late(params: Mapping[str, Parameter], _: Frame) -> Map:
+def _skew_late(params: Mapping[str, Parameter], _: WindowFrame) -> UnitMap:
     shape = _float(params["shape"])
     return lambda u: 1 - (1 - u) ** shape
 
 
-def _skew_late_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
+def _skew_late_cdf(params: Mapping[str, Parameter], _: WindowFrame) -> UnitMap:
     shape = _float(params["shape"])
     return lambda x: 1 - (1 - x) ** (1 / shape)
 
@@ -118,7 +108,7 @@ def _skew_late_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
 _LEAST_RATE = 1e-300  # below it u·λ has too few digits; all such distributions are the uniform one
 
 
-def _exponential(params: Mapping[str, Parameter], _: Frame) -> Map:
+def _exponential(params: Mapping[str, Parameter], _: WindowFrame) -> UnitMap:
     rate = max(_float(params["lambda"]), _LEAST_RATE)
     share = math.expm1(-rate)
     if params["dir"] == "early":
@@ -126,7 +116,7 @@ def _exponential(params: Mapping[str, Parameter], _: Frame) -> Map:
     return lambda u: 1 + math.log1p(u * share) / rate
 
 
-def _exponential_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
+def _exponential_cdf(params: Mapping[str, Parameter], _: WindowFrame) -> UnitMap:
     rate = max(_float(params["lambda"]), _LEAST_RATE)
     share = math.expm1(-rate)
     if params["dir"] == "early":
@@ -134,7 +124,7 @@ def _exponential_cdf(params: Mapping[str, Parameter], _: Frame) -> Map:
     return lambda x: 1 - math.expm1(-rate * (1 - x)) / share
 
 
-def _normal(params: Mapping[str, Parameter], frame: Frame) -> Map:
+def _normal(params: Mapping[str, Parameter], frame: WindowFrame) -> UnitMap:
     from statistics import NormalDist  # on first use: it brings decimal, fractions and random along
 
     inverse = NormalDist().inv_cdf
@@ -150,7 +140,7 @@ def _normal(params: Mapping[str, Parameter], frame: Frame) -> Map:
     return place
 
 
-def _normal_cdf(params: Mapping[str, Parameter], frame: Frame) -> Map:
+def _normal_cdf(params: Mapping[str, Parameter], frame: WindowFrame) -> UnitMap:
     mu, sigma = _mu(params, frame), _sigma(params)
     low, high = _phi(-mu / sigma), _phi((frame.width - mu) / sigma)
     return lambda x: (_phi((x * frame.width - mu) / sigma) - low) / (high - low)
@@ -162,7 +152,7 @@ def _phi(z: float) -> float:
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
-def _mu(params: Mapping[str, Parameter], frame: Frame) -> float:
+def _mu(params: Mapping[str, Parameter], frame: WindowFrame) -> float:
     return {"nominal": frame.nominal, "start": 0, "mid": frame.width / 2, "end": frame.width}[str(params["mu"])]
 
 
@@ -177,7 +167,7 @@ def _float(value: Parameter) -> float:
     return value
 
 
-_SHAPE: Mapping[str, Callable[[Frame], Parameter]] = {"shape": lambda _: 2.0}
+_SHAPE: Mapping[str, Callable[[WindowFrame], Parameter]] = {"shape": lambda _: 2.0}
 _KINDS: Mapping[str, _Kind] = {
     "uniform": _Kind({}, lambda _params, _frame: None, lambda _params, _frame: lambda x: x),
     "skewEarly": _Kind(_SHAPE, _skew_early, _skew_early_cdf),
@@ -214,7 +204,7 @@ def _positive(key: str, value: object) -> float:
             field=f"distribution.{key}",
             found=str(value),
             reason="must be a finite number above 0",
-            fix=f"write {key}=2.0",
+            fix=Fix(key, "2.0"),
         )
     return number
 
@@ -222,7 +212,7 @@ def _positive(key: str, value: object) -> float:
 def _word(*words: str) -> Callable[[str, object], str]:
     def read(key: str, value: object) -> str:
         if value not in words:
-            raise unknown_word(f"distribution.{key}", value, words)
+            raise unknown_value(f"distribution.{key}", value, words)
         return str(value)
 
     return read
@@ -253,6 +243,6 @@ def _read_parameter(name: str, key: str, value: object) -> Parameter:
     known = _KINDS[name].parameters
     if key not in known:
         takes = ", ".join(known) or "no parameters"
-        fix = unknown_word("distribution", key, known).fix if known else "leave it out"
+        fix = unknown_value("distribution", key, known).fix if known else "leave it out"
         raise InvalidDefinitionError(field="distribution", found=key, reason=f"{name} takes {takes}", fix=fix)
     return _READERS[key](key, value)

@@ -1,4 +1,4 @@
-"""parse_line(text) -> Line: a cron expression and its modifiers, `0 0 * * * @tz(Europe/Paris) @win(after,2h)`."""
+"""parse_line(text) -> ScheduleLine: a cron expression and its modifiers, `0 0 * * * @tz(UTC) @win(after,2h)`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from enum import Enum
 
 from kron.cron.dialect import UNITS
 from kron.decision.bounds import LONGEST_LINE
-from kron.decision.choices import unknown_word
 from kron.errors import InvalidDefinitionError
+from kron.errors.diagnostics import unknown_value
 
 MODIFIERS = ("tz", "win", "dist", "seed", "policy", "only", "avoid", "dst")
 _BLANKS = " \t"
@@ -27,7 +27,7 @@ class Modifier:
         return [part.strip(_BLANKS) for part in split_outside_quotes(self.arguments, separator)]
 
 
-class Rest(Enum):
+class TrailingText(Enum):
     """What may follow the modifiers of a line."""
 
     NOTHING = "nothing"
@@ -36,22 +36,22 @@ class Rest(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScheduleLine:
     """What stands in a line: the expression, the modifiers by name, and what follows them."""
 
     expression: str
     modifiers: dict[str, Modifier]
-    rest: str
-    rest_position: int
+    trailing: str
+    trailing_position: int
 
 
-def parse_line(text: str, *, rest: Rest = Rest.NOTHING) -> Line:
+def parse_line(text: str, *, trailing: TrailingText = TrailingText.NOTHING) -> ScheduleLine:
     """Return the parts of a line, or raise InvalidDefinitionError with the place of the mistake."""
     if not isinstance(text, str):
         raise _wrong(str(text), "must be a text", 0, "write it in quotes")
     if len(text) > LONGEST_LINE:
         raise _wrong(text, f"must have at most {LONGEST_LINE} characters, found {len(text)}", 0)
-    end = position = _end_of_expression(text, rest)
+    end = position = _end_of_expression(text, trailing)
     modifiers: dict[str, Modifier] = {}
     while text.startswith("@", position):
         modifier, position = _read_modifier(text, position)
@@ -60,14 +60,14 @@ def parse_line(text: str, *, rest: Rest = Rest.NOTHING) -> Line:
         modifiers[modifier.name] = modifier
         position = _skip(text, position)
     what_follows = text[position:]
-    if what_follows and rest is Rest.NOTHING:
+    if what_follows and trailing is TrailingText.NOTHING:
         fix = "modifiers are written @name(…), after the five fields"
         found = what_follows[: _word_end(what_follows, 1)]
         raise _wrong(found, "does not belong in a schedule line", position, fix)
-    return Line(text[:end].strip(_BLANKS), modifiers, what_follows, position)
+    return ScheduleLine(text[:end].strip(_BLANKS), modifiers, what_follows, position)
 
 
-def _end_of_expression(text: str, rest: Rest) -> int:
+def _end_of_expression(text: str, rest: TrailingText) -> int:
     """Return where the expression ends: after a macro, before the first modifier, or after five fields."""
     position = _skip(text, 0)
     end = _word_end(text, position)
@@ -75,12 +75,12 @@ def _end_of_expression(text: str, rest: Rest) -> int:
         return position if "(" in text[position:end] else _skip(text, end)  # a macro is all there is
     words = 0
     while position < len(text) and not text.startswith("@", position):
-        if rest is Rest.COMMAND and words == len(UNITS):
+        if rest is TrailingText.COMMAND and words == len(UNITS):
             break
         end = _word_end(text, position)
         # What follows five fields is a setting only if it looks like one; a sixth field stays in the expression, whose
         # own error names it.
-        if rest is Rest.SETTINGS and words >= len(UNITS) and "=" in text[position:end]:
+        if rest is TrailingText.SETTINGS and words >= len(UNITS) and "=" in text[position:end]:
             break
         position = _skip(text, end)
         words += 1
@@ -93,7 +93,7 @@ def _read_modifier(text: str, start: int) -> tuple[Modifier, int]:
         position += 1
     name = text[start + 1 : position]
     if name not in MODIFIERS:
-        error = unknown_word("modifier", f"@{name[:40]}", [f"@{known}" for known in MODIFIERS])
+        error = unknown_value("modifier", f"@{name[:40]}", [f"@{known}" for known in MODIFIERS])
         error.position = start
         raise error
     if not text.startswith("(", position):

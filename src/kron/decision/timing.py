@@ -1,28 +1,62 @@
-"""Timing: all the inputs that determine a chosen time, and the two texts they are written in."""
+"""Timing: all inputs of a chosen time; Terms: the same, prepared for `decide`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from typing import Literal
 
-from kron.cron.schedule import Gaps, Repeated, Schedule
+from kron.cron.schedule import GapPolicy, RepeatedPolicy, Schedule
+from kron.cron.zone import Zone, tzdata_release
 from kron.decision.constraint import Constraints
 from kron.decision.definition import (
-    check_identity,
     check_salt,
-    check_type,
     read_clauses,
     read_definition,
     read_distribution,
     read_modifiers,
     read_seed,
     read_window,
+    require_identity,
+    require_type,
 )
-from kron.decision.distribution import Distribution
-from kron.decision.line import Line, parse_line, quote
+from kron.decision.distribution import Distribution, UnitMap
+from kron.decision.line import ScheduleLine, parse_line, quote
 from kron.decision.seed import Seed
-from kron.decision.terms import Terms
-from kron.decision.window import Window
-from kron.instant import format_duration
+from kron.decision.window import Window, WindowFrame, WindowMode
+from kron.instant import SECOND, format_duration
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """All that a choice depends on but the nominal time; `first` and `last` are the window's whole seconds from it."""
+
+    identity: str
+    zone: Zone
+    mode: WindowMode
+    first: int
+    last: int
+    distribution: Distribution
+    seed: Seed
+    constraints: Constraints
+    tzdata_version: str = field(default_factory=tzdata_release)
+    # Prepared once, because a preview asks hundreds of thousands of times.
+    start: timedelta = field(init=False, compare=False, repr=False)
+    width: int = field(init=False, compare=False, repr=False)
+    quantile: UnitMap | None = field(init=False, compare=False, repr=False)
+    free: bool = field(init=False, compare=False, repr=False)  # the first candidate is always accepted
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Terms, tuple(getattr(self, part.name) for part in fields(self) if part.init)
+
+    def __post_init__(self) -> None:
+        frame = WindowFrame(self.mode, self.last - self.first, -self.first)
+        resolved = self.distribution.with_defaults(frame)
+        prepare = object.__setattr__
+        prepare(self, "distribution", resolved)
+        prepare(self, "start", SECOND * self.first)
+        prepare(self, "width", frame.width)
+        prepare(self, "quantile", resolved.quantile(frame) if frame.width else None)
+        prepare(self, "free", frame.width > 0 and not self.constraints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +72,10 @@ class Timing:
     terms: Terms = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_identity(self.identity)
+        require_identity(self.identity)
         kinds = (Schedule, Window, Distribution, Seed, Constraints)
         for name, kind in zip(("schedule", "window", "distribution", "seed", "constraints"), kinds, strict=True):
-            check_type(name, getattr(self, name), kind)
+            require_type(name, getattr(self, name), kind)
         check_salt("salt", self.seed.salt)
         first, last = self.window.bounds
         terms = Terms(
@@ -62,10 +96,10 @@ class Timing:
 
         The line's `@policy` says what happens at the chosen second, not which second it is: `Job.parse` reads it.
         """
-        return cls.of_line(parse_line(text), identity=identity, dialect=dialect)
+        return cls.from_line(parse_line(text), identity=identity, dialect=dialect)
 
     @classmethod
-    def of_line(cls, line: Line, *, identity: str, **defaults: str) -> "Timing":
+    def from_line(cls, line: ScheduleLine, *, identity: str, **defaults: str) -> "Timing":
         """Return the timing part of a line that was taken apart already.
 
         `defaults` are the `dialect`, `timezone`, `gap` and `repeated` of a line that does not name its own.
@@ -99,8 +133,8 @@ class Timing:
         params = "".join(f",{key}={value}" for key, value in self.distribution.to_params().items())
         salt = f",salt={quote(self.seed.salt)}" if self.seed.salt else ""
         schedule = self.schedule
-        words = [f"gap={schedule.gap.value}"] if schedule.gap is not Gaps.SKIP else []
-        words += [f"repeated={schedule.repeated.value}"] if schedule.repeated is not Repeated.BOTH else []
+        words = [f"gap={schedule.gap.value}"] if schedule.gap is not GapPolicy.SKIP else []
+        words += [f"repeated={schedule.repeated.value}"] if schedule.repeated is not RepeatedPolicy.BOTH else []
         parts = [
             (schedule.timezone != "UTC", f"@tz({schedule.timezone})"),
             (bool(words), f"@dst({','.join(words)})"),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from typing import NamedTuple
 
 from kron.errors import InvalidDefinitionError
 from kron.instant import MICROSECOND, ZERO
@@ -33,3 +34,11 @@ class Window:
         if self.mode is WindowMode.AFTER:
             return 0, microseconds // 1_000_000
         return -microseconds // 2_000_000, microseconds // 2_000_000
+
+
+class WindowFrame(NamedTuple):
+    """What a distribution may know of a window: its mode, its length and the nominal time's place in it, in seconds."""
+
+    mode: WindowMode
+    width: int
+    nominal: int

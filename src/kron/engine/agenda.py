@@ -7,20 +7,20 @@ from typing import Generic, Protocol, TypeVar
 
 from kron.instant import Instant
 from kron.rules.due import Due
-from kron.rules.record import TaskRecord
 from kron.rules.registration import Callback
+from kron.rules.task_record import TaskRecord
 
 
-class Placed(Protocol):
+class AgendaItem(Protocol):
     """Whatever can stand in an agenda, and when it is to be looked at."""
 
     at: Instant | None
 
 
-_Entry = TypeVar("_Entry", bound=Placed)
+_Entry = TypeVar("_Entry", bound=AgendaItem)
 
 
-class Entry:
+class TaskEntry:
     """A declared task: what to call, when it is due, what is remembered of it, and where it stands in the agenda.
 
     A million of them are kept, so there is nothing in it that the record has.
@@ -50,7 +50,7 @@ class Agenda(Generic[_Entry]):
         self._lists: dict[Instant, list[_Entry]] = {}
         self._come: deque[tuple[Instant, list[_Entry]]] = deque()  # instants that have come, each list last entry first
 
-    def put(self, entry: _Entry, at: Instant | None) -> None:
+    def schedule(self, entry: _Entry, at: Instant | None) -> None:
         """Look at an entry at an instant, and not before; None: not at all."""
         if entry.at == at:
             return
@@ -70,7 +70,7 @@ class Agenda(Generic[_Entry]):
             first = at if first is None or at < first else first
         return first
 
-    def take(self, now: Instant, most: int) -> list[_Entry]:
+    def pop_due(self, now: Instant, most: int) -> list[_Entry]:
         """Remove and return entries whose instant has come, the earliest first, at most so many."""
         while self._heap and self._heap[0] <= now:
             at = heappop(self._heap)

@@ -37,7 +37,7 @@ class Delay:
         """Surround a wait for the ledger."""
         began, still = self._clock.now(), self._clock.stood_still()
         try:
-            with self._clock.working(watched=True):
+            with self._clock.busy(watched=True):
                 yield
         finally:
             self._waits.append(LedgerWait(began, self._clock.now(), self._clock.stood_still() - still))

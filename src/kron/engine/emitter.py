@@ -6,7 +6,7 @@ from logging import getLogger
 
 from kron.engine.ports import Run, Sink
 from kron.instant import Instant
-from kron.rules.event import EVENTS, Event, event
+from kron.rules.events import EVENTS, Event, make_event
 
 _log = getLogger("kron")
 _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or closes a call that does not wait
@@ -51,7 +51,7 @@ class Emitter:
     def tell(self, name: str, at: Instant | None = None, subject: object = None, /, **fields: object) -> None:
         """Make one event and hand it over, if its level is wanted."""
         if self.takes(name):
-            self.emit((event(name, None, at, subject, **fields),))
+            self.emit((make_event(name, None, at, subject, **fields),))
 
     def note_starts(self, names: Sequence[str], at: Instant) -> None:
         """Say that runs start to a sink that wants to know it without events."""
@@ -75,6 +75,6 @@ class Emitter:
             _log.exception("the sink of events failed; this is said once, later failures are silent")
 
 
-def report_death(error: Exception) -> None:
+def log_crash(error: Exception) -> None:
     """Say that the engine's loop ended by an error."""
     _log.critical("the scheduler has stopped working; please report this", exc_info=error)

@@ -5,18 +5,17 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import NamedTuple, Protocol, TypeVar
 
-from kron.engine.wake import Wake
+from kron.engine.wake import WakeUp
 from kron.instant import Instant
-from kron.rules.event import Event
-from kron.rules.history import RunRecord
-from kron.rules.record import TaskRecord
+from kron.rules.events import Event
 from kron.rules.registration import Callback
+from kron.rules.task_record import TaskRecord, TaskRunRecord
 
 
 class Clock(Protocol):
     """What time it is, and waiting for it."""
 
-    longest_wait: timedelta | None
+    max_sleep: timedelta | None
     """How long the engine may wait before it must compare wall and monotonic time; None: a jump cannot go unnoticed."""
 
     def now(self) -> Instant:
@@ -25,13 +24,13 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Return seconds since some moment, by a clock that nobody sets."""
 
-    async def wait_until(self, deadline: Instant | None, wake: Wake, /) -> None:
+    async def wait_until(self, deadline: Instant | None, wake: WakeUp, /) -> None:
         """Return at the deadline by the wall clock, or as soon as `wake` is set; None: only then.
 
         Coming back a little early is allowed, coming back late is reported by the engine.
         """
 
-    def working(self, *, watched: bool = False) -> AbstractContextManager[object]:
+    def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:
         """Surround a wait for something other than time (a disk), so that a virtual clock does not move meanwhile.
 
         `watched`: also count for how long the process does not run in it. That costs some microseconds.
@@ -51,7 +50,7 @@ class Batch(NamedTuple):
     begun: Sequence[TaskRecord] = ()
     """Known tasks that begin: only `last_attempt`, `retry_until` (None), `retry_count`, `running_since` and `scheduler`
     differ from what is remembered, and most of them have these in common."""
-    runs: Sequence[RunRecord] = ()
+    runs: Sequence[TaskRunRecord] = ()
     """Runs that have ended."""
 
     def __bool__(self) -> bool:

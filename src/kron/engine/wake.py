@@ -1,9 +1,9 @@
-"""Wake: a flag that says that the engine should look, and the wait for it."""
+"""WakeUp: a flag that says that the engine should look, and the wait for it."""
 
 from asyncio import Future, get_running_loop
 
 
-class Wake:
+class WakeUp:
     """Set by whoever has news; one loop waits for it at a time. Smaller and quicker than an event of asyncio."""
 
     __slots__ = ("_is_set", "_waiting")
@@ -20,7 +20,7 @@ class Wake:
         """Say that there is."""
         self._is_set = True
         if self._waiting is not None:
-            finish(self._waiting)
+            set_if_pending(self._waiting)
 
     def clear(self) -> None:
         """Say that it was looked at."""
@@ -34,7 +34,7 @@ class Wake:
         return self._waiting
 
 
-def finish(waiting: "Future[None]") -> None:
+def set_if_pending(waiting: "Future[None]") -> None:
     """End a wait, if it has not ended yet."""
     if not waiting.done():
         waiting.set_result(None)

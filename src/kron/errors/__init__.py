@@ -4,18 +4,20 @@ An error's `name` is its class name and its `details` are a plain mapping. Nothi
 formatting of time, no policy. The parts of the package hold the classes; this is where everybody takes them from.
 """
 
-from kron.errors.cluster import (
-    AnswerTooLongError,
-    ApiError,
-    ApiMalformedError,
-    ApiRefusedError,
-    ApiUnreachableError,
-    KubeconfigError,
+from kron.errors.base import (
+    KronError,
+    caret,
+    cause_text,
+    display_text,
+    escape_unprintable,
+    is_of_database,
+    truncate,
 )
-from kron.errors.definitions import (
+from kron.errors.input import (
     CronCalculationError,
     CronExpressionInvalidError,
     FieldParseError,
+    Fix,
     InvalidCronExpressionError,
     InvalidDecisionError,
     InvalidDefinitionError,
@@ -23,29 +25,32 @@ from kron.errors.definitions import (
     InvalidInstantError,
     InvalidTraceError,
     NaiveDatetimeError,
+    OneOf,
     OutOfRangeError,
+    Remedy,
     TimezoneDataError,
     UnknownTimezoneError,
 )
-from kron.errors.jobs import (
+from kron.errors.runtime import (
     AddressInUseError,
+    AnswerTooLongError,
+    ApiError,
+    ApiMalformedError,
+    ApiRefusedError,
+    ApiUnreachableError,
     ControlError,
-    JobActiveError,
-    ListenError,
-    NoRunError,
-    StateDirectoryError,
-    UnknownJobError,
-    UnknownRunError,
-)
-from kron.errors.scheduler import (
     IllegalTransitionError,
     InvalidRegistrationError,
+    JobActiveError,
+    KubeconfigError,
     LedgerConflictError,
     LedgerError,
     LedgerInUseError,
     LedgerUnusableError,
     LedgerWriteError,
+    ListenError,
     NegativeRetryDelayError,
+    NoRunError,
     RegistrationShapeError,
     RegistrationsNotArrayError,
     RunTimeoutError,
@@ -53,6 +58,7 @@ from kron.errors.scheduler import (
     SchedulerAlreadyActiveError,
     SchedulerStepError,
     ScheduleTaskError,
+    StateDirectoryError,
     StopSchedulerError,
     TaskInvalidStructureError,
     TaskInvalidTypeError,
@@ -60,15 +66,8 @@ from kron.errors.scheduler import (
     TaskListMismatchError,
     TaskMissingFieldError,
     TaskTryDeserializeError,
-)
-from kron.errors.tree import (
-    KronError,
-    caret,
-    cause_text,
-    cut,
-    is_of_database,
-    printable,
-    shown,
+    UnknownJobError,
+    UnknownRunError,
 )
 
 __all__ = [
@@ -82,6 +81,7 @@ __all__ = [
     "CronCalculationError",
     "CronExpressionInvalidError",
     "FieldParseError",
+    "Fix",
     "IllegalTransitionError",
     "InvalidCronExpressionError",
     "InvalidDecisionError",
@@ -102,9 +102,11 @@ __all__ = [
     "NaiveDatetimeError",
     "NegativeRetryDelayError",
     "NoRunError",
+    "OneOf",
     "OutOfRangeError",
     "RegistrationShapeError",
     "RegistrationsNotArrayError",
+    "Remedy",
     "RunTimeoutError",
     "ScheduleDuplicateTaskError",
     "ScheduleTaskError",
@@ -124,8 +126,8 @@ __all__ = [
     "UnknownTimezoneError",
     "caret",
     "cause_text",
-    "cut",
+    "display_text",
+    "escape_unprintable",
     "is_of_database",
-    "printable",
-    "shown",
+    "truncate",
 ]

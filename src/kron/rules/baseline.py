@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from kron.instant import Instant
-from kron.rules.record import TaskRecord
+from kron.rules.task_record import TaskRecord
 
 AHEAD = timedelta(hours=1)  # a smaller lead is left alone: the task waits until the clock has passed it
 

@@ -7,7 +7,7 @@ from reprlib import repr as short_repr
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
-from kron.errors import InvalidDecisionError, InvalidInstantError, KronError, shown
+from kron.errors import InvalidDecisionError, InvalidInstantError, KronError, display_text
 from kron.instant import MICROSECOND, Instant, format_instant, parse_instant
 from kron.rules.job_record import PeriodRecord
 
@@ -27,7 +27,7 @@ class DecisionRange:
     @classmethod
     def of(cls, timing: Timing, record: PeriodRecord) -> "DecisionRange":
         """Return the decisions of a record about several periods."""
-        return cls(record.identity, timing.to_line(), record.first, record.last, record.number)
+        return cls(record.identity, timing.to_line(), record.first, record.last, record.period_count)
 
     def to_dict(self) -> dict[str, object]:
         """Return the range as the field `decisions` of an event holds it."""
@@ -64,9 +64,8 @@ class DecisionRange:
                 where = f"{FIELD}.{key} of {self.identity} is {format_instant(at)}"
                 return f"{where}, which the definition does not name"
         if (number := schedule.count(before, self.last)) != self.count:
-            return (
-                f"{FIELD}.count of {self.identity} is {shown(f'{self.count:,}')}, and the definition names {number:,}"
-            )
+            found = display_text(f"{self.count:,}")
+            return f"{FIELD}.count of {self.identity} is {found}, and the definition names {number:,}"
         return None
 
     def decisions(self) -> Iterator[Decision]:
@@ -82,7 +81,7 @@ class DecisionRange:
         except OverflowError as error:
             raise InvalidDecisionError(field=f"{FIELD}.first_period_id", reason="lies before the calendar") from error
         except KronError as error:
-            reason = f"cannot be read: {shown(error.message)}"
+            reason = f"cannot be read: {display_text(error.message)}"
             raise InvalidDecisionError(field=f"{FIELD}.definition", reason=reason) from error
 
 

@@ -7,7 +7,7 @@ from kron.instant import Instant
 from kron.rules.verdict import Outcome
 
 
-class Kind(Enum):
+class RunKind(Enum):
     """What a run belongs to."""
 
     PERIOD = "period"
@@ -15,7 +15,7 @@ class Kind(Enum):
     BOOT = "boot"  # the machine was started
 
 
-class Result(Enum):
+class ResultCode(Enum):
     """How an attempt ended."""
 
     SUCCEEDED = "succeeded"
@@ -27,8 +27,11 @@ class Result(Enum):
     UNKNOWN = "unknown"  # nobody saw it
 
 
-AGAIN = frozenset({Result.FAILED, Result.TIMEOUT, Result.NOT_STARTED})
-"""Results after which a job that asks for it is tried again."""
+RETRYABLE = frozenset({ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED})
+"""Results of a failed attempt: it is retried if its job asks for that, and hooks report the last one."""
+
+PROBLEM = RETRYABLE | {ResultCode.UNKNOWN}
+"""Results that a person should look at. A run whose end krond did not see may have succeeded, so it is not retried."""
 
 
 class JobRecord(NamedTuple):
@@ -36,44 +39,44 @@ class JobRecord(NamedTuple):
 
     identity: str
     name: str
-    definition: str  # the key of the one in force
+    definition_key: str  # the key of the one in force
     declared_at: Instant  # since when its timing is in force
-    served: Instant  # every period of it with an effective time up to here is handled
-    suspended: bool = False  # by command
+    handled_until: Instant  # every period of it with an effective time up to here is handled
+    is_suspended: bool = False  # by command
     suspended_until: Instant | None = None
-    boot: str = ""  # the boot at which it ran last, if it runs once for each
-    declared: bool = True  # whether it is still defined
+    last_boot_id: str = ""  # the boot at which it ran last, if it runs once for each
+    is_declared: bool = True  # whether it is still defined
 
 
-class Attempt(NamedTuple):
+class RunStart(NamedTuple):
     """A run that begins. The first attempt of a period is its outcome, too: executed."""
 
     run_id: str  # best if it begins with the time: ledgers keep what begins together in one place
     identity: str
-    kind: Kind
+    kind: RunKind
     nominal: Instant | None
     chosen: Instant | None
     attempt: int
     started: Instant
-    definition: str  # its key
-    boot: str  # the boot of the machine that it belongs to
-    before: str = ""  # the run that failed and is tried again
+    definition_key: str  # its key
+    boot_id: str  # the boot of the machine that it belongs to
+    retry_of: str = ""  # the run that failed and is tried again
 
 
-class Process(NamedTuple):
+class RunHandle(NamedTuple):
     """By what a run is recognised once it is there."""
 
     run_id: str
     pid: int
-    ticks: int  # when it began, in the clock ticks of the kernel
+    start_ticks: int  # when it began, in the clock ticks of the kernel
 
 
-class End(NamedTuple):
+class RunEnd(NamedTuple):
     """How a run ended."""
 
     run_id: str
-    ended: Instant
-    result: Result
+    ended_at: Instant
+    result: ResultCode
     exit_code: int | None = None
     signal: str | None = None
     detail: str = ""
@@ -89,11 +92,11 @@ class PeriodRecord(NamedTuple):
     identity: str
     first: Instant  # nominal times
     last: Instant
-    number: int
+    period_count: int
     chosen: Instant | None  # of the last
-    effective: Instant  # the latest of theirs
+    last_effective: Instant  # the latest of theirs
     outcome: Outcome
     reason: str
     detail: str
-    definition: str  # its key
-    at: Instant  # when it was closed
+    definition_key: str  # its key
+    closed_at: Instant  # when it was closed

@@ -1,11 +1,15 @@
-"""The states of scheduler, task, polling, period and execution, as tables of transitions; diagrams come from them."""
+"""The states of scheduler, task, polling, period and execution, as tables of transitions.
+
+The scheduler's table drives the library: `StateMachine` follows it. The other four are documentation, and drive no
+code: `docs/lifecycle.md` is written from them, and tests compare the events of real runs with them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from kron.errors import IllegalTransitionError
-from kron.rules.contract import Contract, FailedReinitialize, WhileActive
+from kron.rules.contract import Contract, FailedReinitialize, InitializeWhileActive
 
 
 class SchedulerState(Enum):
@@ -60,11 +64,11 @@ class Transition:
     events: tuple[str, ...] = ()
 
 
-Table = tuple[Transition, ...]
+TransitionTable = tuple[Transition, ...]
 
 _S, _T, _P = SchedulerState, TaskState, PollingState
 
-_SCHEDULER: Table = (
+_SCHEDULER: TransitionTable = (
     Transition(_S.UNINITIALIZED, "initialize() called", _S.INITIALIZING, ("SchedulerInitializationStarted",)),
     Transition(_S.INITIALIZING, "all tasks scheduled", _S.RUNNING, ("SchedulerInitializationCompleted",)),
     Transition(_S.INITIALIZING, "initialization fails", _S.UNINITIALIZED, ("SchedulerInitializationFailed",)),
@@ -72,7 +76,7 @@ _SCHEDULER: Table = (
     Transition(_S.STOPPING, "nothing runs any more", _S.STOPPED, ("SchedulerStopped",)),
     Transition(_S.STOPPED, "initialize() is possible again", _S.UNINITIALIZED),
 )
-_REINITIALIZATION: Table = (
+_REINITIALIZATION: TransitionTable = (
     Transition(_S.RUNNING, "initialize() called", _S.REINITIALIZING, ("SchedulerReinitializationStarted",)),
     Transition(_S.REINITIALIZING, "all tasks scheduled", _S.RUNNING, ("SchedulerInitializationCompleted",)),
 )
@@ -82,7 +86,9 @@ _AFTER_A_FAILED_REINITIALIZATION = {
     FailedReinitialize.STOP: _S.STOPPING,
 }
 
-TASK: Table = (
+# --- documentation ----------------------------------------------------------------------------------------------------
+
+TASK_STATES: TransitionTable = (
     Transition(_T.AWAITING_RUN, "due", _T.RUNNING, ("TaskRunStarted",)),
     Transition(_T.RUNNING, "succeeded", _T.AWAITING_RUN, ("TaskRunCompleted",)),
     Transition(_T.RUNNING, "failed", _T.AWAITING_RETRY, ("TaskRunFailed",)),
@@ -90,37 +96,42 @@ TASK: Table = (
     Transition(_T.AWAITING_RETRY, "preempted by a due occurrence", _T.AWAITING_RUN, ("TaskRetryPreempted",)),
 )
 
-POLLING_LOOP: Table = (
+POLLING_LOOP_STATES: TransitionTable = (
     Transition(_P.INACTIVE, "first task scheduled", _P.ACTIVE, ("PollingStarted",)),
     Transition(_P.ACTIVE, "last task cancelled", _P.INACTIVE, ("PollingStopped",)),
     Transition(_P.ACTIVE, "stop requested", _P.STOPPING, ("PollingStopRequested",)),
     Transition(_P.STOPPING, "nothing runs any more", _P.INACTIVE, ("PollingStopped",)),
 )
 
-PERIOD: Table = (
+PERIOD_STATES: TransitionTable = (
     Transition(PeriodState.PLANNED, "now ≥ chosen time", PeriodState.ELIGIBLE),
     Transition(PeriodState.ELIGIBLE, "executed, skipped or missed", PeriodState.TERMINAL),
     Transition(PeriodState.PLANNED, "unschedulable or skipped", PeriodState.TERMINAL),
 )
 
-EXECUTION: Table = (Transition(ExecutionState.RUNNING, "the execution ended", ExecutionState.COMPLETED),)
+EXECUTION_STATES: TransitionTable = (
+    Transition(ExecutionState.RUNNING, "the execution ended", ExecutionState.COMPLETED),
+)
 
 
-def scheduler_table(contract: Contract) -> Table:
+# --- what drives the library ------------------------------------------------------------------------------------------
+
+
+def scheduler_table(contract: Contract) -> TransitionTable:
     """Return the scheduler's transitions under a contract."""
-    if contract.initialize_while_active is WhileActive.REJECT:
+    if contract.initialize_while_active is InitializeWhileActive.REJECT:
         return _SCHEDULER
     target = _AFTER_A_FAILED_REINITIALIZATION[contract.failed_reinitialize]
     failed = Transition(_S.REINITIALIZING, "initialization fails", target, ("SchedulerInitializationFailed",))
     return (*_SCHEDULER, *_REINITIALIZATION, failed)
 
 
-class Machine:
+class StateMachine:
     """A state that changes only along its table."""
 
     __slots__ = ("_table", "state")
 
-    def __init__(self, table: Table, state: Enum) -> None:
+    def __init__(self, table: TransitionTable, state: Enum) -> None:
         self._table = {(row.source, row.trigger): row for row in table}
         self.state = state
 

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import islice, pairwise
 
-from kron.cron.calendar import longest
-from kron.cron.schedule import Gaps, Repeated, Schedule
-from kron.cron.zone import UTC_ZONE, Table
+from kron.cron.expression import max_days
+from kron.cron.schedule import GapPolicy, RepeatedPolicy, Schedule
+from kron.cron.zone import UTC_ZONE, OffsetTable
+from kron.decision.feasibility import FeasibilityForecast, YearFeasibility
 from kron.decision.timing import Timing
+from kron.errors import Fix, Remedy
+from kron.errors.diagnostics import Diagnostic
 from kron.instant import MICROSECOND, ZERO, Instant, format_duration, format_instant
-from kron.rules.finding import Finding
-from kron.rules.outlook import Outlook, Prospect
 from kron.rules.policy import Policy
 
 RISK_WORTH_A_WARNING = 0.01  # one period in a hundred; excluding single days on purpose stays below it
@@ -19,12 +20,13 @@ _YEARS_AHEAD = timedelta(
 )  # three years show every yearly change of the clocks and a leap year often enough
 _FAR_AHEAD = timedelta(days=41 * 366)  # the rarest expression, a leap day on one weekday, comes within forty years
 _PERIODS_LOOKED_AT = 400  # more than a year of a daily job
+_LATER = Fix("deadline", "10m", "or longer")
 _LARGEST_CHANGE = timedelta(hours=3)  # of the clocks of any zone, in the years to come
 
 
-def lint(timing: Timing, policy: Policy, now: Instant) -> list[Finding]:
+def lint(timing: Timing, policy: Policy, now: Instant) -> list[Diagnostic]:
     """Return the warnings about one valid job, as of now."""
-    return Linter(now).warnings(timing, policy)
+    return Linter(now).check(timing, policy)
 
 
 class Linter:
@@ -32,24 +34,26 @@ class Linter:
 
     def __init__(self, now: Instant) -> None:
         self._now = now
-        self._schedules: dict[int, tuple[Schedule, list[Finding]]] = {}  # by identity, and kept, so that it stays one's
+        self._schedules: dict[
+            int, tuple[Schedule, list[Diagnostic]]
+        ] = {}  # by identity, and kept, so that it stays one's
         self._spacings: dict[int, timedelta | None] = {}
-        self._risks: dict[object, list[Finding]] = {}
-        self._outlook = Outlook(now)
+        self._risks: dict[object, list[Diagnostic]] = {}
+        self._outlook = FeasibilityForecast(now)
 
-    def warnings(self, timing: Timing, policy: Policy) -> list[Finding]:
+    def check(self, timing: Timing, policy: Policy) -> list[Diagnostic]:
         """Return the warnings about one valid job."""
         found = self._of_schedule(timing.schedule) + self._overlapping_windows(timing)
         return found + self._unschedulable(timing) + _no_deadline(policy)
 
-    def _of_schedule(self, schedule: Schedule) -> list[Finding]:
+    def _of_schedule(self, schedule: Schedule) -> list[Diagnostic]:
         known = self._schedules.get(id(schedule))
         if known is None:
             found = [warning for check in _CHECKS for warning in check(schedule, self._now)]
             known = self._schedules[id(schedule)] = schedule, found
         return known[1]
 
-    def _overlapping_windows(self, timing: Timing) -> list[Finding]:
+    def _overlapping_windows(self, timing: Timing) -> list[Diagnostic]:
         duration, schedule = timing.window.duration, timing.schedule
         if duration <= _surely_apart(schedule):
             return []
@@ -65,12 +69,12 @@ class Linter:
         )
         return [_warning("window", message, f"shorten it to {format_duration(spacing)}")]
 
-    def _unschedulable(self, timing: Timing) -> list[Finding]:
+    def _unschedulable(self, timing: Timing) -> list[Diagnostic]:
         if not timing.constraints:
             return []
         key = (id(timing.schedule), timing.window, timing.distribution, timing.constraints)
         if key not in self._risks:
-            self._risks[key] = list(_unschedulable(self._outlook.of(timing)))
+            self._risks[key] = list(_unschedulable(self._outlook.forecast(timing)))
         return self._risks[key]
 
 
@@ -78,19 +82,19 @@ def _periods(schedule: Schedule, now: Instant) -> Iterator[Instant]:
     return islice(schedule.between(now, now + _FAR_AHEAD), _PERIODS_LOOKED_AT)
 
 
-def _warning(field: str, message: str, fix: str = "") -> Finding:
-    return Finding("warning", field, message, fix)
+def _warning(field: str, message: str, fix: Remedy = "") -> Diagnostic:
+    return Diagnostic("warning", field, message, fix)
 
 
 # --- each check -------------------------------------------------------------------------------------------------------
 
 
-def _missing_days(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
+def _missing_days(schedule: Schedule, _now: Instant) -> Iterator[Diagnostic]:
     expression = schedule.expression
-    if expression.day.full or expression.either_day:
+    if expression.day.is_full or expression.matches_either_day:
         return
     days, months = expression.day, expression.month
-    lacking = [month for month in months if not any(day <= longest(month) for day in days)]
+    lacking = [month for month in months if not any(day <= max_days(month) for day in days)]
     if lacking:
         names = ", ".join(months.unit.name_of(month).capitalize() for month in lacking)
         yield _warning("day", f"never matches in {names}: no day {days.first} there", "use day 28 to run every month")
@@ -98,16 +102,16 @@ def _missing_days(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
         yield _warning("day", "29 February occurs in leap years only", "use day 28 to run every year")
 
 
-def _either_day(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
+def _either_day(schedule: Schedule, _now: Instant) -> Iterator[Diagnostic]:
     expression = schedule.expression
-    if expression.either_day and not (expression.day.full or expression.weekday.full):
+    if expression.matches_either_day and not (expression.day.is_full or expression.weekday.is_full):
         yield _warning(
             "weekday",
             "day and weekday are both restricted, so a day that matches either of them runs",
         )
 
 
-def _uneven_steps(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
+def _uneven_steps(schedule: Schedule, _now: Instant) -> Iterator[Diagnostic]:
     expression = schedule.expression
     texts = expression.text.split()
     for text, field, size in zip(texts, (expression.minute, expression.hour), (60, 24), strict=False):
@@ -122,35 +126,35 @@ def _uneven_steps(schedule: Schedule, _now: Instant) -> Iterator[Finding]:
             yield _warning(unit, f"{text} does not divide {size}: the last step before the turn is {last}, not {step}")
 
 
-def _clock_changes(schedule: Schedule, now: Instant) -> Iterator[Finding]:
-    if schedule.expression.hour.full:  # such a line follows real time through the night
+def _clock_changes(schedule: Schedule, now: Instant) -> Iterator[Diagnostic]:
+    if schedule.expression.hour.is_full:  # such a line follows real time through the night
         return
     table = schedule.zone.table_at(now + _YEARS_AHEAD)
     indices = range(table.segment(now) + 1, table.segment(now + _YEARS_AHEAD) + 1)
     gap = next((i for i in indices if _named_between(schedule, table, i, gap=True)), None)
     fold = next((i for i in indices if _named_between(schedule, table, i, gap=False)), None)
-    if gap is not None and schedule.gap is Gaps.SKIP:
+    if gap is not None and schedule.gap is GapPolicy.SKIP:
         yield _warning(
             "schedule",
             f"names a time that does not exist on {_night(table, gap)} in {schedule.timezone}: that run is skipped",
-            'add @dst(gap=shift), in TOML gap = "shift", to run right after the gap',
+            Fix("gap", GapPolicy.SHIFT.value, "to run right after the gap"),
         )
-    if fold is not None and schedule.repeated is Repeated.BOTH:
+    if fold is not None and schedule.repeated is RepeatedPolicy.BOTH:
         yield _warning(
             "schedule",
             f"names a time that occurs twice on {_night(table, fold)} in {schedule.timezone}: it runs both times",
-            'add @dst(repeated=first), in TOML repeated = "first", to run once',
+            Fix("repeated", RepeatedPolicy.FIRST.value, "to run once"),
         )
 
 
-def _named_between(schedule: Schedule, table: Table, i: int, *, gap: bool) -> bool:
+def _named_between(schedule: Schedule, table: OffsetTable, i: int, *, gap: bool) -> bool:
     before, after = table.starts[i] + table.offsets[i - 1], table.starts[i] + table.offsets[i]
     low, high = (before, after) if gap else (after, before)
     wall = schedule.expression.after(low - MICROSECOND)
     return wall is not None and wall < high
 
 
-def _night(table: Table, i: int) -> str:
+def _night(table: OffsetTable, i: int) -> str:
     return (table.starts[i] + table.offsets[i - 1]).date().isoformat()
 
 
@@ -164,24 +168,23 @@ def _surely_apart(schedule: Schedule) -> timedelta:
     return timedelta(minutes=least) - (ZERO if schedule.zone is UTC_ZONE else _LARGEST_CHANGE)
 
 
-def _unschedulable(prospect: Prospect | None) -> Iterator[Finding]:
-    if prospect is not None and prospect.failing > RISK_WORTH_A_WARNING:
+def _unschedulable(prospect: YearFeasibility | None) -> Iterator[Diagnostic]:
+    if prospect is not None and prospect.failing_share > RISK_WORTH_A_WARNING:
         yield _warning(
             "constraint",
-            f"{prospect.failing:.0%} of the periods will find no allowed second; in the worst, "
+            f"{prospect.failing_share:.0%} of the periods will find no allowed second; in the worst, "
             f"{format_instant(prospect.worst)}, {prospect.allowed:.1%} of the window is allowed",
             "widen the window or the constraint, or move the schedule into the allowed time",
         )
 
 
-def _no_deadline(policy: Policy) -> list[Finding]:
+def _no_deadline(policy: Policy) -> list[Diagnostic]:
     if policy.deadline != ZERO:
         return []
-    fix = 'add @policy(deadline=10m) or longer, in TOML deadline = "10m"'
-    return [_warning("deadline", "is 0s: a restart at the chosen second loses that run", fix)]
+    return [_warning("deadline", "is 0s: a restart at the chosen second loses that run", _LATER)]
 
 
-_CHECKS: tuple[Callable[[Schedule, Instant], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[Schedule, Instant], Iterator[Diagnostic]], ...] = (
     _uneven_steps,
     _missing_days,
     _either_day,

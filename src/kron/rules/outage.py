@@ -1,4 +1,4 @@
-"""outage(timing, policy, gap) -> what becomes of the periods that fell into a time in which a job could not run.
+"""recover(timing, policy, outage, …) -> Recovery: what happens to the periods of a time without runs.
 
 At most one of them is executed, the latest that is still within its deadline. Neighbours with the same outcome are one
 closing, however many they are: no unbounded replay, and no unbounded bookkeeping.
@@ -6,10 +6,11 @@ closing, however many they are: no unbounded replay, and no unbounded bookkeepin
 The cost does not grow with the gap. Where a whole window lies in the gap and on one side of the deadline, the outcome
 is known without the second that is chosen, and such periods are counted. Decided one by one are those whose window
 reaches over an end of the gap or over the deadline, and those that constraints may leave without a time. They may be
-thousands: `outage_in_parts` is the same calculation for a loop that has other things to do.
+thousands: `recover_in_parts` is the same calculation for a loop that has other things to do.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
 from typing import NamedTuple
@@ -20,17 +21,16 @@ from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError
 from kron.instant import MICROSECOND, SECOND, Instant
-from kron.rules.coming import effective
 from kron.rules.effort import PERIOD, Parts, finish, work_of
-from kron.rules.handled import NONE, Handled
+from kron.rules.periods import NO_PERIODS, HandledPeriods, effective_time
 from kron.rules.policy import Policy
-from kron.rules.verdict import Outcome, Reason, lateness
+from kron.rules.verdict import Outcome, Reason, is_late, late_until
 
 MOST_DECIDED = 10_000  # periods between the ends of a gap that are decided one by one: older ones share an outcome
 _CLOSEST = timedelta(minutes=1)  # of two nominal times
 
 
-class Gap(NamedTuple):
+class Outage(NamedTuple):
     """A time in which a job could not run: what came until `since` was handled before, at `until` the job is back."""
 
     since: Instant
@@ -38,7 +38,7 @@ class Gap(NamedTuple):
     reason: Reason  # of what was missed in it
 
 
-class Closing(NamedTuple):
+class ClosedPeriods(NamedTuple):
     """One or more neighbouring periods that are over without an execution.
 
     Neighbours follow each other by nominal time, so that all that lies between the first and the last is of them, even
@@ -47,32 +47,36 @@ class Closing(NamedTuple):
 
     first: Decision
     last: Decision
-    number: int
+    period_count: int
     outcome: Outcome
     reason: str
-    reached: Instant  # no effective time of them is later
+    last_effective: Instant  # no effective time of them is later
     detail: str = ""  # where the reason alone would say something else
 
 
-class Outage(NamedTuple):
+class Recovery(NamedTuple):
     """In the order of time: what is over, the one period that may still run, and what is over that comes after it."""
 
-    closings: list[Closing]
-    latest: Decision | None
-    later: list[Closing]
+    closed_before: list[ClosedPeriods]
+    runs: Decision | None
+    closed_after: list[ClosedPeriods]
 
 
-def outage(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Outage:
+def recover(
+    timing: Timing, policy: Policy, gap: Outage, now: Instant, handled: HandledPeriods = NO_PERIODS
+) -> Recovery:
     """Return what becomes of the periods of a gap, but for those that have their outcome already."""
-    return finish(outage_in_parts(timing, policy, gap, now, handled))
+    return finish(recover_in_parts(timing, policy, gap, now, handled))
 
 
-def outage_in_parts(timing: Timing, policy: Policy, gap: Gap, now: Instant, handled: Handled = NONE) -> Parts[Outage]:
+def recover_in_parts(
+    timing: Timing, policy: Policy, gap: Outage, now: Instant, handled: HandledPeriods = NO_PERIODS
+) -> Parts[Recovery]:
     """Return the same, part by part."""
     handled = handled.under(timing.schedule)
     yield PERIOD
     parts = yield from _spans(timing, policy, gap, now)
-    over: list[Closing] = []
+    over: list[ClosedPeriods] = []
     in_time: list[Decision] = []
     between = timing.schedule.between
     for nominal in chain(between(*parts.early), parts.decided, between(*parts.late)):  # their outcome depends on it
@@ -81,12 +85,12 @@ def outage_in_parts(timing: Timing, policy: Policy, gap: Gap, now: Instant, hand
             continue
         decision = decide(timing, nominal)
         yield work_of(decision)
-        if not gap.since < effective(decision) <= gap.until:
+        if not gap.since < effective_time(decision) <= gap.until:
             continue
         if decision.chosen_time is None:
-            over.append(close(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
-        elif SECOND * lateness(decision.chosen_time, now) > policy.deadline:  # downtime gets no slack
-            over.append(close(decision, Outcome.MISSED, gap.reason.value))
+            over.append(close_period(decision, Outcome.UNSCHEDULABLE, decision.reason or ""))
+        elif is_late(decision.chosen_time, now, policy.deadline):  # downtime gets no slack
+            over.append(close_period(decision, Outcome.MISSED, gap.reason.value))
         else:
             in_time.append(decision)
     latest = max(in_time, key=_order, default=None)
@@ -96,24 +100,26 @@ def outage_in_parts(timing: Timing, policy: Policy, gap: Gap, now: Instant, hand
     schedule = timing.schedule
     if latest is None:  # so nothing has superseded what constraints may have left without a time
         missed += yield from _ranges(timing, parts.in_time, handled, latest, (Outcome.MISSED, gap.reason))
-        return Outage((yield from join_in_parts(schedule, over + missed)), None, [])
+        return Recovery((yield from merge_adjacent_in_parts(schedule, over + missed)), None, [])
     superseded = yield from _ranges(timing, parts.in_time, handled, latest, (Outcome.SKIPPED, Reason.SUPERSEDED))
-    superseded += [close(each, Outcome.SKIPPED, Reason.SUPERSEDED.value) for each in in_time if each is not latest]
+    superseded += [
+        close_period(each, Outcome.SKIPPED, Reason.SUPERSEDED.value) for each in in_time if each is not latest
+    ]
     before = [each for each in over if _order(each.first) < _order(latest)]
     later = [each for each in over if _order(each.first) > _order(latest)]
-    closings = yield from join_in_parts(schedule, before + missed + superseded)
-    return Outage(closings, latest, (yield from join_in_parts(schedule, later)))
+    closings = yield from merge_adjacent_in_parts(schedule, before + missed + superseded)
+    return Recovery(closings, latest, (yield from merge_adjacent_in_parts(schedule, later)))
 
 
-def followed(schedule: Schedule, before: Outage, after: Outage) -> Outage:
+def followed(schedule: Schedule, before: Recovery, after: Recovery) -> Recovery:
     """Return what becomes of the periods of a gap that was judged in two parts, the later one after the earlier."""
-    if before.latest is None:
-        return after._replace(closings=join(schedule, before.closings + after.closings))
-    if after.latest is None:
-        return before._replace(later=join(schedule, before.later + after.closings))
-    superseded = close(before.latest, Outcome.SKIPPED, Reason.SUPERSEDED.value)
-    closings = join(schedule, [*before.closings, superseded, *before.later, *after.closings])
-    return after._replace(closings=closings)
+    if before.runs is None:
+        return after._replace(closed_before=merge_adjacent(schedule, before.closed_before + after.closed_before))
+    if after.runs is None:
+        return before._replace(closed_after=merge_adjacent(schedule, before.closed_after + after.closed_before))
+    superseded = close_period(before.runs, Outcome.SKIPPED, Reason.SUPERSEDED.value)
+    closings = merge_adjacent(schedule, [*before.closed_before, superseded, *before.closed_after, *after.closed_before])
+    return after._replace(closed_before=closings)
 
 
 def cost_of(timing: Timing, since: Instant, until: Instant) -> int:
@@ -126,34 +132,37 @@ def cost_of(timing: Timing, since: Instant, until: Instant) -> int:
     return min(inside, MOST_DECIDED) + 2 * at_an_end
 
 
-def join(schedule: Schedule, closings: Iterable[Closing]) -> list[Closing]:
+def merge_adjacent(schedule: Schedule, closings: Iterable[ClosedPeriods]) -> list[ClosedPeriods]:
     """Return the closings in the order of time, neighbours with the same outcome and reason as one."""
-    return finish(join_in_parts(schedule, closings))
+    return finish(merge_adjacent_in_parts(schedule, closings))
 
 
-def join_in_parts(schedule: Schedule, closings: Iterable[Closing]) -> Parts[list[Closing]]:
+def merge_adjacent_in_parts(schedule: Schedule, closings: Iterable[ClosedPeriods]) -> Parts[list[ClosedPeriods]]:
     """Return the same, part by part."""
-    joined: list[Closing] = []
+    joined: list[ClosedPeriods] = []
     for closing in sorted(closings, key=lambda each: each.first.nominal_time):
         yield PERIOD
         before = joined[-1] if joined else None
         if before is not None and _are_neighbours(schedule, before, closing):
-            number, reached = before.number + closing.number, max(before.reached, closing.reached)
-            joined[-1] = before._replace(last=closing.last, number=number, reached=reached)
+            number, reached = (
+                before.period_count + closing.period_count,
+                max(before.last_effective, closing.last_effective),
+            )
+            joined[-1] = before._replace(last=closing.last, period_count=number, last_effective=reached)
         else:
             joined.append(closing)
-    return sorted(joined, key=lambda each: (each.reached, each.last.nominal_time))
+    return sorted(joined, key=lambda each: (each.last_effective, each.last.nominal_time))
 
 
-def _are_neighbours(schedule: Schedule, before: Closing, after: Closing) -> bool:
+def _are_neighbours(schedule: Schedule, before: ClosedPeriods, after: ClosedPeriods) -> bool:
     if (before.outcome, before.reason) != (after.outcome, after.reason):
         return False
     return schedule.next(before.last.nominal_time) == after.first.nominal_time
 
 
-def close(decision: Decision, outcome: Outcome, reason: str) -> Closing:
+def close_period(decision: Decision, outcome: Outcome, reason: str) -> ClosedPeriods:
     """Return the closing of one period."""
-    return Closing(decision, decision, 1, outcome, reason, effective(decision))
+    return ClosedPeriods(decision, decision, 1, outcome, reason, effective_time(decision))
 
 
 class _Span(NamedTuple):
@@ -173,16 +182,16 @@ class _Spans(NamedTuple):
     late: _Span  # windows that end in the time after the gap
 
 
-def _spans(timing: Timing, policy: Policy, gap: Gap, now: Instant) -> Parts[_Spans]:
+def _spans(timing: Timing, policy: Policy, gap: Outage, now: Instant) -> Parts[_Spans]:
     first, last = SECOND * timing.terms.first, SECOND * timing.terms.last
     begin, end = gap.since - first, gap.until - last
     early, late = _Span(gap.since - last, begin), _Span(max(begin, end), gap.until - first)
     end = max(begin, end)
-    try:
-        deadline = now.replace(microsecond=0) - policy.deadline - MICROSECOND  # until then, a chosen time is late
-        missed, unclear = (min(max(begin, deadline - side), end) for side in (last, first))
-    except OverflowError:  # so long a deadline never passes
-        missed = unclear = begin
+    missed = unclear = begin
+    expired = late_until(now, policy.deadline)
+    if expired is not None:
+        with suppress(OverflowError):  # the calendar begins
+            missed, unclear = (min(max(begin, expired - side), end) for side in (last, first))
     if not timing.terms.constraints:
         decided = yield from _newest(timing.schedule, _Span(missed, unclear))
         oldest = decided[0] - MICROSECOND if len(decided) == MOST_DECIDED else missed
@@ -193,8 +202,8 @@ def _spans(timing: Timing, policy: Policy, gap: Gap, now: Instant) -> Parts[_Spa
 
 
 def _ranges(
-    timing: Timing, span: _Span, handled: Handled, latest: Decision | None, how: tuple[Outcome, Reason]
-) -> Parts[list[Closing]]:
+    timing: Timing, span: _Span, handled: HandledPeriods, latest: Decision | None, how: tuple[Outcome, Reason]
+) -> Parts[list[ClosedPeriods]]:
     """Return the closings of a span, as many as handled periods and the one that may run leave of it."""
     schedule, (outcome, reason) = timing.schedule, how
     found = []
@@ -208,7 +217,7 @@ def _ranges(
                 first, last = decide(timing, schedule.next(piece[0])), decide(timing, schedule.previous(piece[1]))
                 yield work_of(first) + work_of(last)
                 reached = yield from _reached(timing, piece, last, latest)
-                found.append(Closing(first, last, number, outcome, reason.value, reached))
+                found.append(ClosedPeriods(first, last, number, outcome, reason.value, reached))
     return found
 
 
@@ -217,8 +226,8 @@ def _reached(timing: Timing, piece: tuple[Instant, Instant], last: Decision, lat
     if not timing.terms.constraints:
         found = yield from _latest(timing, [piece], None)
         assert found is not None, "there are some"
-        return effective(found)
-    return last.window_end if latest is None else min(last.window_end, effective(latest))
+        return effective_time(found)
+    return last.window_end if latest is None else min(last.window_end, effective_time(latest))
 
 
 def _latest(timing: Timing, spans: Iterable[tuple[Instant, Instant]], known: Decision | None) -> Parts[Decision | None]:
@@ -262,4 +271,4 @@ def _newest_first(schedule: Schedule, span: _Span) -> Iterator[Instant]:
 
 
 def _order(decision: Decision) -> tuple[Instant, Instant]:
-    return effective(decision), decision.nominal_time
+    return effective_time(decision), decision.nominal_time

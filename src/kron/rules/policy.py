@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from kron.decision.choices import choose, unknown_word
-from kron.decision.definition import Parts, add_once, check_type, pointing_at, read_duration, read_pair, read_table
-from kron.decision.line import Line, Modifier
-from kron.decision.mistakes import Mistakes
+from kron.decision.definition import Parts, locate_errors, read_duration, read_pair, read_table, require_type, set_once
+from kron.decision.line import Modifier, ScheduleLine
 from kron.errors import InvalidDefinitionError
+from kron.errors.diagnostics import ErrorCollector, parse_choice, unknown_value
 from kron.instant import ZERO, format_duration
 
 
@@ -30,21 +29,21 @@ class Policy:
     suspend: bool = False
 
     def __post_init__(self) -> None:
-        check_type("policy.concurrency", self.concurrency, Concurrency)
-        check_type("policy.deadline", self.deadline, timedelta)
+        require_type("policy.concurrency", self.concurrency, Concurrency)
+        require_type("policy.deadline", self.deadline, timedelta)
         if self.deadline < ZERO:
             raise InvalidDefinitionError(
                 field="policy.deadline", found=str(self.deadline), reason="must not be negative"
             )
 
     @classmethod
-    def of_line(cls, line: Line) -> "Policy":
+    def from_line(cls, line: ScheduleLine) -> "Policy":
         """Return what the line's `@policy(…)` says, the defaults if it has none."""
         if "policy" not in line.modifiers:
             return cls()
         modifier = line.modifiers["policy"]
-        with pointing_at(modifier):
-            return cls.from_dict(policy_words(modifier))
+        with locate_errors(modifier):
+            return cls.from_dict(parse_policy_words(modifier))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> "Policy":
@@ -54,7 +53,7 @@ class Policy:
         if not isinstance(suspend, bool):
             raise InvalidDefinitionError(field="policy.suspend", found=str(suspend), reason="must be true or false")
         return cls(
-            choose(Concurrency, "policy.concurrency", table.get("concurrency", "forbid")),
+            parse_choice(Concurrency, "policy.concurrency", table.get("concurrency", "forbid")),
             read_duration("policy.deadline", table.get("deadline", "0s")),
             suspend,
         )
@@ -74,23 +73,23 @@ class Policy:
         return [f"@policy({','.join(words)})"] if words else []
 
 
-def policy_words(modifier: Modifier) -> Parts:
+def parse_policy_words(modifier: Modifier) -> Parts:
     """Return what an `@policy(…)` says and no more, `suspend` as a bool where it is one."""
-    mistakes = Mistakes()
-    words = gather_policy_words(modifier, mistakes)
-    mistakes.tell()
+    mistakes = ErrorCollector()
+    words = collect_policy_words(modifier, mistakes)
+    mistakes.raise_first()
     return words
 
 
-def gather_policy_words(modifier: Modifier, mistakes: Mistakes) -> Parts:
+def collect_policy_words(modifier: Modifier, mistakes: ErrorCollector) -> Parts:
     """Return what an `@policy(…)` says; what is wrong with the rest of it is added to the mistakes."""
     words: Parts = {}
     for word in modifier.words():
         with mistakes:
             key, value = read_pair("policy", word)
             if key not in _WORDS:
-                raise unknown_word("policy", key, _WORDS)
-            add_once(words, key, _BOOLS.get(value, value) if key == "suspend" else value, of="policy")
+                raise unknown_value("policy", key, _WORDS)
+            set_once(words, key, _BOOLS.get(value, value) if key == "suspend" else value, of="policy")
     return words
 
 

@@ -1,20 +1,28 @@
-"""check_registrations(registrations, read) -> tasks: what `initialize` was given; the first error wins."""
+"""Registrations and their checks, and the reader of their schedules: text to due instants under a contract."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from kron.cron.schedule import RepeatedPolicy, Schedule
+from kron.decision.line import parse_line
+from kron.decision.timing import Timing
 from kron.errors import (
+    CronExpressionInvalidError,
+    InvalidCronExpressionError,
+    InvalidDefinitionError,
     InvalidRegistrationError,
     NegativeRetryDelayError,
     RegistrationShapeError,
     RegistrationsNotArrayError,
     ScheduleDuplicateTaskError,
+    UnknownTimezoneError,
 )
 from kron.instant import ZERO
-from kron.rules.due import Due
+from kron.rules.contract import Contract
+from kron.rules.due import ChosenTimes, Due, Occurrences
 
 Callback = Callable[[], Awaitable[Any]]
 _MILLISECOND = timedelta(milliseconds=1)
@@ -31,7 +39,7 @@ class Registration(NamedTuple):
     retry_delay: timedelta
 
 
-class Task(NamedTuple):
+class TaskSpec(NamedTuple):
     """A registration that was checked, with its due instants ready for searching."""
 
     name: str
@@ -41,14 +49,14 @@ class Task(NamedTuple):
     due: Due
 
 
-def check_registrations(registrations: object, read: Callable[[str, str], Due]) -> list[Task]:
+def parse_registrations(registrations: object, read: Callable[[str, str], Due]) -> list[TaskSpec]:
     """Return the tasks, or raise the first error; in an item: shape, name, callback, duplicate, cron, delay.
 
     `read(cron, name)` gives the due instants that the second element names; its error is raised as it is.
     """
     if not isinstance(registrations, _LISTS):
         raise RegistrationsNotArrayError
-    tasks: list[Task] = []
+    tasks: list[TaskSpec] = []
     seen: set[str] = set()
     known: set[int] = set()  # one callback may serve a million tasks; looking into it once is enough
     for index, item in enumerate(registrations):
@@ -73,7 +81,7 @@ def check_registrations(registrations: object, read: Callable[[str, str], Due]) 
             raise RegistrationShapeError(registration_index=index, received=item)
         if retry_delay < ZERO or retry_delay > _FINE:
             retry_delay = _check_delay(retry_delay)
-        tasks.append(Task(name, cron, callback, retry_delay, due))
+        tasks.append(TaskSpec(name, cron, callback, retry_delay, due))
     return tasks
 
 
@@ -100,3 +108,62 @@ def _check_name(name: str) -> None:
         raise InvalidRegistrationError(
             field="name", value=ascii(name), reason="must be a text that UTF-8 can hold"
         ) from error
+
+
+class ScheduleReader:
+    """Reads cron expressions and, in the extended dialect, whole schedule lines; equal expressions are one schedule.
+
+    The identity that enters the seeds of a task is its name, unless `identities` has another one.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        dialect: Literal["extended", "posix"],
+        timezone: str,
+        *,
+        identities: Mapping[str, str] | None = None,
+    ) -> None:
+        repeated = contract.repeated_minute or RepeatedPolicy.BOTH
+        self._defaults = {"timezone": timezone, "dialect": dialect, "repeated": repeated.value}
+        self._blanks = {ord(blank): " " for blank in contract.cron_blanks}
+        self._known: dict[str, Occurrences] = {}
+        self._identities = {} if identities is None else identities
+        self._schedule("* * * * *")  # a wrong dialect or zone is refused here, before any registration is looked at
+
+    def __call__(self, text: str, name: str) -> Due:
+        """Return the due instants; what is wrong with the text is raised as an error of the registration."""
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        found = self.read(text, name)
+        if isinstance(found, Timing):
+            return ChosenTimes(found)
+        due = self._known[text] = Occurrences(found)
+        return due
+
+    def read(self, text: str, name: str) -> Schedule | Timing:
+        """Return what the text says: a schedule, or a timing if it has modifiers; errors as above."""
+        try:
+            return self._read(text.translate(self._blanks), name)
+        except InvalidCronExpressionError as error:
+            raise CronExpressionInvalidError(expression=text, field=error.field, reason=error.reason) from error
+        except UnknownTimezoneError as error:
+            raise InvalidRegistrationError(field="timezone", value=text, reason=error.message) from error
+        except InvalidDefinitionError as error:
+            if error.field == "identity":  # that of a task is its name
+                raise InvalidRegistrationError(field="name", value=name, reason=error.reason) from error
+            raise InvalidRegistrationError(field=error.field, value=text, reason=error.reason) from error
+
+    def _read(self, text: str, name: str) -> Schedule | Timing:
+        if self._defaults["dialect"] == "posix" or "@" not in text[1:]:
+            return self._schedule(text)
+        line = parse_line(text)
+        if "policy" in line.modifiers:
+            position = line.modifiers["policy"].position
+            reason = "does not apply here: a task never runs beside itself, and a missed run is made up for once"
+            raise InvalidDefinitionError(field="policy", found="@policy", reason=reason, position=position)
+        return Timing.from_line(line, identity=self._identities.get(name, name), **self._defaults)
+
+    def _schedule(self, text: str) -> Schedule:
+        return Schedule(text, **self._defaults)  # type: ignore[arg-type] # it checks each of them

@@ -1,12 +1,15 @@
-"""judge(decision, policy, now, …) -> Wait | Run | Close: what becomes of one period now. One pure function."""
+"""What happens to one period now: `judge`, and the only place where lateness and overlap are decided.
+
+Lateness counts in whole seconds after the chosen time: a busy millisecond is not late.
+"""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TypeAlias
 
 from kron.decision.decision import Decision
-from kron.instant import SECOND, ZERO, Instant
+from kron.instant import MICROSECOND, SECOND, ZERO, Instant
 from kron.rules.policy import Concurrency, Policy
 
 
@@ -37,7 +40,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Execute:
     """The period is executed, so many seconds late; the active execution is terminated first if it `replaces` one."""
 
     lateness: int
@@ -52,12 +55,60 @@ class Close:
     reason: str
 
 
-Verdict: TypeAlias = Wait | Run | Close
+Verdict: TypeAlias = Wait | Execute | Close
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)  # a deadline that leaves the calendar
 
 
 def lateness(chosen: Instant, now: Instant) -> int:
-    """Return how many whole seconds after its chosen time a period is taken up: a busy millisecond is not late."""
+    """Return how many whole seconds after its chosen time a period starts."""
     return (now.replace(microsecond=0) - chosen) // SECOND
+
+
+def start_before(chosen: Instant, deadline: timedelta, slack: timedelta = ZERO) -> Instant:
+    """Return the first instant at which a start is too late.
+
+    `slack` is what a host adds to the deadline if it was alive and armed before the chosen time; downtime and
+    suspension get none.
+    """
+    try:
+        return chosen + SECOND * ((deadline + slack) // SECOND + 1)
+    except OverflowError:
+        return _NEVER
+
+
+def is_late(chosen: Instant, now: Instant, deadline: timedelta, slack: timedelta = ZERO) -> bool:
+    """Return whether a period is too late to start now."""
+    return now >= start_before(chosen, deadline, slack)
+
+
+def late_until(now: Instant, deadline: timedelta) -> Instant | None:
+    """Return the last chosen time that is too late to start now, without slack; None: no chosen time is."""
+    try:
+        return now.replace(microsecond=0) - deadline - MICROSECOND
+    except OverflowError:  # so long a deadline never passes
+        return None
+
+
+class Overlap(Enum):
+    """What an execution does that is due while another one of its job is active."""
+
+    START = "start"  # none is active, or they may overlap
+    SKIP = "skip"
+    REPLACE = "replace"  # the active one is terminated first
+
+
+_OVERLAPS = {
+    Concurrency.ALLOW: Overlap.START,
+    Concurrency.FORBID: Overlap.SKIP,
+    Concurrency.REPLACE: Overlap.REPLACE,
+}
+
+
+def decide_overlap(concurrency: Concurrency, *, active: bool) -> Overlap:
+    """Return what a due execution does; `active`: an execution of the job has not ended."""
+    return _OVERLAPS[concurrency] if active else Overlap.START
 
 
 def judge(
@@ -82,9 +133,9 @@ def judge(
         return Close(Outcome.UNSCHEDULABLE, decision.reason or "")
     if now < decision.chosen_time:
         return Wait(decision.chosen_time)
-    late = lateness(decision.chosen_time, now)
-    if SECOND * late > policy.deadline + slack:  # SPEC: Deadline Semantics
+    if is_late(decision.chosen_time, now, policy.deadline, slack):  # SPEC: Deadline Semantics
         return Close(Outcome.MISSED, Reason.DEADLINE.value)
-    if active and policy.concurrency is Concurrency.FORBID:  # SPEC: Concurrency Semantics
+    overlap = decide_overlap(policy.concurrency, active=active)  # SPEC: Concurrency Semantics
+    if overlap is Overlap.SKIP:
         return Close(Outcome.SKIPPED, Reason.ACTIVE.value)
-    return Run(late, replaces=active and policy.concurrency is Concurrency.REPLACE)
+    return Execute(lateness(decision.chosen_time, now), replaces=overlap is Overlap.REPLACE)

@@ -15,7 +15,7 @@ def kron_simulate() -> Callable[..., Any]:
     def run(*arguments: Any, **keywords: Any) -> Simulation:
         found = simulate(*arguments, **keywords)
         for finding in found.violations:
-            pytest.fail(f"{finding.subject.name}, line {finding.at}: {finding.explanation}", pytrace=False)
+            pytest.fail(f"{finding.property.name}, line {finding.line}: {finding.explanation}", pytrace=False)
         return found
 
     return run

@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from kron.hosts.simulation.jobs import jobs_of_registrations
-from kron.hosts.simulation.scenario import Accidents, Behaviour, Scenario
-from kron.hosts.simulation.simulator import Summary
-from kron.hosts.simulation.simulator import simulate as live
 from kron.instant import instant
 from kron.rules.contract import DEFAULT, PRESETS
-from kron.rules.reader import Reader
-from kron.rules.registration import check_registrations
+from kron.rules.registration import ScheduleReader, parse_registrations
+from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, jobs_of_registrations
+from kron.simulator.simulation import SimulationSummary
+from kron.simulator.simulation import simulate as live
 from kron.theory.checker import Checker
-from kron.theory.meaning import Verdict
-from kron.theory.report import Finding, Report
-from kron.theory.trace import Header, Line, write_header, write_position
+from kron.theory.formula import TruthValue
+from kron.theory.results import PropertyResult, TraceReport
+from kron.theory.trace_format import Line, TraceHeader, write_event, write_header
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -29,20 +27,20 @@ _START = datetime(2026, 1, 1, tzinfo=UTC)
 class Simulation:
     """What happened, the trace of it, and what the theory says."""
 
-    header: Header
+    header: TraceHeader
     positions: Sequence[Line]
-    summary: Summary
-    report: Report
+    summary: SimulationSummary
+    report: TraceReport
 
     @property
-    def violations(self) -> list[Finding]:
+    def violations(self) -> list[PropertyResult]:
         """The properties that were violated; each says where, by whom and why."""
-        return [finding for finding in self.report.findings if finding.verdict is Verdict.VIOLATED]
+        return [finding for finding in self.report.findings if finding.verdict is TruthValue.VIOLATED]
 
     @property
     def lines(self) -> list[str]:
         """The trace as `kron verify` reads it."""
-        return [write_header(self.header), *(write_position(position) for position in self.positions)]
+        return [write_header(self.header), *(write_event(position) for position in self.positions)]
 
 
 def simulate(
@@ -54,7 +52,7 @@ def simulate(
     timezone: str = "UTC",
     dialect: Literal["extended", "posix"] = "posix",
     contract: str = DEFAULT.name,
-    behaviour: Behaviour | None = None,
+    behaviour: CallbackBehaviour | None = None,
     **accidents: float,
 ) -> Simulation:
     """Live through days of a list on a virtual clock; your callbacks are not called.
@@ -63,9 +61,9 @@ def simulate(
     Those that are not given do not happen. `behaviour` says which share of the runs is slow, fails or hangs.
     """
     terms = PRESETS[contract]
-    check_registrations(registrations, Reader(terms, dialect, timezone))
-    jobs = jobs_of_registrations(registrations, behaviour or Behaviour())
-    rates = Accidents(**{name: accidents.pop(name, 0.0) for name in Accidents.__slots__})
+    parse_registrations(registrations, ScheduleReader(terms, dialect, timezone))
+    jobs = jobs_of_registrations(registrations, behaviour or CallbackBehaviour())
+    rates = FaultRates(**{name: accidents.pop(name, 0.0) for name in FaultRates.__slots__})
     if accidents:
         raise TypeError(f"there is no accident called {', '.join(accidents)}")
     scenario = Scenario(jobs, instant(start), timedelta(days=days), seed, terms, timezone, rates, dialect)

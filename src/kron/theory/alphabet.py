@@ -20,7 +20,7 @@ class Owner(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class EventKind:
+class TraceEventKind:
     """An event of the trace: its atom, its owner, and whether it is an action, which costs work."""
 
     atom: str
@@ -34,40 +34,40 @@ _S, _E = Owner.SCHEDULER, Owner.ENVIRONMENT
 _RUN = ("period", "attempt")
 CONCURRENCY = ("allow", "forbid", "replace")  # of a Decision: whether runs of its job may overlap
 
-EVENTS: Mapping[str, EventKind] = MappingProxyType(
+EVENTS: Mapping[str, TraceEventKind] = MappingProxyType(
     {
-        "InitStart": EventKind("IS", _E, required=("call", "registrations"), optional=("valid",)),
-        "InitSuccess": EventKind("IEs", _S, required=("call",), optional=("remembered", "lastDue")),
-        "InitFailure": EventKind("IEf", _S, required=("call",), optional=("error", "cause")),
-        "StopStart": EventKind("SS", _E, required=("call",)),
-        "StopEnd": EventKind("SE", _S, required=("call",)),
-        "RunStart": EventKind("RS", _S, required=("task",), optional=(*_RUN, "retries")),
-        "RunSuccess": EventKind("REs", _E, required=("task",), optional=_RUN),
-        "RunFailure": EventKind("REf", _E, required=("task",), optional=(*_RUN, "error", "ended")),
-        "UnexpectedShutdown": EventKind("Crash", _E, is_action=False),
-        "Due": EventKind("Due", _E, is_action=False, required=("task",)),
-        "RetryDue": EventKind("RetryDue", _E, is_action=False, required=("task",)),
-        "Freeze": EventKind("Freeze", _E, is_action=False),
-        "Thaw": EventKind("Thaw", _E, is_action=False),
-        "ClockSet": EventKind("ClockSet", _E, is_action=False, optional=("lastDue",)),
-        "End": EventKind("End", _E, is_action=False, required=("closed",)),
+        "InitStart": TraceEventKind("IS", _E, required=("call", "registrations"), optional=("valid",)),
+        "InitSuccess": TraceEventKind("IEs", _S, required=("call",), optional=("remembered", "lastDue")),
+        "InitFailure": TraceEventKind("IEf", _S, required=("call",), optional=("error", "cause")),
+        "StopStart": TraceEventKind("SS", _E, required=("call",)),
+        "StopEnd": TraceEventKind("SE", _S, required=("call",)),
+        "RunStart": TraceEventKind("RS", _S, required=("task",), optional=(*_RUN, "retries")),
+        "RunSuccess": TraceEventKind("REs", _E, required=("task",), optional=_RUN),
+        "RunFailure": TraceEventKind("REf", _E, required=("task",), optional=(*_RUN, "error", "ended")),
+        "UnexpectedShutdown": TraceEventKind("Crash", _E, is_action=False),
+        "Due": TraceEventKind("Due", _E, is_action=False, required=("task",)),
+        "RetryDue": TraceEventKind("RetryDue", _E, is_action=False, required=("task",)),
+        "Freeze": TraceEventKind("Freeze", _E, is_action=False),
+        "Thaw": TraceEventKind("Thaw", _E, is_action=False),
+        "ClockSet": TraceEventKind("ClockSet", _E, is_action=False, optional=("lastDue",)),
+        "End": TraceEventKind("End", _E, is_action=False, required=("closed",)),
         # of hosts that choose a second for each period; what is said of a period costs no work beside what is done
-        "Decision": EventKind(
+        "Decision": TraceEventKind(
             "Decision",
             _S,
             is_action=False,
             required=("identity", "period", "windowStart", "windowEnd", "chosen", "seedHash", "definition"),
             optional=("deadlineMs", "concurrency", "retries"),
         ),
-        "Outcome": EventKind(
+        "Outcome": TraceEventKind(
             "Outcome",
             _S,
             is_action=False,
             required=("identity", "period", "outcome"),
             optional=("reason", "acceptedMs", "slackMs"),
         ),
-        "Suspended": EventKind("Suspended", _E, required=("identity",)),
-        "Resumed": EventKind("Resumed", _E, required=("identity",)),
+        "Suspended": TraceEventKind("Suspended", _E, required=("identity",)),
+        "Resumed": TraceEventKind("Resumed", _E, required=("identity",)),
     }
 )
 

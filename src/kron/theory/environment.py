@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, InvalidCronExpressionError
 from kron.instant import Instant
-from kron.theory.properties import Suite
-from kron.theory.trace import Header, Registration
+from kron.theory.properties import PropertySuite
+from kron.theory.trace_format import TracedTask, TraceHeader
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -16,7 +16,7 @@ AHEAD = 60 * MINUTE  # a baseline so much later than the clock is not waited for
 _LONGEST = timedelta.max / _MILLISECOND
 
 
-class Times:
+class DueTimes:
     """The due instants of one expression. Those around the last instant asked for answer for all between them.
 
     Without a schedule nothing is known but the last one, which the trace has named.
@@ -71,7 +71,7 @@ class Calendar:
     has to say. And where its header says so, it also says when a task was due last before it came.
     """
 
-    def __init__(self, header: Header, suite: Suite, *, adds_due: bool) -> None:
+    def __init__(self, header: TraceHeader, suite: PropertySuite, *, adds_due: bool) -> None:
         self._terms = {
             "timezone": header.timezone,
             "dialect": "extended" if header.names_dues else "posix",
@@ -80,26 +80,26 @@ class Calendar:
         self._is_told, self._believes = header.names_dues, header.names_dues or not adds_due
         self._blanks = {ord(blank): " " for blank in suite.blanks}
         self.last_dues: Mapping[str, int] = {}  # of the list that is taken just now
-        self._known: dict[str, Times | None] = {}
+        self._known: dict[str, DueTimes | None] = {}
         self.times("* * * * *")  # an unknown zone is refused here
 
-    def times(self, cron: str) -> Times | None:
+    def times(self, cron: str) -> DueTimes | None:
         """Return the due instants of an expression, None if it is not valid."""
         if cron not in self._known:
             text = cron.translate(self._blanks)
             try:
-                self._known[cron] = Times(Schedule(text, **self._terms))  # type: ignore[arg-type] # it checks
+                self._known[cron] = DueTimes(Schedule(text, **self._terms))  # type: ignore[arg-type] # it checks
             except InvalidCronExpressionError:
                 self._known[cron] = None
         return self._known[cron]
 
-    def times_of(self, registration: Registration) -> Times | None:
+    def times_of(self, registration: TracedTask) -> DueTimes | None:
         """Return the due instants of a task of the current list, as far as this trace lets them be known."""
         if self._is_told:
-            return Times(None, self.last_dues.get(registration.name))
+            return DueTimes(None, self.last_dues.get(registration.name))
         return self.times(registration.cron)
 
-    def is_valid(self, registrations: Sequence[Registration]) -> bool:
+    def is_valid(self, registrations: Sequence[TracedTask]) -> bool:
         """Whether a list may be accepted: no name twice, each with a schedule that comes and a delay that passes."""
         names = {registration.name for registration in registrations}
         return (

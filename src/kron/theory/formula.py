@@ -6,6 +6,7 @@ anything. `X` is weak: it holds at the last position.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from enum import Enum
 
 _ARROW, _OR, _AND, _BINARY, _UNARY, _ATOM = range(6)  # how tightly a formula is bound, loosest first
 
@@ -130,7 +131,7 @@ class Eventually(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Soon(Formula):
+class EventuallyWithin(Formula):
     """It holds here or later, before more than the bound of active time has passed."""
 
     operand: Formula
@@ -169,7 +170,7 @@ class Historically(Formula):
 
 
 TRUE, FALSE = Constant(value=True), Constant(value=False)
-FUTURE = (Next, Until, WeakUntil, Always, Eventually, Soon)
+FUTURE = (Next, Until, WeakUntil, Always, Eventually, EventuallyWithin)
 PAST = (Previous, Since, Once, Historically)
 
 _SIGNS: dict[type[Formula], tuple[str, int]] = {
@@ -177,7 +178,7 @@ _SIGNS: dict[type[Formula], tuple[str, int]] = {
     Next: ("X ", _UNARY),
     Always: ("G ", _UNARY),
     Eventually: ("F ", _UNARY),
-    Soon: ("F≤ ", _UNARY),
+    EventuallyWithin: ("F≤ ", _UNARY),
     Previous: ("Y ", _UNARY),
     Once: ("O ", _UNARY),
     Historically: ("H ", _UNARY),
@@ -222,3 +223,14 @@ def _print(formula: Formula, outside: int) -> str:
         same = binding if isinstance(formula, _ASSOCIATIVE) else binding + 1
         text = f"{_print(first, same)}{sign}{_print(second, binding + 1)}"
     return f"({text})" if binding < outside else text
+
+
+Letter = frozenset[str]
+
+
+class TruthValue(Enum):
+    """What is known of a property at the end of a trace."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"

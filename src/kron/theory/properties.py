@@ -1,4 +1,4 @@
-"""PROPERTIES: what a trace is judged by. Each has a name, a formula, a sentence, and whose fault a violation is."""
+"""Property: what a trace is judged by: a name, a formula, a sentence, and who is to blame for a violation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ from kron.theory.alphabet import (
     VALID,
     Owner,
 )
-from kron.theory.formula import Always, Atom, Eventually, Formula, Named, Once, Previous, Soon, WeakUntil
+from kron.theory.formula import Always, Atom, Eventually, EventuallyWithin, Formula, Named, Once, Previous, WeakUntil
 from kron.theory.macros import (
     ACTIVE,
     CLOSED,
@@ -149,18 +149,18 @@ S6 = Property(
 L1 = Property(
     "L1",
     "An obligation is followed by the start, or by its end, within the bound.",
-    Always(OBLIGATION >> Soon(RUN_START | ~OBLIGATION)),
+    Always(OBLIGATION >> EventuallyWithin(RUN_START | ~OBLIGATION)),
 )
 L2 = Property(
     "L2",
     "An initialisation returns or fails within the bound, unless a crash comes first.",
-    Always(CALL_BEGINS >> Soon(CALL_ENDS | CRASH)),
+    Always(CALL_BEGINS >> EventuallyWithin(CALL_ENDS | CRASH)),
     scope=Scope.INITIALIZE,
 )
 L3 = Property(
     "L3",
     "Once nothing runs, a stop returns within the bound, unless a crash comes first.",
-    Always((_STOPPING & QUIET) >> Soon(CALL_ENDS | CRASH | ~QUIET)),
+    Always((_STOPPING & QUIET) >> EventuallyWithin(CALL_ENDS | CRASH | ~QUIET)),
     scope=Scope.STOP,
 )
 T1 = Property(
@@ -187,7 +187,7 @@ P9 = Property("P9", "Runs in flight at a stop end before it does.", S3.formula)
 P10 = Property(
     "P10",
     "A run cut off by a crash is restarted within the bound after the next initialisation.",
-    Always(ORPHAN_OBLIGATION >> Soon(RUN_START | ~ORPHAN_OBLIGATION)),
+    Always(ORPHAN_OBLIGATION >> EventuallyWithin(RUN_START | ~ORPHAN_OBLIGATION)),
 )
 P11 = Property("P11", "One start serves all demands together.", at_most_one(DEMAND, RUN_START))
 P4 = Property(
@@ -261,7 +261,7 @@ POLLING = (P1, P2, P3, P4, P5, P6, P9, P10, P11, P12, P13, P14, P15, P16, P17)
 KRON = (I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, *(replace(each, scope=_PERIOD) for each in (S3, S4, T1, T3)))
 
 
-class History(Enum):
+class ChangedTask(Enum):
     """What a changed configuration does to what is remembered of a task."""
 
     KEEP = "keep"
@@ -269,11 +269,11 @@ class History(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class PropertySuite:
     """What a contract asks of a trace, and how its lists are read."""
 
     properties: tuple[Property, ...]
-    changed_task: History = History.KEEP
+    changed_task: ChangedTask = ChangedTask.KEEP
     repeated: str = "both"
     blanks: str = " \t"
     failed_reinitialize_ends: bool = False  # whether the active list is given up when another one fails
@@ -284,15 +284,15 @@ class Suite:
         return [each for each in self.properties if each.scope is scope]
 
 
-SUITES: Mapping[str, Suite] = MappingProxyType(
+SUITES: Mapping[str, PropertySuite] = MappingProxyType(
     {
-        "declarative": Suite(DECLARATIVE),
-        "polling": Suite(
-            POLLING, changed_task=History.RESET, repeated="first", failed_reinitialize_ends=True, bounds_grow=False
+        "declarative": PropertySuite(DECLARATIVE),
+        "polling": PropertySuite(
+            POLLING, changed_task=ChangedTask.RESET, repeated="first", failed_reinitialize_ends=True, bounds_grow=False
         ),
-        "polling-draft": Suite(
-            (), changed_task=History.RESET, repeated="first", blanks=" \t\n\r", failed_reinitialize_ends=True
+        "polling-draft": PropertySuite(
+            (), changed_task=ChangedTask.RESET, repeated="first", blanks=" \t\n\r", failed_reinitialize_ends=True
         ),
-        "kron": Suite(KRON),
+        "kron": PropertySuite(KRON),
     }
 )

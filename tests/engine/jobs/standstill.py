@@ -4,8 +4,8 @@ from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
-from kron.rules.job_record import End, PeriodRecord
-from kron.rules.work import Work
+from kron.rules.job_record import PeriodRecord, RunEnd
+from kron.rules.job_spec import JobSpec
 from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World
 
 
@@ -27,9 +27,9 @@ class AtBegin:
         self._world, self._identity, self._is_done = world, identity, False
         world.listeners.append(self)
 
-    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None: ...
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None: ...
 
-    def on_ended(self, execution: Execution, end: End) -> None: ...
+    def on_ended(self, execution: Execution, end: RunEnd) -> None: ...
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
         if execution.attempt.identity == self._identity and not self._is_done:

@@ -25,7 +25,7 @@ def test_a_job_whose_file_fails_at_the_start_is_neither_run_nor_removed() -> Non
     world = lived(story)
 
     assert world.told == ["12:30:00 good 02 12:30 executed"]
-    assert world.ledger.jobs["a"].declared
+    assert world.ledger.jobs["a"].is_declared
 
 
 def test_periods_of_a_repaired_file_are_judged_as_after_downtime() -> None:
@@ -96,7 +96,7 @@ def test_a_job_that_the_repaired_file_no_longer_has_is_removed() -> None:
         declared = await world.declare(GOOD)
         assert declared.removed == ["a"]
 
-    assert not lived(story).ledger.jobs["a"].declared
+    assert not lived(story).ledger.jobs["a"].is_declared
 
 
 def test_a_job_that_a_sound_file_no_longer_has_is_removed_while_another_file_is_failed() -> None:
@@ -105,7 +105,7 @@ def test_a_job_that_a_sound_file_no_longer_has_is_removed_while_another_file_is_
         declared = await world.declare(GOOD, spares_absent=True)
         assert declared.removed == ["a"]
 
-    assert not lived(story).ledger.jobs["a"].declared
+    assert not lived(story).ledger.jobs["a"].is_declared
 
 
 def test_a_run_that_survived_is_active_when_its_file_is_repaired() -> None:

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from kron.engine.jobs.declaring import Declaration, Declared
-from kron.rules.work import Work
+from kron.engine.jobs.declaration import JobDeclaration, JobsApplied
+from kron.rules.job_spec import JobSpec
 from tests.engine.jobs.world import HOUR, MINUTE, World, lived, work
 
 
-async def amend(world: World, *works: Work, leaving: Sequence[str] = ()) -> Declared:
+async def amend(world: World, *works: JobSpec, leaving: Sequence[str] = ()) -> JobsApplied:
     """Declare some jobs, and let some go."""
-    return await world.engine.change(
-        lambda now: Declaration(world.book, works, now, {}, leaving=leaving),
+    return await world.engine.apply(
+        lambda now: JobDeclaration(world.book, works, now, {}, leaving=leaving),
     )
 
 

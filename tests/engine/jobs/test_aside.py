@@ -1,13 +1,15 @@
 """A job whose data cannot be judged is set aside: it starts nothing, and all others go on."""
 
 from datetime import UTC, datetime
+from typing import cast
 
-from kron.engine.jobs.store import JobBatch
+from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.errors import LedgerWriteError
 from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World, lived, work
 
 FIRST = datetime.min.replace(tzinfo=UTC)
 BAD, GOOD = work("* * * * * @win(after,1h)", "bad"), work("* * * * *", "good")
+SOUND = work("* * * * *", "sound")
 
 
 async def begin_with_bad_rows(world: World) -> None:
@@ -15,7 +17,7 @@ async def begin_with_bad_rows(world: World) -> None:
     await world.begin(BAD, GOOD)
     await world.crash()
     ledger = world.ledger
-    ledger.jobs["bad"] = ledger.jobs["bad"]._replace(served=FIRST, declared_at=FIRST)
+    ledger.jobs["bad"] = ledger.jobs["bad"]._replace(handled_until=FIRST, declared_at=FIRST)
     await world.begin(BAD, GOOD)
 
 
@@ -42,6 +44,22 @@ def test_a_job_that_is_set_aside_runs_again_when_its_definition_changes() -> Non
 
     assert world.book.aside == {}
     assert "bad" in {each.split()[1] for each in world.told}
+
+
+def test_a_job_that_cannot_begin_is_set_aside_alone_and_nothing_of_it_is_recorded() -> None:
+    async def story(world: World) -> None:
+        await world.begin(SOUND, GOOD)
+        await world.clock.advance(MINUTE)
+        attempt = next(each for each in world.ledger.runs.values() if each.identity == "sound")
+        broken = attempt._replace(attempt=cast("int", "first"))
+        world.book.jobs["sound"].retries = (PendingRetry(broken, world.clock.now()),)
+        await world.clock.advance(3 * MINUTE)
+        assert not world.book.jobs["sound"].active
+
+    world = lived(story)
+
+    assert list(world.book.aside) == ["sound"]
+    assert sorted(each.identity for each in world.ledger.runs.values()) == ["good"] * 4 + ["sound"]
 
 
 class Misplaced(Ledger):

@@ -43,7 +43,7 @@ def test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze() -> N
 
 def test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled() -> None:
     async def story(world: World) -> None:
-        world.clock.longest_wait = MINUTE
+        world.clock.max_sleep = MINUTE
         await world.begin(work("0 * * * *"))
         await stand_still(world, NOON + 1.2 * SECOND)
 

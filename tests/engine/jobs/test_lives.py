@@ -1,11 +1,13 @@
 """Jobs over the lives of their host: what a crash, a stop, an edit or a pause leaves, and what becomes of it."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from kron.engine.jobs.execution import Ending
 from kron.errors import JobActiveError
+from kron.rules.contract import JOB_CONTRACT, FirstMinute, InterruptedRun
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
 
 # --- downtime ---------------------------------------------------------------------------------------------------------
@@ -41,7 +43,7 @@ def test_a_year_of_downtime_is_one_record() -> None:
         await world.begin(work("* * * * *"))
 
     world = lived(story)
-    assert [each.number for each in world.ledger.closed] == [365 * 24 * 60 - 1]
+    assert [each.period_count for each in world.ledger.closed] == [365 * 24 * 60 - 1]
 
 
 def test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again() -> None:
@@ -298,3 +300,53 @@ def test_a_host_whose_loop_has_died_says_so_at_once(caplog: pytest.LogCaptureFix
         lived(story)
 
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError]
+
+
+# --- what the contract says -------------------------------------------------------------------------------------------
+
+
+def test_under_the_contract_of_jobs_a_run_that_a_crash_cut_off_is_lost() -> None:
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("0 12 * * *"))
+        await world.clock.advance_to(NOON)
+        await world.crash(down=MINUTE)
+        await world.begin(work("0 12 * * *"))
+
+    assert lived(story).told == ["12:00:00 a 02 12:00 executed", "12:01:00 a 02 12:00 unknown"]
+
+
+def test_under_a_contract_that_restarts_a_run_that_a_crash_cut_off_begins_again() -> None:
+    restarts = replace(JOB_CONTRACT, interrupted_run=InterruptedRun.RESTART)
+
+    async def story(world: World) -> None:
+        world.runner.lasts = HOUR
+        await world.begin(work("0 12 * * *"))
+        await world.clock.advance_to(NOON)
+        await world.crash(down=MINUTE)
+        await world.begin(work("0 12 * * *"))
+        (execution,) = world.book.running.values()
+        assert (execution.attempt.nominal, execution.attempt.attempt) == (NOON, 2)
+
+    lived(story, contract=restarts)
+
+
+@pytest.mark.parametrize("is_prepared", [False, True], ids=["at once", "prepared"])
+@pytest.mark.parametrize(
+    ("first_minute", "told"),
+    [(FirstMinute.NOT_OWNED, []), (FirstMinute.RUN, ["12:00:20 a 02 12:00 executed"])],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_the_contract_says_who_owns_the_minute_in_which_a_job_is_declared(
+    first_minute: FirstMinute, told: list[str], *, is_prepared: bool
+) -> None:
+    noon = work("0 12 * * *", deadline="1m")
+
+    async def story(world: World) -> None:
+        await world.begin()
+        prepared = await world.prepare(noon) if is_prepared else {}
+        await world.declare(noon, prepared=prepared)
+        await world.clock.advance(MINUTE)
+
+    contract = replace(JOB_CONTRACT, first_minute=first_minute)
+    assert lived(story, start=NOON + 20 * SECOND, contract=contract).told == told

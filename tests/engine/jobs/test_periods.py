@@ -3,7 +3,7 @@
 import asyncio
 
 from kron.engine.jobs.execution import Ending
-from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
 
 
 def test_a_job_runs_at_its_chosen_second() -> None:
@@ -186,6 +186,22 @@ def test_a_ledger_that_fails_holds_everything_up_and_loses_nothing() -> None:
         "12:00:15 a 02 12:00 executed",
         "12:00:15 b 02 12:00 executed",
     ]
+
+
+def test_a_ledger_does_not_count_as_failed_when_the_job_that_it_failed_for_is_gone() -> None:
+    failed = []
+
+    async def story(world: World) -> None:
+        await world.begin(work(deadline="5m"))
+        world.ledger.failures = 1
+        await world.clock.advance_to(NOON)
+        failed.append(world.engine.failed_ledger is not None)
+        await world.declare()
+        await world.clock.advance(MINUTE)
+        failed.append(world.engine.failed_ledger is not None)
+
+    lived(story)
+    assert failed == [True, False]
 
 
 def test_a_clock_that_is_set_back_handles_nothing_again() -> None:

@@ -7,14 +7,14 @@ from inspect import getattr_static
 import pytest
 
 from kron.decision.decide import decide
-from kron.engine.jobs.changes import Return
-from kron.engine.jobs.job import Job
-from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
+from kron.engine.jobs.control import Recover
+from kron.engine.jobs.job_state import JobState
+from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.step import JobStep
 from kron.instant import Instant
-from kron.rules.coming import effective
 from kron.rules.effort import PART, PERIOD
-from kron.rules.work import Work
+from kron.rules.job_spec import JobSpec
+from kron.rules.periods import effective_time
 from tests.calls import counted
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
 
@@ -26,20 +26,20 @@ AFTER_FIVE_HOURS = [
 ]
 
 
-async def recover(world: World, *works: Work, lasts: timedelta = timedelta()) -> None:
+async def recover(world: World, *works: JobSpec, lasts: timedelta = timedelta()) -> None:
     """Begin a life, and judge the downtime of its jobs, which takes some time."""
     await world.engine.open()
     await world.declare(*works)
-    await world.engine.change(partial(Return, world.book, ()))
+    await world.engine.apply(partial(Recover, world.book, ()))
     for job in world.book.jobs.values():
         now = world.clock.now()
         found = judge_downtime(job, now)
         await world.clock.advance(lasts)
-        recovery = Recovery(world.book, job, found, now)
-        await world.engine.change(partial(_this, recovery))
+        recovery = CloseDowntime(world.book, job, found, now)
+        await world.engine.apply(partial(_this, recovery))
 
 
-def _this(recovery: Recovery, _: Instant) -> Recovery:
+def _this(recovery: CloseDowntime, _: Instant) -> CloseDowntime:
     return recovery
 
 
@@ -178,12 +178,12 @@ def test_a_recovery_by_a_clock_that_was_set_back_does_not_go_back_behind_what_wa
         world.clock.jump(-2 * HOUR)
         await world.engine.open()
         await world.declare(HOURLY)
-        await world.engine.change(partial(Return, world.book, ()))
+        await world.engine.apply(partial(Recover, world.book, ()))
         (job,) = world.book.jobs.values()
         reached, now = job.reached, world.clock.now()
         assert reached > now
 
-        await world.engine.change(partial(_this, Recovery(world.book, job, judge_downtime(job, now), now)))
+        await world.engine.apply(partial(_this, CloseDowntime(world.book, job, judge_downtime(job, now), now)))
 
         assert job.reached == reached
 
@@ -208,7 +208,7 @@ def test_a_long_backlog_takes_several_steps_and_another_job_is_judged_in_the_fir
 
     async def story(world: World) -> None:
         await world.begin(*jobs, work("0 * * * *", "due"))
-        await world.engine.abandon()
+        await world.engine.crash()
         world.clock.jump(7 * DAY)
         steps = steps_until_finished(world, leapt=7 * 86400.0)
 
@@ -227,7 +227,7 @@ def test_a_step_records_some_of_many_closings_and_a_crash_after_it_loses_none(li
 
     async def story(world: World) -> None:
         await world.begin(job)
-        await world.engine.abandon()
+        await world.engine.crash()
         world.clock.jump(DAY)
         while not world.ledger.closed:
             step = world.book.step(world.clock.now(), hushed=False, leapt=0.0, freeze=None)
@@ -243,12 +243,12 @@ def test_a_step_records_some_of_many_closings_and_a_crash_after_it_loses_none(li
 
         assert 0 < recorded < 100
         assert sorted(each for each in handled if NOON <= each <= last) == periods(job, NOON, last)
-        assert all(effective(decide(timing, each)) > NOON - MINUTE for each in handled)  # since it was declared
+        assert all(effective_time(decide(timing, each)) > NOON - MINUTE for each in handled)  # since it was declared
 
     lived(story)
 
 
-def periods(job: Work, first: Instant, last: Instant) -> list[Instant]:
+def periods(job: JobSpec, first: Instant, last: Instant) -> list[Instant]:
     assert job.timing is not None
     return list(job.timing.schedule.between(first - SECOND, last))
 
@@ -256,9 +256,9 @@ def periods(job: Work, first: Instant, last: Instant) -> list[Instant]:
 def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_follows() -> None:
     async def story(world: World) -> None:
         await world.begin(work("* * * * *"))
-        await world.engine.abandon()
+        await world.engine.crash()
         world.clock.jump(DAY)
-        is_active = getattr_static(Job, "is_active").fget
+        is_active = getattr_static(JobState, "is_active").fget
 
         with counted(is_active) as calls:
             steps = steps_until_finished(world)
@@ -290,7 +290,7 @@ def test_a_year_of_suspension_is_one_closing_and_one_run() -> None:
         await world.clock.advance(SECOND)
 
     world = lived(story)
-    assert [each.number for each in world.ledger.closed] == [365 * 24 * 60 - 1]
+    assert [each.period_count for each in world.ledger.closed] == [365 * 24 * 60 - 1]
     assert len(world.runner.running) + len(world.ledger.ends) == 1
 
 
@@ -303,5 +303,5 @@ def test_a_clock_that_is_set_ahead_by_a_year_is_one_closing_and_one_run() -> Non
         await world.clock.advance(SECOND)
 
     world = lived(story)
-    assert [each.number for each in world.ledger.closed] == [365 * 24 * 60 - 1]
+    assert [each.period_count for each in world.ledger.closed] == [365 * 24 * 60 - 1]
     assert len(world.ledger.runs) == 1

@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kron.instant import Instant
-from kron.rules.inside import nominals_inside
+from kron.rules.periods import nominal_times_between
 from kron.testing import MemoryJobLedger
 from tests.engine.jobs.world import MINUTE, World, work
-from tests.rules.test_coming import LINES
+from tests.rules.test_period_queue import LINES
 
 Act = tuple[str, int]
 ACTS = st.lists(
@@ -43,7 +43,7 @@ async def live(line: str, acts: Sequence[Act]) -> MemoryJobLedger:
             case "resume":
                 await world.resume("a")
     await world.clock.advance(5 * MINUTE)
-    await world.engine.abandon()
+    await world.engine.crash()
     assert not [event for event in world.events if "Ledger" in str(event)], world.events
     return store
 
@@ -52,7 +52,11 @@ def handled(store: MemoryJobLedger) -> list[Instant]:
     """Return the nominal times of all outcomes."""
     found: list[Instant] = []
     for last, first, record in store.outcomes.get("a", []):
-        found += nominals_inside("a", store.definitions[record.definition], first, last) if first < last else [last]
+        found += (
+            nominal_times_between("a", store.definitions[record.definition_key], first, last)
+            if first < last
+            else [last]
+        )
     return found
 
 

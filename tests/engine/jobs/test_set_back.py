@@ -2,14 +2,14 @@
 
 from datetime import timedelta
 
-from kron.rules.work import Work
+from kron.rules.job_spec import JobSpec
 from tests.engine.jobs.standstill import stand_still
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
 
 LATE = timedelta(seconds=1.2)  # a wake-up, which the slack allows for
 
 
-async def declare_after_set_back(world: World, by: timedelta, *works: Work) -> None:
+async def declare_after_set_back(world: World, by: timedelta, *works: JobSpec) -> None:
     world.clock.jump(-by)
     await world.declare(*works)
     await world.clock.advance(SECOND * 0)

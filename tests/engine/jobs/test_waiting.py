@@ -6,10 +6,10 @@ import pytest
 
 from kron.engine.jobs.execution import Ending
 from kron.errors import LedgerWriteError, UnknownJobError
-from kron.rules.job_record import Result
+from kron.rules.job_record import ResultCode
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, drained, lived, work
 
-REPLACED = (Result.REPLACED, "it had not begun when something else took its place")
+REPLACED = (ResultCode.REPLACED, "it had not begun when something else took its place")
 
 
 def test_a_job_that_was_removed_may_come_back_as_another() -> None:
@@ -139,7 +139,7 @@ def test_a_run_that_was_asked_for_and_waits_leaves_a_row_when_the_host_stops(lin
 
     world = lived(story, most_active=1)
     end = world.ledger.ends[asked[0]]
-    assert (end.result, end.detail) == (Result.STOPPED, "it had not begun when the host was asked to stop")
+    assert (end.result, end.detail) == (ResultCode.STOPPED, "it had not begun when the host was asked to stop")
     assert "11:59:00 a stopped" in world.told
 
 
@@ -230,7 +230,7 @@ def test_a_retry_that_waits_for_room_is_not_looked_at_until_something_ends() -> 
         await world.clock.advance(SECOND)
         other = await world.trigger("b")
         await world.clock.advance(MINUTE)
-        assert world.book.deadline(hushed=False) == NOON + HOUR
+        assert world.book.next_wake(hushed=False) == NOON + HOUR
         world.runner.end(other)
         await world.clock.advance(SECOND)
 
@@ -263,7 +263,7 @@ def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:
         await world.clock.advance(10 * MINUTE)
         await world.suspend("a")
         await world.clock.advance(MINUTE)
-        assert world.book.deadline(hushed=False) is None
+        assert world.book.next_wake(hushed=False) is None
 
     assert len(lived(story, start=NOON + SECOND).told) == 10
 

@@ -12,27 +12,27 @@ from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.engine.emitter import Emitter
-from kron.engine.engine import Engine
-from kron.engine.jobs.book import JobBook
-from kron.engine.jobs.changes import Return, Suspension, Trigger
-from kron.engine.jobs.declaring import Declaration, Declared, in_question
+from kron.engine.jobs.control import Recover, Suspend, Trigger
+from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.execution import Ending, Execution, Listener, Witness
 from kron.engine.jobs.host import Host
-from kron.engine.jobs.preparing import Prepared, holding, prepare
-from kron.engine.jobs.store import JobBatch, JobLedger, JobStored, Retry, Unfinished
+from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.jobs.preparation import PreparedJob, prepare_jobs, still_valid
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry, UnfinishedRun
+from kron.engine.loop import Engine
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
-from kron.rules.event import Event
-from kron.rules.handled import Handled
-from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
+from kron.rules.events import Event
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.job_spec import JobSpec
+from kron.rules.periods import HandledPeriods
 from kron.rules.policy import Policy
-from kron.rules.work import Work
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> Work:
+def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> JobSpec:
     """Return a job that is written like a schedule line."""
     policy: dict[str, object] = {key: more.pop(key) for key in ("concurrency", "deadline", "suspend") if key in more}
     timing = None if line == "@reboot" else Timing.parse(line, identity=name)
@@ -42,7 +42,7 @@ def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> Work:
         "policy": made.to_dict(),
         "command": more.pop("command", ""),
     }
-    return Work(name, name, timing, made, json.dumps(fields), **more)
+    return JobSpec(name, name, timing, made, json.dumps(fields), **more)
 
 
 class Ledger:
@@ -52,27 +52,27 @@ class Ledger:
         self.jobs: dict[str, JobRecord] = {}
         self.definitions: dict[str, str] = {}
         self.closed: list[PeriodRecord] = []
-        self.runs: dict[str, Attempt] = {}
-        self.processes: dict[str, Process] = {}
-        self.ends: dict[str, End] = {}
+        self.runs: dict[str, RunStart] = {}
+        self.processes: dict[str, RunHandle] = {}
+        self.ends: dict[str, RunEnd] = {}
         self.failures = 0
         self.together: list[int] = []  # how many runs each batch began that began any
 
     async def open(self) -> None: ...
 
-    async def load(self) -> JobStored:
+    async def load(self) -> JobSnapshot:
         unfinished = [
-            Unfinished(run, self.processes.get(name)) for name, run in self.runs.items() if name not in self.ends
+            UnfinishedRun(run, self.processes.get(name)) for name, run in self.runs.items() if name not in self.ends
         ]
         tried = {(run.identity, run.nominal, run.attempt) for run in self.runs.values()}
         retries = [
-            Retry(run, end.retry_at)
+            PendingRetry(run, end.retry_at)
             for name, run in self.runs.items()
             if (end := self.ends.get(name)) is not None
             and end.retry_at is not None
             and (run.identity, run.nominal, run.attempt + 1) not in tried
         ]
-        return JobStored(dict(self.jobs), dict(self.definitions), unfinished=unfinished, retries=retries)
+        return JobSnapshot(dict(self.jobs), dict(self.definitions), unfinished=unfinished, retries=retries)
 
     async def append(self, batch: JobBatch) -> None:
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
@@ -107,7 +107,7 @@ class Ledger:
         return closed + [(nominal, nominal) for nominal in runs]
 
     def _is_handled(self, identity: str, nominal: Instant) -> bool:
-        return Handled(tuple(self._spans(identity))).has(nominal)
+        return HandledPeriods(tuple(self._spans(identity))).has(nominal)
 
     async def close(self) -> None: ...
 
@@ -185,7 +185,7 @@ class World:
     def _born(self) -> None:
         self._lives += 1
         given = {"boot": "boot", **self._host}
-        self.book = JobBook(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
+        self.book = PeriodPlanner(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
         self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book)
 
     def restart_on(self, ledger: Ledger) -> None:
@@ -193,32 +193,34 @@ class World:
         self.store = self.ledger = ledger
         self._born()
 
-    async def begin(self, *works: Work, alive: Sequence[str] = (), spares_absent: bool = False) -> Declared:
+    async def begin(self, *works: JobSpec, alive: Sequence[str] = (), spares_absent: bool = False) -> JobsApplied:
         await self.engine.open()
         declared = await self.declare(*works, spares_absent=spares_absent)
-        await self.engine.change(partial(Return, self.book, alive))
+        await self.engine.apply(partial(Recover, self.book, alive))
         self.engine.arm()
         await self.clock.advance(timedelta())
         return declared
 
     async def declare(
         self,
-        *works: Work,
-        prepared: Mapping[str, Prepared] = MappingProxyType({}),
+        *works: JobSpec,
+        prepared: Mapping[str, PreparedJob] = MappingProxyType({}),
         spares_absent: bool = False,
-    ) -> Declared:
-        valid = dict(holding(self.book, prepared, self.clock.now()))
-        return await self.engine.change_after(
-            lambda now: self.store.handled(in_question(self.book, works, now, valid)),
-            lambda handled, now: Declaration(self.book, works, now, handled, valid, spares_absent=spares_absent),
+    ) -> JobsApplied:
+        valid = dict(still_valid(self.book, prepared, self.clock.now()))
+        return await self.engine.apply_after(
+            lambda now: self.store.handled(jobs_needing_history(self.book, works, now, valid)),
+            lambda handled, now: JobDeclaration(self.book, works, now, handled, valid, spares_absent=spares_absent),
         )
 
-    async def prepare(self, *works: Work) -> Mapping[str, Prepared]:
+    async def prepare(self, *works: JobSpec) -> Mapping[str, PreparedJob]:
         now = self.clock.now()
-        return prepare(self.book, works, now, await self.store.handled(in_question(self.book, works, now)))
+        return prepare_jobs(
+            self.book, works, now, await self.store.handled(jobs_needing_history(self.book, works, now))
+        )
 
     async def crash(self, down: timedelta = timedelta()) -> None:
-        await self.engine.abandon()
+        await self.engine.crash()
         await self.clock.advance(down)
         self._born()
 
@@ -227,18 +229,18 @@ class World:
         self._born()
 
     async def suspend(self, *names: str, until: Instant | None = None) -> None:
-        await self.engine.change(lambda now: Suspension(self.book, names, now, suspended=True, until=until))
+        await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=True, until=until))
 
     async def resume(self, *names: str) -> None:
-        await self.engine.change(lambda now: Suspension(self.book, names, now, suspended=False))
+        await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=False))
 
     async def trigger(self, name: str) -> str:
-        return await self.engine.change(partial(Trigger, self.book, name))
+        return await self.engine.apply(partial(Trigger, self.book, name))
 
-    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         for listener in self.listeners:
             listener.on_closed(work, record, last)
-        many = "" if record.number == 1 else f" x{record.number}"
+        many = "" if record.period_count == 1 else f" x{record.period_count}"
         assert last.nominal_time == record.last
         self._tell(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
 
@@ -255,7 +257,7 @@ class World:
         )
         self._tell(attempt.identity, attempt.nominal, what)
 
-    def on_ended(self, execution: Execution, end: End) -> None:
+    def on_ended(self, execution: Execution, end: RunEnd) -> None:
         for listener in self.listeners:
             listener.on_ended(execution, end)
         if end.result.value != "succeeded":
@@ -279,7 +281,7 @@ def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) 
     async def live() -> World:
         world = World(**keywords)
         await story(world)
-        await world.engine.abandon()
+        await world.engine.crash()
         return world
 
     return asyncio.run(live())

@@ -5,9 +5,9 @@ The life is the same each time. Out comes one JSON list with the names of the vi
 
 import json
 
-from kron.theory.meaning import Verdict
+from kron.theory.formula import TruthValue
 from tests.engine.jobs.world import HOUR, MINUTE, World, work
-from tests.hosts.krond.test_recording import lines_of
+from tests.trace.test_job_recorder import lines_of
 
 
 async def live(world: World) -> None:
@@ -34,7 +34,7 @@ async def live(world: World) -> None:
 def violated() -> list[str]:
     """Return the names of the properties that the life violates."""
     _, report = lines_of(live)
-    return [each.subject.name for each in report.findings if each.verdict is Verdict.VIOLATED]
+    return [each.property.name for each in report.findings if each.verdict is TruthValue.VIOLATED]
 
 
 if __name__ == "__main__":

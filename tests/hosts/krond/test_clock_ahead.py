@@ -8,24 +8,24 @@ from urllib.parse import urlencode
 
 import pytest
 
-from kron.adapters.sqlite_ledger.job_history import JobHistory
-from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
-from kron.adapters.system_now import system_now
-from kron.engine.jobs.job import Job
-from kron.hosts.krond.ahead import ahead_until, clock_ahead, next_run
-from kron.hosts.krond.definition import work_of
-from kron.hosts.krond.job_files import load_jobs
+from kron.adapters.files.job_files import load_jobs
+from kron.adapters.sqlite.job_history import SqliteJobHistory
+from kron.adapters.sqlite.job_ledger import SqliteJobLedger
+from kron.adapters.system_time import system_now
+from kron.engine.jobs.job_state import JobState
+from kron.hosts.krond.upcoming import ahead_until, clock_ahead, next_run
 from kron.instant import Instant, format_instant, parse_instant
-from kron.rules.answer import Answer as Answered
-from kron.rules.answer_text import sentence, to_dict
-from kron.rules.handled import Handled
+from kron.jobfile.host_job import work_of
 from kron.rules.job_record import JobRecord
-from kron.rules.work import Work
-from tests.cli.runner import Answer
+from kron.rules.job_spec import JobSpec
+from kron.rules.periods import HandledPeriods
+from kron.why.explanation import Explanation as Answered
+from kron.why.sentence import sentence, to_dict
+from tests.cli.kron_runner import Answer
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, work
-from tests.hosts.krond.daemon import NEVER, Krond
-from tests.hosts.krond.runner import krond as command
-from tests.hosts.krond.web.visitor import Visitor
+from tests.hosts.krond.command_runner import krond as command
+from tests.hosts.krond.krond_process import NEVER, Krond
+from tests.hosts.krond.web.page_client import PageClient
 
 JOBS = f"""
 [krond]
@@ -40,7 +40,7 @@ command = "true"
 """
 
 
-def lived_ahead(path: Path, start: Instant, *works: Work) -> None:
+def lived_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
     """Run jobs for an hour from a start on, and for five hours more by a clock that is five days ahead."""
 
     async def live() -> None:
@@ -52,7 +52,7 @@ def lived_ahead(path: Path, start: Instant, *works: Work) -> None:
         await world.crash(5 * DAY)
         await world.begin(*works)
         await world.clock.advance(5 * HOUR)
-        await world.engine.abandon()
+        await world.engine.crash()
 
     asyncio.run(live())
 
@@ -81,8 +81,8 @@ def asked(krond: Krond, *words: str) -> Any:
 
 
 def until_of(krond: Krond) -> str:
-    hourly = next(each for each in JobHistory(krond.state / "ledger.db").jobs() if each.name == "hourly")
-    return format_instant(hourly.served)
+    hourly = next(each for each in SqliteJobHistory(krond.state / "ledger.db").jobs() if each.name == "hourly")
+    return format_instant(hourly.handled_until)
 
 
 def words(krond: Krond) -> str:
@@ -141,7 +141,7 @@ def test_why_says_it_of_a_period_that_was_missed_by_the_clock_that_was_ahead(kro
 
 
 def test_the_pages_say_it(krond: Krond) -> None:
-    visitor, at = Visitor(krond), until_of(krond)
+    visitor, at = PageClient(krond), until_of(krond)
 
     overview, job, why = (
         visitor.get(path).words for path in ("/", "/jobs/hourly", f"/why?{urlencode({'job': 'hourly', 'at': at})}")
@@ -162,7 +162,7 @@ def test_explain_speaks_of_the_first_period_that_is_not_handled(krond: Krond) ->
 
 
 def answer_of(path: Path, at: Instant, now: Instant) -> Answered:
-    return Answered(JobHistory(path).inquire("a", at, now))
+    return Answered(SqliteJobHistory(path).inquire("a", at, now))
 
 
 def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Pa
     before, after, later = (answer_of(path, at, now) for now in (at - SECOND, at, until))
 
     said = f"; periods of a were handled while the clock was ahead, until {format_instant(until)}."
-    assert (before.episodes[0].ahead, after.episodes[0].ahead) == (until, None)
+    assert (before.periods[0].ahead, after.periods[0].ahead) == (until, None)
     assert sentence(before).endswith(said)
     assert sentence(after).endswith(said)
     assert "ahead" not in sentence(later)
@@ -189,21 +189,21 @@ def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path: Path
         world = World(now, SqliteJobLedger(path, guard=lambda: True))
         await world.begin(work("0 * * * * @win(after,10m)"))
         job = world.book.jobs["a"]
-        assert job.record.served == now
+        assert job.record.handled_until == now
         found = ahead_until(job, now)
-        await world.engine.abandon()
+        await world.engine.crash()
         return found
 
     assert asyncio.run(changed()) == until
-    assert answer_of(path, NOON + DAY, now).episodes[0].ahead == until
+    assert answer_of(path, NOON + DAY, now).periods[0].ahead == until
 
 
 # --- jobs in memory ---------------------------------------------------------------------------------------------------
 
 
-def job(line: str, name: str = "a", *, served: Instant = NOON, handled: Handled = Handled()) -> Job:  # noqa: B008
+def job(line: str, name: str = "a", *, served: Instant = NOON, handled: HandledPeriods = HandledPeriods()) -> JobState:  # noqa: B008
     made = work(line, name)
-    return Job(made, JobRecord(name, name, made.key, NOON - DAY, served), handled)
+    return JobState(made, JobRecord(name, name, made.definition_key, NOON - DAY, served), handled)
 
 
 def test_a_job_that_has_served_the_past_alone_is_not_ahead() -> None:
@@ -212,15 +212,17 @@ def test_a_job_that_has_served_the_past_alone_is_not_ahead() -> None:
 
 
 def test_periods_that_an_earlier_definition_handled_days_before_their_time_are_ahead() -> None:
-    days = Handled.of([NOON + HOUR, NOON + 3 * DAY])
+    days = HandledPeriods.from_nominals([NOON + HOUR, NOON + 3 * DAY])
 
     assert ahead_until(job("0 * * * *", handled=days), NOON) == NOON + 3 * DAY
     assert ahead_until(job("30 * * * *", handled=days), NOON) is None  # it does not wait for them
-    assert ahead_until(job("0 * * * *", handled=Handled.of([NOON + HOUR])), NOON) is None  # by a window around it
+    assert (
+        ahead_until(job("0 * * * *", handled=HandledPeriods.from_nominals([NOON + HOUR])), NOON) is None
+    )  # by a window around it
 
 
 def test_a_period_that_a_long_window_let_run_days_before_its_time_is_not_ahead() -> None:
-    handled = Handled.of([parse_instant("2026-03-06T12:00:00Z")])
+    handled = HandledPeriods.from_nominals([parse_instant("2026-03-06T12:00:00Z")])
     edited = job("0 12 */5 * * @win(around,120h) @seed(stable,salt=a)", handled=handled)
     at = parse_instant("2026-03-04T12:00:00Z")
 
@@ -242,7 +244,7 @@ def test_a_status_names_the_latest_of_many_jobs_and_counts_all() -> None:
 
 def test_the_next_run_is_the_first_of_all_jobs_that_are_not_suspended() -> None:
     held = job("10 * * * *", "held")
-    held.record = held.record._replace(suspended=True)
+    held.record = held.record._replace(is_suspended=True)
     jobs = [job("40 * * * *", "later"), held, job("20 * * * *", "sooner")]
 
     found = next_run(jobs, NOON)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.damage import execute
-from tests.hosts.krond.daemon import KROND, NEVER, Krond
+from tests.crash.damaged_ledger import execute
+from tests.hosts.krond.krond_process import KROND, NEVER, Krond
 
 JOBS = f"""
 [jobs.hello]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kron.hosts.krond.asking import asking
-from tests.hosts.krond.daemon import NEVER, Krond
-from tests.hosts.krond.web.visitor import Visitor
+from kron.hosts.krond.commands.control import connect
+from tests.hosts.krond.krond_process import NEVER, Krond
+from tests.hosts.krond.web.page_client import PageClient
 
 BAD = f'[jobs.c]\nschedule = "61 * * * *"\ncommand = "true"\n[jobs.d]\n{NEVER}\ncommand = "true"\n'
 
@@ -28,7 +28,7 @@ def write(file: Path, text: str, mode: int = 0o644) -> Path:
 
 def ask(krond: Krond, command: str) -> Any:
     """Return what krond answers on its socket."""
-    with asking(krond.state) as client:
+    with connect(krond.state) as client:
         return client.ask(command)
 
 
@@ -77,7 +77,7 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
     assert f"{folder / 'a.toml'}:1" in finding["message"]
     status = krond.ask("status")
     assert (status.returncode, f"failed at the start: {folder / 'c.toml'}:2: error: " in status.stdout) == (0, True)
-    visitor = Visitor(krond)
+    visitor = PageClient(krond)
     assert "kron_failed_files 3.0" in visitor.get("/metrics").body.split("\n")
     page = visitor.get("/").words
     assert (
@@ -102,7 +102,7 @@ def test_a_failed_file_whose_name_is_not_utf_8_keeps_krond_from_no_answer(krond:
     status, reload = krond.ask("status"), krond.ask("reload")
     assert (status.returncode, "\\udcff.toml:2: error: " in status.stdout) == (0, True)
     assert (reload.returncode, "\\udcff.toml:2: error: " in reload.stderr) == (1, True)
-    assert Visitor(krond).get("/").status == 200
+    assert PageClient(krond).get("/").status == 200
 
 
 @pytest.mark.slow

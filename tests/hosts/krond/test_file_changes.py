@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kron.hosts.krond.asking import asking
-from kron.hosts.krond.watch import (
+from kron.hosts.krond.commands.control import connect
+from kron.hosts.krond.file_watch import (
     KernelChanges,
-    find_places,
+    find_watched_directories,
     take_snapshot,
 )
-from tests.hosts.krond.daemon import NEVER, Krond
-from tests.hosts.krond.test_watch import in_a_loop
+from tests.hosts.krond.krond_process import NEVER, Krond
+from tests.hosts.krond.test_file_watch import in_a_loop
 
 # --- what the kernel reports ------------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ async def test_a_change_is_reported_by_the_kernel_and_by_a_snapshot(
 ) -> None:
     reported = asyncio.Event()
     changes = KernelChanges(reported.set)
-    changes.follow(find_places(given(folder), None))
+    changes.follow(find_watched_directories(given(folder), None))
     before = take_snapshot(given(folder), None)
 
     change(folder)
@@ -107,7 +107,7 @@ async def test_a_change_is_reported_by_the_kernel_and_by_a_snapshot(
 async def test_other_files_in_the_directory_are_no_change(folder: Path) -> None:
     reported = asyncio.Event()
     changes = KernelChanges(reported.set)
-    changes.follow(find_places(given(folder), None))
+    changes.follow(find_watched_directories(given(folder), None))
     before = take_snapshot(given(folder), None)
 
     (folder / "notes.txt").write_text("text", "utf-8")
@@ -123,9 +123,9 @@ async def test_other_files_in_the_directory_are_no_change(folder: Path) -> None:
 async def test_a_directory_that_is_made_again_is_reported_and_followed(folder: Path) -> None:
     reported = asyncio.Event()
     changes = KernelChanges(reported.set)
-    changes.follow(find_places(given(folder), None))
+    changes.follow(find_watched_directories(given(folder), None))
     for change in (shutil.rmtree, Path.mkdir, rewrite):
-        changes.follow(find_places(given(folder), None))
+        changes.follow(find_watched_directories(given(folder), None))
         changes._on_readable()
         reported.clear()
 
@@ -152,7 +152,7 @@ def wait_until_read(krond: Krond, *commands: str) -> None:
     found: list[str] = []
     while found != list(commands):
         krond.wait_for("Reloaded")
-        with asking(krond.state) as client:
+        with connect(krond.state) as client:
             found = [each["description"] for each in sorted(client.ask("jobs"), key=lambda job: str(job["name"]))]
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.hosts.krond.runner import GOOD, check, check_as_nobody, write
+from tests.hosts.krond.command_runner import GOOD, check, check_as_nobody, write
 
 
 @pytest.mark.parametrize("key", ["user", "group"])
@@ -82,9 +82,9 @@ def test_a_user_that_this_process_may_not_become_is_an_error(tmp_path: Path) -> 
     file = write(tmp_path, f'user = "root"\ngroup = "root"\n{GOOD}')
     program = (
         "import os, sys;"
-        "from kron.hosts.krond.host_checks import check_host; from kron.rules.files.reading import read_sources;"
-        "from kron.rules.files.source import Source, Format, Surroundings;"
-        "found = read_sources([Source('f', '/f', Format.TOML, sys.stdin.read())], Surroundings());"
+        "from kron.hosts.krond.host_checks import check_host; from kron.jobfile.reader import read_job_set;"
+        "from kron.jobfile.job_file import FileFormat, HostInfo, JobFile;"
+        "found = read_job_set([JobFile('f', '/f', FileFormat.TOML, sys.stdin.read())], HostInfo());"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
         "print([(f.field, f.message) for f in check_host(found)])"
     )

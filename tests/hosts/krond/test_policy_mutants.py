@@ -10,13 +10,13 @@ import pytest
 
 from tests.hosts.krond.policy_trial import violated
 from tests.mutation import PACKAGE, changed, mutate
-from tests.simulation.bugs.mutant import Mutant
-from tests.simulation.test_mutants import PROJECT
+from tests.simulator.bugs.mutant import Mutant
+from tests.simulator.test_mutants import PROJECT
 
 MUTANTS = (
     Mutant(
         "after a pause a period runs as soon as its window has begun",
-        "rules/coming.py",
+        "rules/periods.py",
         "return decision.window_start if decision.chosen_time is None else decision.chosen_time",
         "return decision.window_start",
         ("I8",),
@@ -24,25 +24,25 @@ MUTANTS = (
     ),
     Mutant(
         "after a pause nothing is too late",
-        "rules/outage.py",
-        "deadline = now.replace(microsecond=0) - policy.deadline - MICROSECOND",
-        "deadline = now.replace(microsecond=0) - policy.deadline - SECOND * 86400",
+        "rules/verdict.py",
+        "return now.replace(microsecond=0) - deadline - MICROSECOND",
+        "return now.replace(microsecond=0) - deadline - SECOND * 86400",
         ("I9",),
         "kron",
     ),
     Mutant(
         "a job that forbids overlaps runs beside itself",
         "rules/verdict.py",
-        "if active and policy.concurrency is Concurrency.FORBID:",
-        "if active and policy.concurrency is Concurrency.ALLOW:",
+        "Concurrency.FORBID: Overlap.SKIP,",
+        "Concurrency.FORBID: Overlap.START,",
         ("I10",),
         "kron",
     ),
     Mutant(
         "what has succeeded is tried again",
         "rules/job_record.py",
-        "AGAIN = frozenset({Result.FAILED,",
-        "AGAIN = frozenset({Result.SUCCEEDED, Result.FAILED,",
+        "RETRYABLE = frozenset({ResultCode.FAILED,",
+        "RETRYABLE = frozenset({ResultCode.SUCCEEDED, ResultCode.FAILED,",
         ("I11",),
         "kron",
     ),

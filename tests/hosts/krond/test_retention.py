@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from kron.adapters.process_runner.spool import Spool
+from kron.adapters.process.spool import Spool
 from kron.hosts.krond.retention import OutputRetention
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.krond.daemon import NEVER, Krond
+from tests.hosts.krond.krond_process import NEVER, Krond
 
 HELLO = f"[jobs.hello]\n{NEVER}\ncommand = ['true']\n"
 
@@ -53,7 +53,7 @@ def test_a_stop_that_is_asked_for_while_krond_loads_is_heeded(tmp_path: Path) ->
         "import os, signal, sys\n"
         "class Finder:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'kron.hosts.krond.run':\n"
+        "        if name == 'kron.hosts.krond.commands.run':\n"
         "            os.kill(os.getpid(), signal.SIGTERM)\n"
         "sys.meta_path.insert(0, Finder())\n",
         "utf-8",

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp
 
-from kron.hosts.listener.connections import Limits
-from kron.hosts.listener.door import open_door
-from kron.hosts.listener.server import Server
+from kron.web.connections import ConnectionLimits
+from kron.web.listener import HttpServer, bind
 
 _LONGEST = 60  # seconds until a test that waits for the end of a server gives up
 
@@ -59,12 +58,12 @@ def served(
     app: ASGIApp, *, patience: float = 30.0, most: int = 100, for_token: int = 0, for_client: int = 100
 ) -> Iterator[Place]:
     """Serve an application for a while."""
-    door = open_door("127.0.0.1:0")
+    door = bind("127.0.0.1:0")
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def serve() -> None:
-        limits = Limits(most, for_token=for_token, for_client=for_client, patience=patience)
-        server, over = Server(door, app, limits=limits), asyncio.Event()
+        limits = ConnectionLimits(most, for_token=for_token, for_client=for_client, patience=patience)
+        server, over = HttpServer(door, app, limits=limits), asyncio.Event()
         await server.open()
         ready.set_result((asyncio.get_running_loop(), over))
         await over.wait()

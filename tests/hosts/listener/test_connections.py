@@ -2,9 +2,9 @@
 
 import pytest
 
-from kron.hosts.listener.connections import Connections, Limits, client_of
+from kron.web.connections import ConnectionLimits, Connections, client_of
 
-LIMITS = Limits(6, for_token=2, for_client=3)
+LIMITS = ConnectionLimits(6, for_token=2, for_client=3)
 
 
 @pytest.fixture
@@ -87,6 +87,6 @@ def test_addresses_that_one_client_can_have_are_one_client(one: str, other: str,
 
 
 def test_a_server_with_few_descriptors_has_its_limits_in_proportion() -> None:
-    assert Limits().within(1000) == Limits()
-    assert Limits().within(50) == Limits(50, for_token=5, for_client=32)
-    assert Limits().within(8) == Limits(8, for_token=0, for_client=8)
+    assert ConnectionLimits().within(1000) == ConnectionLimits()
+    assert ConnectionLimits().within(50) == ConnectionLimits(50, for_token=5, for_client=32)
+    assert ConnectionLimits().within(8) == ConnectionLimits(8, for_token=0, for_client=8)

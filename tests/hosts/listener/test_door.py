@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from kron.errors import AddressInUseError, ListenError
-from kron.hosts.listener.door import Door, open_door
+from kron.web.listener import ListenSocket, bind
 from tests.attacks.squatter import with_full_backlog
 
 
 @pytest.fixture
-def door(request: pytest.FixtureRequest) -> Iterator[Door]:
-    found = open_door(request.param)
+def door(request: pytest.FixtureRequest) -> Iterator[ListenSocket]:
+    found = bind(request.param)
     yield found
     found.close()
 
@@ -25,7 +25,7 @@ everywhere = pytest.mark.parametrize("door", ["0.0.0.0:0"], indirect=True)
 
 
 @loopback
-def test_port_0_is_any_port_and_the_name_has_the_real_one(door: Door) -> None:
+def test_port_0_is_any_port_and_the_name_has_the_real_one(door: ListenSocket) -> None:
     assert door.name == f"127.0.0.1:{door.port}"
     assert door.port > 0
     assert door.needs_token
@@ -34,8 +34,8 @@ def test_port_0_is_any_port_and_the_name_has_the_real_one(door: Door) -> None:
 
 @loopback
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:80", "localhost", "LOCALHOST:9", "[::1]:9"])
-def test_a_loopback_door_is_known_by_every_name_of_it(door: Door, host: str) -> None:
-    assert door.knows(host)
+def test_a_loopback_door_is_known_by_every_name_of_it(door: ListenSocket, host: str) -> None:
+    assert door.accepts_host(host)
 
 
 @loopback
@@ -53,21 +53,21 @@ def test_a_loopback_door_is_known_by_every_name_of_it(door: Door, host: str) -> 
         "[::1]x",
     ],
 )
-def test_a_foreign_name_is_not_known(door: Door, host: str) -> None:
-    assert not door.knows(host)
+def test_a_foreign_name_is_not_known(door: ListenSocket, host: str) -> None:
+    assert not door.accepts_host(host)
 
 
 @everywhere
-def test_a_door_to_all_is_exposed_and_known_by_addresses_and_the_name_of_the_host(door: Door) -> None:
+def test_a_door_to_all_is_exposed_and_known_by_addresses_and_the_name_of_the_host(door: ListenSocket) -> None:
     assert door.is_exposed
-    assert all(door.knows(host) for host in ("10.0.0.1:80", "[fe80::1]", "localhost", socket.gethostname()))
-    assert not door.knows("evil.example")
+    assert all(door.accepts_host(host) for host in ("10.0.0.1:80", "[fe80::1]", "localhost", socket.gethostname()))
+    assert not door.accepts_host("evil.example")
 
 
 @loopback
-def test_an_address_in_use_is_refused(door: Door) -> None:
+def test_an_address_in_use_is_refused(door: ListenSocket) -> None:
     with pytest.raises(AddressInUseError, match="Address already in use; choose another"):
-        open_door(door.name)
+        bind(door.name)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_an_address_in_use_is_refused(door: Door) -> None:
 )
 def test_an_address_that_cannot_be_had_says_why(address: str, reason: str) -> None:
     with pytest.raises(ListenError) as caught:
-        open_door(address)
+        bind(address)
 
     assert reason in caught.value.message
 
@@ -90,23 +90,23 @@ def test_a_path_is_for_its_owner_alone_needs_no_token_and_is_gone_at_the_end(tmp
     path = tmp_path / ("long" * 40) / "socket"
     path.parent.mkdir()
 
-    door = open_door(f"unix:{path}")
+    door = bind(f"unix:{path}")
 
     assert (stat.S_IMODE(path.stat().st_mode), door.needs_token, door.is_exposed) == (0o600, False, False)
     assert door.name == f"unix:{path}"
-    assert door.knows("whoever")
+    assert door.accepts_host("whoever")
     door.close()
     assert not path.exists()
 
 
 def test_what_a_crash_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
     path = tmp_path / "socket"
-    left = open_door(f"unix:{path}")
+    left = bind(f"unix:{path}")
     left.socket.close()
-    door = open_door(f"unix:{path}")
+    door = bind(f"unix:{path}")
 
     with pytest.raises(AddressInUseError, match="Address already in use"):
-        open_door(f"unix:{path}")
+        bind(f"unix:{path}")
 
     assert path.is_socket()
     door.close()
@@ -114,7 +114,7 @@ def test_what_a_crash_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) 
 
 def test_a_path_whose_owner_accepts_nothing_is_in_use_and_not_waited_for(tmp_path: Path) -> None:
     with with_full_backlog(tmp_path / "state"), pytest.raises(AddressInUseError, match="Address already in use"):
-        open_door(f"unix:{tmp_path}/state/control.sock")
+        bind(f"unix:{tmp_path}/state/control.sock")
 
 
 @pytest.mark.parametrize("what", ["file", "link"])
@@ -126,7 +126,7 @@ def test_a_path_at_which_something_else_lies_is_refused_and_left(tmp_path: Path,
         os.symlink(tmp_path / "elsewhere", path)  # noqa: PTH211
 
     with pytest.raises(ListenError, match="no socket"):
-        open_door(f"unix:{path}")
+        bind(f"unix:{path}")
 
     assert path.is_symlink() == (what == "link")
     assert not (tmp_path / "elsewhere").exists()

@@ -6,8 +6,8 @@ from contextlib import suppress
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from kron.hosts.krond.web.site import View, make_site
-from kron.hosts.listener.connections import trust_client
+from kron.hosts.krond.web.app import PageProbes, create_app
+from kron.web.connections import trust_client
 from tests.hosts.listener.served import Place, read_reply, served
 
 ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
@@ -116,7 +116,7 @@ def test_a_loop_that_does_not_turn_is_not_healthy() -> None:
     async def metrics() -> bytes:
         return b"numbers"
 
-    with served(make_site(View(lambda: False, metrics))) as place:
+    with served(create_app(PageProbes(lambda: False, metrics))) as place:
         assert place.ask("/healthz").status == 503
         assert place.ask("/metrics").body == "numbers"
         assert [place.ask(path).status for path in ("/", "/healthz/", "/../etc/passwd")] == [404, 404, 404]

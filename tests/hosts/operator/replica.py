@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.hosts.operator.log import Log
-from kron.hosts.operator.reign import Realm, Reign
+from kron.hosts.operator.leader_session import LeaderSession, Realm
+from kron.hosts.operator.log import OperatorLog
 from kron.hosts.operator.world import World
 from kron.instant import Instant
-from tests.hosts.operator.cluster import Cluster
+from tests.hosts.operator.fake_cluster import Cluster
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -49,7 +49,7 @@ class Replica:
         self.leads = True
         self.world = World(self.clock.now)
         self._stream = io.StringIO()
-        self._reign: Reign | None = None
+        self._reign: LeaderSession | None = None
         self._armed: Instant | None = None
 
     async def sync(self) -> None:
@@ -62,7 +62,7 @@ class Replica:
         if self._armed is None:
             await self.sync()
         assert self._armed is not None
-        log = Log(self._stream, self.clock.now)
+        log = OperatorLog(self._stream, self.clock.now)
         realm = Realm(
             self.cluster,
             self.world,
@@ -75,8 +75,8 @@ class Replica:
             "life",
             self._see_again,
         )
-        self._reign = Reign(realm)
-        await self._reign.begin(self._armed)
+        self._reign = LeaderSession(realm)
+        await self._reign.start(self._armed)
         await self.clock.advance(timedelta())
         return self
 
@@ -87,7 +87,7 @@ class Replica:
         """End the reign; what is under way is finished."""
         assert self._reign is not None
         reign, self._reign = self._reign, None
-        await reign.end()
+        await reign.stop()
 
     async def crash(self) -> None:
         """Be gone, without another word to the cluster."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tests.hosts.operator.cluster import Cluster
+from tests.hosts.operator.fake_cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
 MANY = 400

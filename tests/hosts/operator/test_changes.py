@@ -1,6 +1,6 @@
 """What edits of KronJobs do while an operator leads: other definitions, suspension, wrong specs, deletion."""
 
-from tests.hosts.operator.cluster import refused
+from tests.hosts.operator.fake_cluster import refused
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import jobs_fail
 

@@ -1,6 +1,6 @@
 """A whole operator: whether it is ready, who leads, and what it asks while nothing happens."""
 
-from tests.hosts.operator.process import Process
+from tests.hosts.operator.controller_process import Process
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, at_noon, live
 
 AT_ONE_PAST = "1 12 * * *"

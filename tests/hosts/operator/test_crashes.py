@@ -7,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kron.adapters.cluster.api import Verb
-from kron.adapters.cluster.resources import Resource
+from kron.adapters.kubernetes.client import Verb
+from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError, ApiUnreachableError
-from tests.hosts.operator.cluster import Cluster
-from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.outcomes import periods_with_two_outcomes, periods_without_outcome
+from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
 UNREACHABLE = ApiUnreachableError(server="https://test", reason="reset")
 
@@ -166,6 +167,85 @@ def test_a_job_that_ran_before_the_status_was_written_is_found_after_a_restart()
     live(story())
 
 
+def _creates_a_job_and_no_status(cluster: Cluster) -> None:
+    """Let the server lose everything after the next creation of a Job: the leader has crashed there."""
+    is_made = [False]
+
+    def fault(verb: Verb, resource: Resource) -> ApiError | None:
+        was_made = is_made[0]
+        is_made[0] = was_made or (verb, resource.label) == ("create", "jobs")
+        return UNREACHABLE if was_made else None
+
+    cluster.before = fault
+
+
+def test_periods_that_a_job_superseded_have_their_outcome_after_a_crash_before_the_status() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "*/5 * * * *", policy={"concurrency": "allow", "deadline": "15m"})
+        await cluster.clock.advance(12 * MINUTE)
+        _creates_a_job_and_no_status(cluster)
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(2 * SECOND)
+        await first.crash()
+        cluster.before = None
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert [period for period, _ in cluster.created()] == ["12:10"]
+        assert cluster.outcomes() == [("12:05", "skipped", "Superseded"), ("12:10", "executed", "")]
+
+    live(story())
+
+
+def test_a_job_that_another_one_replaced_before_it_was_created_is_not_created_after_a_crash() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "*/5 * * * *", policy={"concurrency": "replace", "deadline": "1h"})
+        first = await Replica(cluster).lead()
+        cluster.before = lambda _verb, resource: refused(429, "TooManyRequests") if resource.plural == "jobs" else None
+        await cluster.clock.advance(10 * MINUTE - SECOND)
+        cluster.before = lambda _verb, resource: (
+            UNREACHABLE
+            if resource.subresource == "status"
+            else refused(429, "TooManyRequests")
+            if resource.plural == "jobs" and cluster.clock.now() < NOON + 10 * MINUTE
+            else None
+        )
+        await cluster.clock.advance(5 * SECOND)
+        await first.crash()
+        cluster.before = None
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert [period for period, _ in cluster.created()] == ["12:10"]
+        assert cluster.outcomes() == [("12:05", "skipped", "Superseded"), ("12:10", "executed", "")]
+
+    live(story())
+
+
+def test_what_was_missed_before_the_first_job_is_told_after_a_crash_before_the_status() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "*/5 * * * *", policy={"concurrency": "allow", "deadline": "0s"})
+        await cluster.clock.advance(12 * MINUTE)
+        cluster.before = lambda _verb, resource: UNREACHABLE if resource.subresource == "status" else None
+        first = await Replica(cluster).lead()
+        await cluster.clock.advance(4 * MINUTE)
+        await first.crash()
+        cluster.before = None
+
+        await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        assert [period for period, _ in cluster.created()] == ["12:15"]
+        assert periods_without_outcome(cluster, "a") == []
+
+    live(story())
+
+
 def test_a_definition_changed_while_nobody_looked_runs_nothing_by_itself() -> None:
     async def story() -> None:
         cluster = at_noon()
@@ -271,6 +351,9 @@ def test_any_series_of_crashes_leaves_one_job_and_one_outcome_for_a_period(lives
         await cluster.clock.advance(20 * MINUTE)
 
         check(cluster, *names)
+        for name in names:
+            assert periods_without_outcome(cluster, name) == []
+            assert periods_with_two_outcomes(cluster, name) == []
         for at, job in cluster.made:
             chosen = job["metadata"]["annotations"]["kron.io/chosen-time"]
             assert f"{at:%Y-%m-%dT%H:%M:%SZ}" >= chosen

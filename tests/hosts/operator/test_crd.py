@@ -4,19 +4,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kron.hosts.manifests import read_manifests
-from kron.rules.kronjob.crd import crd
+from kron.adapters.kubernetes.manifests import read_manifests
+from kron.kronjob.crd import crd
+from tests import forked
 
 FILE = Path(__file__).parents[3] / "deploy" / "crd.yaml"
 
 
 def test_the_command_prints_the_file_that_is_shipped() -> None:
-    command = [sys.executable, "-c", "from kron.hosts.operator.main import main; main()", "crd"]
+    done = forked.run("kron-operator", "crd")
 
-    done = subprocess.run(command, capture_output=True, check=False)
-
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == FILE.read_bytes()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == FILE.read_bytes().decode()
 
 
 def test_the_file_says_what_the_rules_say() -> None:
@@ -24,7 +23,9 @@ def test_the_file_says_what_the_rules_say() -> None:
 
 
 def test_without_its_libraries_the_command_says_what_to_install() -> None:
-    code = "import sys; sys.modules['yaml'] = None; from kron.hosts.operator.main import main; main()"
+    code = (
+        "import sys; sys.modules['yaml'] = None; from kron.entry_points import kron_operator_main; kron_operator_main()"
+    )
 
     done = subprocess.run([sys.executable, "-c", code, "crd"], capture_output=True, text=True, check=False)
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from kron.instant import format_instant
+from tests.hosts.operator.fake_cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import UNREACHABLE
 
@@ -54,5 +56,59 @@ def test_a_clean_up_that_is_refused_is_tried_again_later_each_time_however_many_
 
         assert 5 < len(tries) < 20  # 0.5 s, 1 s, 2 s, 4 s, and then each 5 s
         assert cluster.names() == []
+
+    live(story())
+
+
+def leave(cluster: Cluster, *, is_counted: bool) -> None:
+    """Ask for the deletion of the KronJob, which a finalizer keeps."""
+    key = ("kronjobs", "ns", "a")
+    metadata = {**cluster.objects[key]["metadata"], "deletionTimestamp": format_instant(cluster.clock.now())}
+    metadata["generation"] += is_counted
+    cluster._put(key, {**cluster.objects[key], "metadata": metadata})
+
+
+@pytest.mark.parametrize("is_counted", [True, False], ids=["another generation", "the same generation"])
+def test_a_kronjob_that_is_being_deleted_and_kept_by_a_finalizer_starts_nothing(*, is_counted: bool) -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *", policy={"concurrency": "allow", "deadline": "1h"})
+        await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+        leave(cluster, is_counted=is_counted)
+
+        await cluster.clock.advance(5 * MINUTE)
+
+        assert cluster.created() == [("12:01", "12:01:00")]
+
+    live(story())
+
+
+def test_a_job_that_could_not_be_created_is_given_up_when_its_kronjob_is_deleted() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "0 * * * *", policy={"deadline": "1h"})
+        await Replica(cluster).lead()
+        cluster.before = lambda verb, _resource: UNREACHABLE if verb == "create" else None
+        await cluster.clock.advance(HOUR + SECOND)
+        leave(cluster, is_counted=True)
+        cluster.before = None
+        await cluster.clock.advance(MINUTE)
+
+        assert cluster.made == []
+
+    live(story())
+
+
+def test_a_kronjob_that_a_new_leader_finds_in_deletion_starts_nothing() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *")
+        leave(cluster, is_counted=True)
+        await Replica(cluster).lead()
+
+        await cluster.clock.advance(5 * MINUTE)
+
+        assert cluster.made == []
 
     live(story())

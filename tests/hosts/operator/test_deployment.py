@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from kron.hosts.manifests import read_manifests
+from kron.adapters.kubernetes.manifests import read_manifests
 from kron.hosts.operator.commands import operator
-from kron.hosts.operator.deployment import Objects, cluster_wide, in_one_namespace
+from kron.hosts.operator.deployment import Objects, cluster_objects, namespaced_objects
 
 FOLDER = Path(__file__).parents[3] / "deploy"
-BOTH = pytest.mark.parametrize("objects", [cluster_wide("ns"), in_one_namespace("ns")], ids=["cluster", "namespace"])
+BOTH = pytest.mark.parametrize(
+    "objects", [cluster_objects("ns"), namespaced_objects("ns")], ids=["cluster", "namespace"]
+)
 
 
 def printed(*arguments: str) -> Result:
@@ -75,9 +77,9 @@ def test_the_objects_are_those_that_the_page_names() -> None:
 
     guards = ["PodDisruptionBudget", "NetworkPolicy"]
 
-    assert [each["kind"] for each in cluster_wide()] == [*kinds, "PriorityClass", "Deployment", *guards, "Service"]
+    assert [each["kind"] for each in cluster_objects()] == [*kinds, "PriorityClass", "Deployment", *guards, "Service"]
     alone = ["ServiceAccount", "Role", "RoleBinding", "Deployment", *guards]
-    assert [each["kind"] for each in in_one_namespace()] == alone
+    assert [each["kind"] for each in namespaced_objects()] == alone
 
 
 @BOTH
@@ -86,7 +88,7 @@ def test_everything_has_one_name(objects: Objects) -> None:
 
 
 def test_for_one_namespace_nothing_lies_outside_of_it() -> None:
-    assert {each["metadata"].get("namespace") for each in in_one_namespace("ns")} == {"ns"}
+    assert {each["metadata"].get("namespace") for each in namespaced_objects("ns")} == {"ns"}
 
 
 @BOTH
@@ -97,7 +99,7 @@ def test_a_namespace_is_written_in_metadata_and_subjects_only(objects: Objects) 
 
 
 def test_the_rights_are_these_and_no_others() -> None:
-    objects = cluster_wide()
+    objects = cluster_objects()
 
     assert rights(one(objects, "ClusterRole")) == {
         "kron.io kronjobs": "list watch",
@@ -112,10 +114,10 @@ def test_the_rights_are_these_and_no_others() -> None:
 
 
 def test_for_one_namespace_the_rights_are_the_same() -> None:
-    everywhere = cluster_wide()
+    everywhere = cluster_objects()
 
     both = rights(one(everywhere, "ClusterRole")) | rights(one(everywhere, "Role"))
-    assert rights(one(in_one_namespace(), "Role")) == both
+    assert rights(one(namespaced_objects(), "Role")) == both
 
 
 def rights(role: Any) -> dict[str, str]:
@@ -169,7 +171,7 @@ def test_two_replicas_are_probed_where_they_listen(objects: Objects) -> None:
 
 
 def test_the_service_finds_the_pods() -> None:
-    objects = cluster_wide()
+    objects = cluster_objects()
     labels = one(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]
 
     assert one(objects, "Service")["spec"]["selector"] == labels
@@ -177,8 +179,8 @@ def test_the_service_finds_the_pods() -> None:
 
 
 def test_for_one_namespace_the_pods_are_told_their_own() -> None:
-    (container,) = pod(in_one_namespace())["containers"]
-    (cluster,) = pod(cluster_wide())["containers"]
+    (container,) = pod(namespaced_objects())["containers"]
+    (cluster,) = pod(cluster_objects())["containers"]
 
     (variable,) = container["env"]
     assert variable["name"] == "KRON_OPERATOR_NAMESPACE"
@@ -187,7 +189,7 @@ def test_for_one_namespace_the_pods_are_told_their_own() -> None:
 
 
 def test_the_variable_of_the_pods_is_one_that_the_operator_reads() -> None:
-    (container,) = pod(in_one_namespace())["containers"]
+    (container,) = pod(namespaced_objects())["containers"]
     subcommand, *rest = container["args"]
     runner = CliRunner(env={container["env"][0]["name"]: "team-a"})
 
@@ -198,5 +200,5 @@ def test_the_variable_of_the_pods_is_one_that_the_operator_reads() -> None:
 
 
 def test_the_files_say_what_the_code_says() -> None:
-    assert read_manifests((FOLDER / "operator.yaml").read_text("utf-8")) == cluster_wide()
-    assert read_manifests((FOLDER / "namespaced.yaml").read_text("utf-8")) == in_one_namespace()
+    assert read_manifests((FOLDER / "operator.yaml").read_text("utf-8")) == cluster_objects()
+    assert read_manifests((FOLDER / "namespaced.yaml").read_text("utf-8")) == namespaced_objects()

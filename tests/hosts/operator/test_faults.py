@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from kron.adapters.cluster.api import Verb
-from kron.adapters.cluster.resources import Resource
+from kron.adapters.kubernetes.client import Verb
+from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError, ApiUnreachableError
-from tests.hosts.operator.cluster import refused
+from tests.hosts.operator.fake_cluster import refused
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 
 UNREACHABLE = ApiUnreachableError(server="https://test", reason="reset")

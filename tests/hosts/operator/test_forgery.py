@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from kron.instant import parse_instant
-from kron.rules.kronjob.child import own_name
-from tests.hosts.operator.cluster import Cluster
+from kron.kronjob.child_job import canonical_name
+from tests.hosts.operator.fake_cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, Replica, at_noon, live
 
 ONE = "2026-03-02T13:00:00Z"
-OWN = own_name("ns/a", parse_instant(ONE))
+OWN = canonical_name("ns/a", parse_instant(ONE))
 NOTES = {"kron.io/identity": "ns/a", "kron.io/period-id": ONE, "kron.io/chosen-time": ONE}
 
 

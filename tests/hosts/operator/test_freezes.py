@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from kron.hosts.operator.controller import Options
-from tests.hosts.operator.cluster import Cluster
-from tests.hosts.operator.process import OPTIONS, Process
+from kron.hosts.operator.controller import OperatorConfig
+from tests.hosts.operator.controller_process import OPTIONS, Process
+from tests.hosts.operator.fake_cluster import Cluster
 from tests.hosts.operator.replica import MINUTE, SECOND, at_noon, live
 
 ALONE = replace(OPTIONS, leader_elect=False)
@@ -35,7 +35,7 @@ def outcomes(cluster: Cluster) -> list[tuple[str, str, str, int]]:
 
 
 @BOTH
-def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded(options: Options) -> None:
+def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded(options: OperatorConfig) -> None:
     async def story() -> None:
         cluster = minutely()
         process = Process(cluster, options)
@@ -67,7 +67,7 @@ def test_after_a_stall_each_period_is_judged() -> None:
 
 @BOTH
 def test_a_job_that_ended_in_a_freeze_does_not_skip_the_newest_period_though_the_watch_is_behind(
-    options: Options,
+    options: OperatorConfig,
 ) -> None:
     async def story() -> None:
         cluster = minutely()
@@ -85,7 +85,7 @@ def test_a_job_that_ended_in_a_freeze_does_not_skip_the_newest_period_though_the
 
 
 @BOTH
-def test_a_kronjob_that_was_suspended_in_a_freeze_runs_nothing_after_it(options: Options) -> None:
+def test_a_kronjob_that_was_suspended_in_a_freeze_runs_nothing_after_it(options: OperatorConfig) -> None:
     async def story() -> None:
         cluster = minutely()
         process = Process(cluster, options)

@@ -2,7 +2,7 @@
 
 from kron.decision.decide import decide
 from kron.errors import ApiRefusedError
-from tests.hosts.operator.process import Process
+from tests.hosts.operator.controller_process import Process
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import jobs_fail
 from tests.hosts.operator.test_races import the_job
@@ -15,6 +15,7 @@ def test_a_kronjob_made_while_no_operator_ran_owns_what_was_chosen_since() -> No
         await cluster.clock.advance(2 * HOUR + MINUTE)
 
         await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
 
         assert cluster.created() == [("14:00", "14:01:00")]
         assert cluster.outcomes() == [("13:00", "skipped", "Superseded"), ("14:00", "executed", "")]

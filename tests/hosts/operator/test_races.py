@@ -3,8 +3,9 @@
 import asyncio
 from typing import Any
 
-from kron.adapters.cluster.resources import JOBS, Resource
-from tests.hosts.operator.cluster import Cluster
+from kron.adapters.kubernetes.resources import JOBS, Resource
+from kron.hosts.operator.world import World
+from tests.hosts.operator.fake_cluster import Cluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 
 
@@ -160,3 +161,45 @@ async def the_job() -> dict[str, Any]:
     await Replica(cluster).lead()
     await cluster.clock.advance(HOUR)
     return cluster.made[0][1]
+
+
+def made_again(cluster: Cluster, world: World, name: str) -> None:
+    """Delete a Job and create another one of its name, which nobody owns; a world sees the second only."""
+    cluster.hide(world)
+    cluster.delete("jobs", name)
+    cluster.job(name)
+    cluster.show(world)
+
+
+def test_a_job_that_is_deleted_and_created_again_unseen_does_not_hold_up_the_next_period() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *", policy={"concurrency": "forbid"})
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+        made_again(cluster, replica.world, cluster.names()[0])
+
+        await cluster.clock.advance(MINUTE)
+
+        assert cluster.created() == [("12:01", "12:01:00"), ("12:02", "12:02:00")]
+
+    live(story())
+
+
+def test_a_job_that_is_deleted_and_created_again_before_the_answer_holds_up_nothing() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *", policy={"concurrency": "forbid"})
+        replica = await Replica(cluster).lead()
+
+        def remake(verb: str, resource: Resource) -> None:
+            if (verb, resource.label) == ("create", "jobs"):
+                cluster.after = None
+                made_again(cluster, replica.world, cluster.names()[0])
+
+        cluster.after = remake
+        await cluster.clock.advance(2 * MINUTE)
+
+        assert cluster.created() == [("12:01", "12:01:00"), ("12:02", "12:02:00")]
+
+    live(story())

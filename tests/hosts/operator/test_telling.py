@@ -2,10 +2,10 @@
 
 import pytest
 
-from kron.adapters.cluster.api import Verb
-from kron.adapters.cluster.resources import Resource
+from kron.adapters.kubernetes.client import Verb
+from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError
-from tests.hosts.operator.cluster import Cluster, refused
+from tests.hosts.operator.fake_cluster import Cluster, refused
 from tests.hosts.operator.replica import HOUR, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import UNREACHABLE, jobs_fail
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from kron.errors import ApiError
-from kron.hosts.operator.seen import SeenJob, SeenKronJob, see_job
 from kron.hosts.operator.world import World, job_view, kronjob_view
-from tests.hosts.operator.cluster import FENCE
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
+from tests.hosts.operator.fake_cluster import FENCE
 from tests.hosts.operator.replica import NOON
 
 
@@ -13,10 +13,10 @@ class Onlooker:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def on_kronjob(self, before: SeenKronJob | None, after: SeenKronJob | None) -> None:
+    def on_kronjob(self, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
         self.heard.append(f"kronjob {'new' if before is None else 'gone' if after is None else 'changed'}")
 
-    def on_job(self, before: SeenJob | None, after: SeenJob | None) -> None:
+    def on_job(self, before: ChildJob | None, after: ChildJob | None) -> None:
         self.heard.append(f"job {'new' if before is None else 'gone' if after is None else 'changed'}")
 
 
@@ -44,19 +44,19 @@ def a_kronjob(*, version: int = 5, generation: int = 1, uid: str = "u", **spec: 
 
 def test_an_event_that_is_older_than_what_is_known_is_left() -> None:
     world, onlooker = a_world()
-    world.put_job(see_job(a_job(version=10)))
+    world.put_job(parse_job(a_job(version=10)))
 
-    world.put_job(see_job(a_job(version=9, active=1)))
+    world.put_job(parse_job(a_job(version=9, active=1)))
 
-    assert world.jobs["ns", "a-1"].version == "10"
+    assert world.jobs["ns", "a-1"].resource_version == "10"
     assert onlooker.heard == ["job new"]
 
 
 def test_what_is_missing_in_a_whole_list_is_gone() -> None:
     world, onlooker = a_world()
-    world.put_job(see_job(a_job()))
+    world.put_job(parse_job(a_job()))
 
-    job_view(world, "", tell, FENCE).replace({}, "20")
+    list(job_view(world, "", tell, FENCE).replace({}, "20"))
 
     assert world.jobs == {}
     assert onlooker.heard == ["job new", "job gone"]
@@ -64,18 +64,18 @@ def test_what_is_missing_in_a_whole_list_is_gone() -> None:
 
 def test_what_was_created_after_a_list_was_made_is_not_missing_in_it() -> None:
     world, _ = a_world()
-    world.put_job(see_job(a_job(version=30)))
+    world.put_job(parse_job(a_job(version=30)))
 
-    job_view(world, "", tell, FENCE).replace({}, "20")
+    list(job_view(world, "", tell, FENCE).replace({}, "20"))
 
     assert [job.name for job in world.jobs.values()] == ["a-1"]
 
 
 def test_a_list_of_one_namespace_says_nothing_about_another() -> None:
     world, _ = a_world()
-    world.put_job(see_job(a_job()))
+    world.put_job(parse_job(a_job()))
 
-    job_view(world, "other", tell, FENCE).replace({}, "20")
+    list(job_view(world, "other", tell, FENCE).replace({}, "20"))
 
     assert world.jobs
 
@@ -83,8 +83,8 @@ def test_a_list_of_one_namespace_says_nothing_about_another() -> None:
 def test_jobs_are_found_by_their_owner_as_long_as_they_are_there() -> None:
     world, _ = a_world()
     seen = world.see_kronjob(a_kronjob())
-    world.put_job(see_job(a_job("a-1")))
-    world.put_job(see_job(a_job("b-1", owner="somebody else")))
+    world.put_job(parse_job(a_job("a-1")))
+    world.put_job(parse_job(a_job("b-1", owner="somebody else")))
     assert [job.name for job in world.jobs_of(seen)] == ["a-1"]
 
     world.remove_job(("ns", "a-1"), "6")
@@ -138,12 +138,12 @@ def test_a_job_that_is_being_deleted_is_active_until_it_is_gone() -> None:
     document = a_job()
     document["metadata"]["deletionTimestamp"] = "2026-03-02T12:00:00Z"
 
-    assert see_job(document).is_active
+    assert parse_job(document).is_active
 
 
 def test_a_job_is_over_when_it_is_complete_or_failed_and_not_before() -> None:
     def state(kind: str, status: str) -> bool | None:
-        return see_job(a_job(conditions=[{"type": kind, "status": status}])).succeeded
+        return parse_job(a_job(conditions=[{"type": kind, "status": status}])).succeeded
 
     assert state("Complete", "True") is True
     assert state("Failed", "True") is False

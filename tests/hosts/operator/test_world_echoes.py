@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kron.hosts.operator.seen import SeenJob, SeenKronJob
 from kron.hosts.operator.world import World
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from tests.hosts.operator.replica import NOON
 
 
@@ -13,11 +13,11 @@ class Onlooker:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def on_kronjob(self, _before: SeenKronJob | None, after: SeenKronJob | None) -> None:
-        self.told.append("gone" if after is None else after.version)
+    def on_kronjob(self, _before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
+        self.told.append("gone" if after is None else after.resource_version)
 
-    def on_job(self, _before: SeenJob | None, after: SeenJob | None) -> None:
-        self.told.append("gone" if after is None else after.version)
+    def on_job(self, _before: ChildJob | None, after: ChildJob | None) -> None:
+        self.told.append("gone" if after is None else after.resource_version)
 
 
 def _world() -> tuple[World, Onlooker]:
@@ -58,7 +58,7 @@ def test_another_object_of_the_same_name_is_another_one() -> None:
         world.put_kronjob(world.see_kronjob(_document("7", uid)))
         world.put_job(world.see_job(_document("7", uid)))
 
-    assert onlooker.told == ["7", "7", "7", "7"]
+    assert onlooker.told == ["7", "7", "7", "gone", "7"]  # the first Job is gone before the other one is there
     assert world.kronjobs["ns", "a"].uid == world.jobs["ns", "a"].uid == "u-2"
 
 

@@ -1,25 +1,27 @@
-"""asked_for(job, accepted, host, now) -> Execution of no period; unbegun(…): one that never begins, with its row."""
+"""manual_run(…) -> Execution without a period; never_started(…) -> one that never begins, with its row."""
 
 from kron.engine.jobs.execution import Ending, Execution
 from kron.engine.jobs.host import Host
-from kron.engine.jobs.job import Accepted, Job
+from kron.engine.jobs.job_state import JobState, RunRequest
 from kron.instant import Instant
-from kron.rules.job_record import Attempt, Result
+from kron.rules.job_record import ResultCode, RunStart
 
-DISPLACED = Ending(not_started="it had not begun when something else took its place")
-TOO_LATE = Ending(not_started="it had not begun when the host was asked to stop")
+REPLACED_BEFORE_START = Ending(not_started="it had not begun when something else took its place")
+STOPPED_BEFORE_START = Ending(not_started="it had not begun when the host was asked to stop")
 
 
-def asked_for(job: Job, accepted: Accepted, host: Host, now: Instant) -> Execution:
+def manual_run(job: JobState, accepted: RunRequest, host: Host, now: Instant) -> Execution:
     """Return an execution that belongs to no period."""
-    attempt = Attempt(
-        accepted.run_id, job.record.identity, accepted.kind, None, None, 1, now, job.record.definition, host.boot
+    attempt = RunStart(
+        accepted.run_id, job.record.identity, accepted.kind, None, None, 1, now, job.record.definition_key, host.boot
     )
     return Execution(attempt, job.work, host.clock.monotonic())
 
 
-def unbegun(job: Job, accepted: Accepted, host: Host, now: Instant, why: Result = Result.REPLACED) -> Execution:
+def never_started(
+    job: JobState, accepted: RunRequest, host: Host, now: Instant, why: ResultCode = ResultCode.REPLACED
+) -> Execution:
     """Return an execution that was asked for, and never begins."""
-    execution = asked_for(job, accepted, host, now)
+    execution = manual_run(job, accepted, host, now)
     execution.ends_as, execution.has_begun = why, False
     return execution

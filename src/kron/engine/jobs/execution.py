@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 
 from kron.decision.decision import Decision
 from kron.instant import Instant
-from kron.rules.job_record import Attempt, End, PeriodRecord, Process, Result
-from kron.rules.work import Work
+from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunHandle, RunStart
+from kron.rules.job_spec import JobSpec
 
 
 class Ending(NamedTuple):
@@ -17,23 +17,29 @@ class Ending(NamedTuple):
     signal: str | None = None
     not_started: str = ""
 
-    def result(self) -> Result:
+    def result(self) -> ResultCode:
         """Return what that means."""
         if self.not_started:
-            return Result.NOT_STARTED
+            return ResultCode.NOT_STARTED
         if self.signal is not None:
-            return Result.FAILED
+            return ResultCode.FAILED
         if self.exit_code is None:
-            return Result.UNKNOWN
-        return Result.FAILED if self.exit_code else Result.SUCCEEDED
+            return ResultCode.UNKNOWN
+        return ResultCode.FAILED if self.exit_code else ResultCode.SUCCEEDED
 
 
 class Acceptance(NamedTuple):
-    """The judgement that a period is executed: the instant of the step, the job as it was then, and the slack."""
+    """The judgement that a period is executed: the instant of the step, the job as it was then, and the slack.
+
+    A runner that cannot start it at once gives it up at the limit, by comparing and nothing else. None: it belongs to
+    no period and has no limit.
+    """
 
     at: Instant
-    work: Work
+    work: JobSpec
     slack: timedelta
+    start_before: Instant | None = None
+    resume_before: Instant | None = None  # the limit instead, once the job was suspended in between
 
 
 class Execution:
@@ -41,12 +47,12 @@ class Execution:
 
     __slots__ = ("acceptance", "attempt", "begun", "ends_as", "has_begun", "process", "work")
 
-    def __init__(self, attempt: Attempt, work: Work, begun: float) -> None:
+    def __init__(self, attempt: RunStart, work: JobSpec, begun: float) -> None:
         self.attempt, self.work = attempt, work
         self.begun = begun  # by the monotonic clock
         self.acceptance: Acceptance | None = None  # of the first attempt of a period
-        self.process: Process | None = None  # as which it is there
-        self.ends_as: Result | None = None  # the host ends it, and that is why
+        self.process: RunHandle | None = None  # as which it is there
+        self.ends_as: ResultCode | None = None  # the host ends it, and that is why
         self.has_begun = True  # else it was asked for, and something else took its place
 
     @property
@@ -87,13 +93,13 @@ class JobRunner(Protocol):
 class Witness(Protocol):
     """Who is told what became of periods and runs, once it is remembered."""
 
-    def on_closed(self, work: Work, record: PeriodRecord, last: Decision, /) -> None:
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision, /) -> None:
         """A period, or neighbours of which this was the last, are over without an execution."""
 
     def on_begun(self, execution: Execution, decision: Decision | None, /) -> None:
         """An attempt begins; the first one of a period executes what was decided."""
 
-    def on_ended(self, execution: Execution, end: End, /) -> None:
+    def on_ended(self, execution: Execution, end: RunEnd, /) -> None:
         """An attempt has ended."""
 
 

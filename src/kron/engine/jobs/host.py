@@ -1,4 +1,4 @@
-"""Host: what a book of jobs has to know of the host it belongs to."""
+"""Host: what the planner of jobs has to know of its host."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from kron.engine.jobs.execution import Chronicle, JobRunner
 from kron.engine.ports import Clock
+from kron.rules.contract import JOB_CONTRACT, Contract
 
 
 class Host(NamedTuple):
-    """What a book has to know of the host it belongs to."""
+    """What a planner has to know of its host."""
 
     clock: Clock
     runner: JobRunner
@@ -19,3 +20,4 @@ class Host(NamedTuple):
     slack: timedelta = timedelta(seconds=30)
     most_active: int = 0  # 0: no limit
     run_token: Callable[[], str] = str  # returns the part of a run's name that no other process can guess; "": none
+    contract: Contract = JOB_CONTRACT

@@ -4,48 +4,48 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.asked import DISPLACED, unbegun
+from kron.engine.jobs.asked import REPLACED_BEFORE_START, never_started
 from kron.engine.jobs.execution import Acceptance, Ending, Execution
-from kron.engine.jobs.job import Accepted, Job, Judged, State, served_before
-from kron.engine.jobs.judging import Moment, Replaced, judge_job
-from kron.engine.jobs.store import JobBatch, Retry
+from kron.engine.jobs.job_state import JobCheckpoint, JobState, PendingItem, RunRequest, served_before
+from kron.engine.jobs.judge import PlanningContext, Replacement, judge_due_periods
+from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.instant import MICROSECOND, Instant
-from kron.rules.coming import effective
 from kron.rules.effort import Effort
-from kron.rules.job_record import AGAIN, Attempt, End, JobRecord, Kind, PeriodRecord, Process, Result
-from kron.rules.outage import Closing
-from kron.rules.work import Work
+from kron.rules.job_record import RETRYABLE, JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
+from kron.rules.job_spec import JobSpec
+from kron.rules.outage import ClosedPeriods
+from kron.rules.periods import effective_time
 
 if TYPE_CHECKING:
-    from kron.engine.jobs.book import JobBook
+    from kron.engine.jobs.planner import PeriodPlanner
 
 Seen: TypeAlias = tuple[Execution, Ending, Instant]
-News: TypeAlias = tuple[list[Seen], list[Process], list[str]]  # ends, processes, names of runs that are given up
+News: TypeAlias = tuple[list[Seen], list[RunHandle], list[str]]  # ends, processes, names of runs that are given up
 
 
 _MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a step: each is written and logged
 
 
 class JobStep:
-    """One step. It moves jobs on at once; `undo` puts them back."""
+    """One step. It moves jobs on at once; `rollback` puts them back."""
 
-    def __init__(self, book: "JobBook", now: Instant) -> None:
+    def __init__(self, book: "PeriodPlanner", now: Instant) -> None:
         self._book, self._now = book, now
-        self._states: dict[Job, State] = {}
+        self._states: dict[JobState, JobCheckpoint] = {}
         self._seen: list[Seen] = []
         self._dropped: list[str] = []
-        self._processes: list[Process] = []
-        self._ends: list[tuple[Execution, End]] = []
+        self._processes: list[RunHandle] = []
+        self._ends: list[tuple[Execution, RunEnd]] = []
         self._given_up: list[str] = []  # names of runs that are not tried again after all
         self._lifted: list[str] = []  # identities of jobs that were held until now
         self._batch: JobBatch | None = None
-        self._closed: list[tuple[Work, PeriodRecord, Decision]] = []
+        self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
         self._begun: list[tuple[Execution, Decision | None]] = []
         self._replaced: list[str] = []
 
     # --- planning -----------------------------------------------------------------------------------------------------
 
-    def settle(self, seen: list[Seen], processes: list[Process], given_up: list[str]) -> None:
+    def settle(self, seen: list[Seen], processes: list[RunHandle], given_up: list[str]) -> None:
         """Record ends, what runs are recognised by, and which are not tried again after all."""
         self._seen, self._dropped = seen, given_up
         over = {execution.run_id for execution, _, _ in seen}  # nobody has to recognise it any more
@@ -62,34 +62,34 @@ class JobStep:
 
     def _end(self, execution: Execution, ending: Ending, at: Instant, retry_at: Instant | None) -> None:
         result = _result(execution, ending)
-        end = End(execution.run_id, at, result, ending.exit_code, ending.signal, ending.not_started, retry_at)
+        end = RunEnd(execution.run_id, at, result, ending.exit_code, ending.signal, ending.not_started, retry_at)
         self._ends.append((execution, end))
 
-    def _again(self, job: Job, execution: Execution, ending: Ending, at: Instant) -> Instant | None:
+    def _again(self, job: JobState, execution: Execution, ending: Ending, at: Instant) -> Instant | None:
         """Return when a failed attempt is to be tried again, None if it is not."""
         attempt = execution.attempt
-        if _result(execution, ending) not in AGAIN or attempt.attempt > job.work.retries:
+        if _result(execution, ending) not in RETRYABLE or attempt.attempt > job.work.retries:
             return None
         try:
             retry_at = at + job.work.retry_delay
         except OverflowError:
             return None
-        job.retries += (Retry(attempt, retry_at),)
+        job.retries += (PendingRetry(attempt, retry_at),)
         return retry_at
 
-    def look_at(self, job: Job, moment: Moment, effort: Effort) -> None:
+    def look_at(self, job: JobState, moment: PlanningContext, effort: Effort) -> None:
         """Judge what has come of a job, as far as the effort allows."""
         self._touch(job)
         record = job.record
         until = record.suspended_until
-        if record.suspended and until is not None and until <= moment.now:
-            job.record = record._replace(suspended=False, suspended_until=None)
+        if record.is_suspended and until is not None and until <= moment.now:
+            job.record = record._replace(is_suspended=False, suspended_until=None)
             self._lifted.append(record.identity)
             job.armed = moment.now
-        for replaced in judge_job(job, moment, effort):
+        for replaced in judge_due_periods(job, moment, effort):
             self._replace(job, replaced)
 
-    def leave_out(self, job: Job) -> None:
+    def leave_out(self, job: JobState) -> None:
         """Forget what was judged of a job, all or part of it; what was settled of its runs stays."""
         state = self._states[job]
         lifted = job.record.identity in self._lifted
@@ -97,37 +97,50 @@ class JobStep:
         if lifted:
             self._lifted.remove(job.record.identity)
 
-    def _replace(self, job: Job, replaced: Replaced) -> None:
+    def _replace(self, job: JobState, replaced: Replacement) -> None:
         self._replaced += replaced.runs
         self._given_up += replaced.given_up
         for each in replaced.displaced:
-            self._end(unbegun(job, each, self._book.host, self._now), DISPLACED, self._now, None)
+            self._end(never_started(job, each, self._book.host, self._now), REPLACED_BEFORE_START, self._now, None)
 
     def begin(self, room: int) -> None:
         """Record what is judged: what is over, and what begins as far as there is room."""
         for job in [*self._book.queued.values(), *self._states]:
-            if job.waits(self._now):
-                room -= self._begin(job, room)
+            closed, begun = len(self._closed), len(self._begun)
+            try:
+                if job.has_pending(self._now):
+                    room -= self._begin(job, room)
+            except Exception as error:  # of this job alone
+                self._take_back(job, closed, begun)
+                self._book.set_aside(job.record.identity, error)
 
-    def _begin(self, job: Job, room: int) -> int:
+    def _take_back(self, job: JobState, closed: int, begun: int) -> None:
+        """Forget what would have begun of a job, after so many closings and beginnings of others."""
+        for execution, _ in self._begun[begun:]:
+            job.active.pop(execution.run_id, None)
+        del self._closed[closed:], self._begun[begun:]
+        if job in self._states:
+            self.leave_out(job)
+
+    def _begin(self, job: JobState, room: int) -> int:
         """Record what the queue of a job has to offer; return how many runs begin."""
         self._touch(job)
         begun = 0
         for retry in [each for each in job.retries if each.at <= self._now][:room]:
             job.retries = tuple(each for each in job.retries if each is not retry)
             attempt = retry.attempt._replace(
-                run_id=self._book.name(),
+                run_id=self._book.new_run_id(),
                 attempt=retry.attempt.attempt + 1,
                 started=self._now,
-                boot=self._book.host.boot,
-                before=retry.attempt.run_id,
+                boot_id=self._book.host.boot,
+                retry_of=retry.attempt.run_id,
             )
             self._execute(job, attempt, None)
             begun += 1
         taken = 0
         most = len(self._closed) + (_MOST_CLOSED if len(self._closed) < _CLOSED_TOGETHER else 1)
         for first in job.queue:
-            if isinstance(first, Closing):
+            if isinstance(first, ClosedPeriods):
                 if len(self._closed) >= most:
                     break
                 self._close(job, first)
@@ -142,52 +155,52 @@ class JobStep:
             self._leave(job, over)
         return begun
 
-    def _attempt(self, job: Job, accepted: Accepted) -> Attempt:
+    def _attempt(self, job: JobState, accepted: RunRequest) -> RunStart:
         decision, record = accepted.decision, job.record
         nominal, chosen = (None, None) if decision is None else (decision.nominal_time, decision.chosen_time)
         if decision is not None:
-            self._serve(job, effective(decision))
-        elif accepted.kind is Kind.BOOT:  # until then, a crash leaves it to the next life
-            job.record = record = record._replace(boot=self._book.host.boot)
-        return Attempt(
-            accepted.run_id, record.identity, accepted.kind, nominal, chosen, 1, self._now, record.definition,
+            self._serve(job, effective_time(decision))
+        elif accepted.kind is RunKind.BOOT:  # until then, a crash leaves it to the next life
+            job.record = record = record._replace(last_boot_id=self._book.host.boot)
+        return RunStart(
+            accepted.run_id, record.identity, accepted.kind, nominal, chosen, 1, self._now, record.definition_key,
             self._book.host.boot,
         )  # fmt: skip
 
     def _execute(
-        self, job: Job, attempt: Attempt, decision: Decision | None, acceptance: Acceptance | None = None
+        self, job: JobState, attempt: RunStart, decision: Decision | None, acceptance: Acceptance | None = None
     ) -> None:
         execution = Execution(attempt, job.work, self._book.host.clock.monotonic())
         execution.acceptance = acceptance
         job.active[execution.run_id] = execution
         self._begun.append((execution, decision))
 
-    def _close(self, job: Job, closing: Closing) -> None:
-        self._serve(job, closing.reached)
+    def _close(self, job: JobState, closing: ClosedPeriods) -> None:
+        self._serve(job, closing.last_effective)
         self._closed.append((job.work, closed_by(job.record, closing, self._now), closing.last))
 
-    def _serve(self, job: Job, until: Instant) -> None:
-        if until > job.record.served:
-            job.record = job.record._replace(served=until)
+    def _serve(self, job: JobState, until: Instant) -> None:
+        if until > job.record.handled_until:
+            job.record = job.record._replace(handled_until=until)
 
-    def _leave(self, job: Job, over: Iterable[Judged]) -> None:
+    def _leave(self, job: JobState, over: Iterable[PendingItem]) -> None:
         """Let the next life find what waits, also if its chosen second is not later than that of what is over."""
         first = job.queue[0]
-        if isinstance(first, Closing):  # the step has recorded as many as it may
-            closings = (each for each in job.queue if isinstance(each, Closing))
+        if isinstance(first, ClosedPeriods):  # the step has recorded as many as it may
+            closings = (each for each in job.queue if isinstance(each, ClosedPeriods))
             earliest = min(each.first.window_start for each in closings) - MICROSECOND
-            until = max(earliest, self._states[job].record.served)  # each of them comes after both
+            until = max(earliest, self._states[job].record.handled_until)  # each of them comes after both
         else:
-            decisions = (each.decision for each in job.queue if isinstance(each, Accepted))
+            decisions = (each.decision for each in job.queue if isinstance(each, RunRequest))
             waiting = next((decision for decision in decisions if decision is not None), None)
-            until = job.record.served if waiting is None else served_before(waiting)
-        if job.record.served > until:
-            job.record = job.record._replace(served=until)
+            until = job.record.handled_until if waiting is None else served_before(waiting)
+        if job.record.handled_until > until:
+            job.record = job.record._replace(handled_until=until)
             job.keep_apart(over)
 
-    def _touch(self, job: Job) -> None:
+    def _touch(self, job: JobState) -> None:
         if job not in self._states:
-            self._states[job] = job.state()
+            self._states[job] = job.checkpoint()
 
     # --- the engine's questions ---------------------------------------------------------------------------------------
 
@@ -205,16 +218,16 @@ class JobStep:
             )
         return self._batch
 
-    def _unbegun(self) -> list[Attempt]:
+    def _unbegun(self) -> list[RunStart]:
         """What never begins leaves a row, too."""
         return [execution.attempt for execution, _ in self._ends if not execution.has_begun]
 
     @property
-    def records(self) -> int:
+    def record_count(self) -> int:
         """How many records it writes."""
         return sum(map(len, self.batch))
 
-    def undo(self) -> None:
+    def rollback(self) -> None:
         """Put everything back as it was."""
         for execution, _ in self._begun:
             job = self._book.jobs.get(execution.attempt.identity)
@@ -229,10 +242,10 @@ class JobStep:
     def act(self, *, hushed: bool) -> None:  # noqa: ARG002  # what is recorded begins: a stop waits for it
         """End what is replaced, start what begins, and tell all of it."""
         book = self._book
-        book.terminate(self._replaced, Result.REPLACED)
+        book.terminate(self._replaced, ResultCode.REPLACED)
         book.start([execution for execution, _ in self._begun])
         for job in self._states:
-            book.place(job, self._now)
+            book.reschedule(job, self._now)
         chronicle = book.host.chronicle
         for identity in self._lifted:
             chronicle.on_suspended(identity, suspended=False)
@@ -245,19 +258,19 @@ class JobStep:
         for execution, decision in self._begun:
             chronicle.on_begun(execution, decision)
 
-    def finish(self, *, written: bool | None) -> None:
+    def report(self, *, written: bool | None) -> None:
         """Nothing more is told."""
 
 
-def closed_by(job: JobRecord, closing: Closing, now: Instant) -> PeriodRecord:
+def closed_by(job: JobRecord, closing: ClosedPeriods, now: Instant) -> PeriodRecord:
     """Return what is remembered of periods of a job that are over without an execution."""
     first, last, number, outcome, reason, reached, detail = closing
     return PeriodRecord(
         job.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached, outcome, reason, detail,
-        job.definition, now,
+        job.definition_key, now,
     )  # fmt: skip
 
 
-def _result(execution: Execution, ending: Ending) -> Result:
+def _result(execution: Execution, ending: Ending) -> ResultCode:
     found = ending.result()
-    return found if execution.ends_as is None or found is Result.UNKNOWN else execution.ends_as
+    return found if execution.ends_as is None or found is ResultCode.UNKNOWN else execution.ends_as

@@ -1,12 +1,12 @@
-"""JobBatch, JobStored, JobLedger: what is remembered of jobs with periods. The docstrings are the specification."""
+"""JobBatch, JobSnapshot, JobLedger: what a ledger of jobs writes and loads. The docstrings are the specification."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from kron.engine.ports import Store
 from kron.instant import Instant
-from kron.rules.handled import Handled
-from kron.rules.job_record import Attempt, End, JobRecord, PeriodRecord, Process
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.periods import HandledPeriods
 
 
 class JobBatch(NamedTuple):
@@ -18,11 +18,11 @@ class JobBatch(NamedTuple):
     """Jobs as they are now."""
     closed: Sequence[PeriodRecord] = ()
     """Periods that are over without an execution."""
-    begun: Sequence[Attempt] = ()
+    begun: Sequence[RunStart] = ()
     """Runs that begin. Of one period and attempt there is only ever one, and the first of them comes first."""
-    processes: Sequence[Process] = ()
+    processes: Sequence[RunHandle] = ()
     """What begun runs are recognised by."""
-    ended: Sequence[End] = ()
+    ended: Sequence[RunEnd] = ()
     """Runs that have ended."""
     given_up: Sequence[str] = ()
     """Names of runs that have ended, and are not tried again after all; one that is not known is nobody."""
@@ -32,32 +32,32 @@ class JobBatch(NamedTuple):
         return any(self)
 
 
-class Unfinished(NamedTuple):
+class UnfinishedRun(NamedTuple):
     """A run of which no end is recorded, and what it is recognised by, if that was recorded."""
 
-    attempt: Attempt
-    process: Process | None
+    attempt: RunStart
+    process: RunHandle | None
 
 
-class Retry(NamedTuple):
+class PendingRetry(NamedTuple):
     """An execution whose last attempt failed, and which is to be tried again."""
 
-    attempt: Attempt
+    attempt: RunStart
     at: Instant
 
 
-class JobStored(NamedTuple):
+class JobSnapshot(NamedTuple):
     """What is remembered when a ledger is opened."""
 
     jobs: Mapping[str, JobRecord] = {}
     """By identity, also those that are not defined any more."""
     definitions: Mapping[str, str] = {}
     """Texts of the definitions in force, by their keys."""
-    unfinished: Sequence[Unfinished] = ()
-    retries: Sequence[Retry] = ()
+    unfinished: Sequence[UnfinishedRun] = ()
+    retries: Sequence[PendingRetry] = ()
 
 
-class JobLedger(Store[JobBatch, JobStored], Protocol):
+class JobLedger(Store[JobBatch, JobSnapshot], Protocol):
     """What survives a crash of the host.
 
     A second outcome of a period, or a second start of the same period and attempt, is refused with a
@@ -72,10 +72,10 @@ class JobLedger(Store[JobBatch, JobStored], Protocol):
     or until it is given up.
     """
 
-    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant] | Handled]:
+    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant] | HandledPeriods]:
         """Return by identity the nominal times, from an instant on, of periods that have an outcome.
 
-        Where a range has too many of them to list (a clock was ahead by months), they are a `Handled` instead.
+        Where a range has too many of them to list (a clock was ahead by months), they are a `HandledPeriods` instead.
 
         Asked before a definition changes: under the new one a handled period may come after what is served.
         """

@@ -10,60 +10,59 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kron.adapters.files.job_files import is_in_any
+from kron.adapters.files.trust import absolute_path
 from kron.adapters.freeing_ledger import FreeingLedger
-from kron.adapters.process_runner.proc import boot_id
-from kron.adapters.sqlite_ledger.job_history import JobHistory
-from kron.adapters.sqlite_ledger.job_ledger import SqliteJobLedger
+from kron.adapters.process.procfs import boot_id
+from kron.adapters.sqlite.job_history import SqliteJobHistory
+from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.timed_ledger import TimedLedger
 from kron.engine.emitter import Emitter
-from kron.engine.engine import Engine
-from kron.engine.jobs.book import JobBook
-from kron.engine.jobs.changes import Return, Suspension
-from kron.engine.jobs.declaring import Declaration, Declared, in_question
+from kron.engine.jobs.control import Recover, Suspend
+from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.execution import Chronicle
 from kron.engine.jobs.host import Host
-from kron.engine.jobs.job import Job
-from kron.engine.jobs.preparing import Prepared, holding, prepare_in_parts
-from kron.engine.jobs.recovery import Recovery, backlogged, judge_downtime
-from kron.engine.jobs.store import JobBatch, JobLedger, JobStored
+from kron.engine.jobs.job_state import JobState
+from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.jobs.preparation import PreparedJob, prepare_in_parts, still_valid
+from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
+from kron.engine.loop import Engine
 from kron.engine.ports import Sink
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
+from kron.errors.base import describe_exception
+from kron.hosts.krond.events import EventQueue
 from kron.hosts.krond.failed_file import FailedFile, errors_of, places_of
-from kron.hosts.krond.hooks.notifier import Notifier
-from kron.hosts.krond.job_files import is_in_any
-from kron.hosts.krond.memory import give_back, keep, kept
-from kron.hosts.krond.notify import notify
-from kron.hosts.krond.processes import Processes
-from kron.hosts.krond.reading import FailedFiles, Known
-from kron.hosts.krond.recording import JobRecorder
+from kron.hosts.krond.file_reader import FailedFiles, UnchangedJob
+from kron.hosts.krond.hook_delivery import HookDispatcher
+from kron.hosts.krond.ledger_health import LedgerHealth
+from kron.hosts.krond.own_process import freeze_gc, gc_frozen, notify, trim_memory
+from kron.hosts.krond.processes import Processes, recorded
 from kron.hosts.krond.retention import Retention
-from kron.hosts.krond.state import State
-from kron.hosts.krond.survivors import recorded
-from kron.hosts.krond.telling import Telling
-from kron.hosts.krond.trust import whole_path
-from kron.hosts.monitor import Monitor
+from kron.hosts.krond.state_directory import StateDirectory
 from kron.instant import SECOND, Instant
+from kron.jobfile.host_job import HostJob
+from kron.jobfile.settings import Settings
 from kron.rules.effort import finish
-from kron.rules.files.host_job import HostJob
-from kron.rules.files.settings import Settings
-from kron.rules.handled import Handled
-from kron.rules.job_record import Result
-from kron.rules.telling import error_text
-from kron.rules.work import Work
+from kron.rules.job_record import ResultCode
+from kron.rules.job_spec import JobSpec
+from kron.rules.periods import HandledPeriods
+from kron.trace.job_recorder import JobRecorder
+from kron.trace.monitor import OnlineMonitor
 
 if TYPE_CHECKING:
-    from kron.adapters.metrics_sink import JobMetrics
+    from kron.adapters.prometheus.job_metrics import JobMetrics
 
 _NO_FILES: FailedFiles = {}
 _TOKEN = 8  # random bytes in a run's name: a user who knows the names of its own runs cannot guess another's
 _TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
 
 
-def _placed(work: Work, told: Work | Known) -> tuple[str, HostJob]:
+def _placed(work: JobSpec, told: JobSpec | UnchangedJob) -> tuple[str, HostJob]:
     """Return the identity of a job, and the job where it stands now."""
     assert isinstance(work.payload, HostJob)
-    return work.identity, told.of(work.payload) if isinstance(told, Known) else work.payload
+    return work.identity, told.of(work.payload) if isinstance(told, UnchangedJob) else work.payload
 
 
 class FailedListen(NamedTuple):
@@ -75,7 +74,7 @@ class FailedListen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Surface:
+class DaemonStatus:
     """What a daemon shows of itself."""
 
     started_at: Instant
@@ -97,26 +96,28 @@ class Watching(NamedTuple):
     """Who records what happens, who judges it, by whom they are told, and who counts it."""
 
     recorder: JobRecorder
-    monitor: Monitor
-    telling: Telling
+    monitor: OnlineMonitor
+    telling: EventQueue
     metrics: "JobMetrics | None" = None
 
 
 class Daemon:
     """Composition only: it builds the ports, hands them over, and passes on what signals and people ask for."""
 
-    def __init__(self, state: State, settings: Settings, sink: Sink, chronicle: Chronicle, watching: Watching) -> None:
+    def __init__(
+        self, state: StateDirectory, settings: Settings, sink: Sink, chronicle: Chronicle, watching: Watching
+    ) -> None:
         self.state, self.settings = state, settings
         self.recorder, self.monitor, self.telling, self.metrics = watching
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
-        self.processes = Processes(state.output, self._on_lost)
+        self.processes = Processes(state.output, self._on_lost, self._on_killed)
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
         if self.metrics is not None:
             self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
-        self.telling.wait_while(self.processes.is_starting)
-        self.notifier = Notifier(self.processes, self.emitter, self.metrics)
+        self.telling.hold_while(self.processes.is_starting)
+        self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
         self.retention = Retention(state.output, settings.output_retention, self.clock.now)
         host = Host(
             self.clock,
@@ -128,32 +129,33 @@ class Daemon:
             settings.max_active,
             partial(secrets.token_hex, _TOKEN),
         )
-        self.book = JobBook(host)
+        self.book = PeriodPlanner(host)
         self.book.on_aside = self._on_aside
-        self.engine: Engine[JobBatch, JobStored] = Engine(self.clock, self.ledger, self.emitter, self.book)
-        self.surface = Surface(self.clock.now())
+        self.engine: Engine[JobBatch, JobSnapshot] = Engine(self.clock, self.ledger, self.emitter, self.book)
+        self.ledger_health = LedgerHealth(self.engine, state.ledger, self.clock.now)
+        self.surface = DaemonStatus(self.clock.now())
         self._asked = asyncio.Event()  # to stop
         self._is_signalled = False
         self._death: KronError | None = None  # why nothing is started any more although nobody asked for that
 
-    async def begin(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
+    async def start(self, told: Sequence[JobSpec | UnchangedJob], failed: FailedFiles = _NO_FILES) -> JobsApplied:
         """Recover what a crash left, declare the jobs, and begin to run them. `failed` are files with errors."""
         self.mark_failed(failed)
         loop = asyncio.get_running_loop()
         self.state.on_taken = lambda error: loop.call_soon_threadsafe(self._on_taken, error)
-        with self.state.in_use():
+        with self.state.reporting_errors():
             await self.processes.open()
         await self.engine.open()
         await self.notifier.recall(_host_jobs(told), self.state.ledger)
         declared = await self.declare(told, failed)
-        history = JobHistory(self.state.ledger)
-        unfinished = recorded(self.book.stored.unfinished, history, self.clock.now())
+        history = SqliteJobHistory(self.state.ledger)
+        unfinished = recorded(self.book.snapshot.unfinished, history, self.clock.now())
         alive = await self.processes.find(unfinished, self.book)
-        for execution in await self.engine.change(lambda now: Return(self.book, alive, now)):
+        for execution in await self.engine.apply(lambda now: Recover(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
                 self.book.on_process(*alive[execution.run_id])
         await self._recover()
-        self.engine.arm(on_death=self._on_death)
+        self.engine.arm(on_death=self._on_loop_crash)
         self.retention.start()
         self.surface.ready = True
         notify("READY=1")
@@ -167,11 +169,11 @@ class Daemon:
                 return
             await self._recover_job(job)
 
-    async def _recover_job(self, job: Job) -> None:
+    async def _recover_job(self, job: JobState) -> None:
         now = self.clock.now()
         try:
             found = await asyncio.to_thread(judge_downtime, job, now)
-            await self.engine.change(lambda _: Recovery(self.book, job, found, now))
+            await self.engine.apply(lambda _: CloseDowntime(self.book, job, found, now))
         except LedgerError:
             raise
         except Exception as error:  # of this job alone
@@ -184,21 +186,21 @@ class Daemon:
         having = places_of(job.file for job in self.surface.jobs.values()) if failed else set()
         self.surface.failed_files = [
             FailedFile(
-                file, [each.to_dict() for each in findings], earlier.get(file, since), whole_path(file) in having
+                file, [each.to_dict() for each in findings], earlier.get(file, since), absolute_path(file) in having
             )
             for file, findings in failed.items()
         ]
         for each in self.surface.failed_files:
             self.emitter.tell("FileFailed", file=each.file, findings=each.findings)
 
-    async def declare(self, told: Sequence[Work | Known], failed: FailedFiles = _NO_FILES) -> Declared:
+    async def declare(self, told: Sequence[JobSpec | UnchangedJob], failed: FailedFiles = _NO_FILES) -> JobsApplied:
         """Replace the declared jobs; runs continue. A known job keeps its definition, wherever it is written now.
 
         A job of a failed file keeps its last definition. One that krond has only in its ledger is neither run nor
         removed while a file is failed: the ledger does not say which file a job is from.
         """
         told = [*told, *self._kept(told, failed)]
-        works = [self.book.jobs[each.identity].work if isinstance(each, Known) else each for each in told]
+        works = [self.book.jobs[each.identity].work if isinstance(each, UnchangedJob) else each for each in told]
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
         await self.notifier.learn(jobs.values(), self.state.ledger)
         declared = await self._declare(works, await self._prepare(works), spares_absent=bool(failed))
@@ -206,90 +208,90 @@ class Daemon:
         self.surface.jobs = jobs
         self.telling(self.recorder.on_declared)
         if self.metrics is not None:
-            self.metrics.keep(self.surface.jobs)
-        keep()
-        await asyncio.to_thread(give_back)
+            self.metrics.retain(self.surface.jobs)
+        freeze_gc()
+        await asyncio.to_thread(trim_memory)
         return declared
 
-    def _kept(self, told: Sequence[Work | Known], failed: FailedFiles) -> list[Known]:
+    def _kept(self, told: Sequence[JobSpec | UnchangedJob], failed: FailedFiles) -> list[UnchangedJob]:
         """Return the declared jobs of failed files, but for those that other files define now."""
         named = {each.identity for each in told} if failed else set()
         jobs = [job for job in self.surface.jobs.values() if job.identity not in named] if failed else []
         gone = {file for file in {job.file for job in jobs} if is_in_any(file, failed)}
-        return [Known(job.identity, job.file, job.line, job.offsets) for job in jobs if job.file in gone]
+        return [UnchangedJob(job.identity, job.file, job.line, job.line_offsets) for job in jobs if job.file in gone]
 
-    async def _prepare(self, works: Sequence[Work]) -> Mapping[str, Prepared]:
+    async def _prepare(self, works: Sequence[JobSpec]) -> Mapping[str, PreparedJob]:
         """Do what takes long before the jobs are declared: until then, everything goes on."""
         if not self.book.is_armed:
             return {}
         now = self.clock.now()
-        asked = await asyncio.to_thread(in_question, self.book, works, now)
+        asked = await asyncio.to_thread(jobs_needing_history, self.book, works, now)
         handled = await self.ledger.handled(asked)
         named = {work.identity for work in works}
         leaving = [identity for identity in self.book.jobs if identity not in named]
-        with kept():
+        with gc_frozen():
             parts = prepare_in_parts(self.book, works, now, handled, leaving)
             prepared = await asyncio.to_thread(finish, parts)
         works = [each.job.work for each in prepared.values() if each.job is not None]
         for start in range(0, len(works), _TEXTS):
-            texts = {work.key: work.definition for work in works[start : start + _TEXTS]}
+            texts = {work.definition_key: work.definition for work in works[start : start + _TEXTS]}
             await self.ledger.append(JobBatch(definitions=texts))  # of no effect without their jobs
         return prepared
 
     async def _declare(
-        self, works: Sequence[Work], prepared: Mapping[str, Prepared], *, spares_absent: bool
-    ) -> Declared:
+        self, works: Sequence[JobSpec], prepared: Mapping[str, PreparedJob], *, spares_absent: bool
+    ) -> JobsApplied:
         if not self.book.is_armed:
             return await self._declare_first(works, spares_absent=spares_absent)
-        valid: dict[str, Prepared] = {}
+        valid: dict[str, PreparedJob] = {}
 
-        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant] | Handled]]:
-            valid.update(holding(self.book, prepared, now))
-            return self.ledger.handled(in_question(self.book, works, now, valid))
+        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant] | HandledPeriods]]:
+            valid.update(still_valid(self.book, prepared, now))
+            return self.ledger.handled(jobs_needing_history(self.book, works, now, valid))
 
-        def declaration(handled: Mapping[str, Collection[Instant] | Handled], now: Instant) -> Declaration:
-            with kept():
-                return Declaration(self.book, works, now, handled, valid, spares_absent=spares_absent)
+        def declaration(handled: Mapping[str, Collection[Instant] | HandledPeriods], now: Instant) -> JobDeclaration:
+            with gc_frozen():
+                return JobDeclaration(self.book, works, now, handled, valid, spares_absent=spares_absent)
 
-        return await self.engine.change_after(ask, declaration)
+        return await self.engine.apply_after(ask, declaration)
 
-    async def _declare_first(self, works: Sequence[Work], *, spares_absent: bool) -> Declared:
+    async def _declare_first(self, works: Sequence[JobSpec], *, spares_absent: bool) -> JobsApplied:
         """Declare the jobs of a start in a thread, so that questions are answered: nothing else changes before a run.
 
         What an old definition leaves behind after a long time may take as long as the recovery does.
         """
         now = self.clock.now()
-        handled = await self.ledger.handled(in_question(self.book, works, now))
-        with kept():
-            make = partial(Declaration, self.book, works, now, handled, spares_absent=spares_absent)
+        handled = await self.ledger.handled(jobs_needing_history(self.book, works, now))
+        with gc_frozen():
+            make = partial(JobDeclaration, self.book, works, now, handled, spares_absent=spares_absent)
             declaration = await asyncio.to_thread(make)
             await asyncio.to_thread(declaration.look_ahead)
-        return await self.engine.change(lambda _: declaration)
+        return await self.engine.apply(lambda _: declaration)
 
-    def adopt(self, settings: Settings) -> None:
+    def apply_settings(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""
         self.settings = settings
-        self._file.keep(settings.retention)
+        self._file.set_retention(settings.retention)
         self.retention.retention = settings.output_retention
         self.book.host = self.book.host._replace(slack=settings.slack, most_active=settings.max_active)
         self.book.wake.set()
 
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
         """Hold jobs, until an instant or until somebody resumes them."""
-        await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=True, until=until))
+        await self.engine.apply(lambda now: Suspend(self.book, identities, now, suspended=True, until=until))
 
     async def resume(self, identities: Sequence[str]) -> None:
         """Let jobs go on."""
-        await self.engine.change(lambda now: Suspension(self.book, identities, now, suspended=False))
+        await self.engine.apply(lambda now: Suspend(self.book, identities, now, suspended=False))
 
-    async def wait(self) -> None:
+    async def run(self) -> None:
         """Return when somebody has asked to stop, and nothing runs any more. Raise what ends it before."""
         await self._asked.wait()
         self.surface.draining = True
         notify("STOPPING=1")
         alarm, limit = None, self.settings.drain_timeout
         if limit is not None:
-            alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.end_children)
+            alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.terminate_runs)
         failure = self._death or await self._drain()
         self.surface.ended = True
         self.retention.stop()
@@ -299,7 +301,7 @@ class Daemon:
             alarm.cancel()
         if self._death is not None:  # what runs goes on, and whoever starts krond again finds it
             with suppress(Exception):  # nothing that follows matters more
-                await self.engine.abandon()
+                await self.engine.crash()
         if failure is not None:
             raise failure
 
@@ -318,9 +320,9 @@ class Daemon:
             self.telling.flush()
             self.monitor.flush()
 
-    def _on_death(self, error: Exception) -> None:
+    def _on_loop_crash(self, error: Exception) -> None:
         """End as well: a krond that is there and starts nothing would be taken for one that works."""
-        said, trace = error_text(error), "".join(traceback.format_exception(error))
+        said, trace = describe_exception(error), "".join(traceback.format_exception(error))
         self.emitter.tell("ErrorCaught", error=said, times=1, trace=trace)
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
         self.notifier.hurry()
@@ -331,7 +333,7 @@ class Daemon:
         if self._death is None:
             self.emitter.tell("StateTaken", error=error.message)
             self._death = error
-            self.engine.hush()
+            self.engine.pause_starts()
             self.notifier.hurry()
             self._asked.set()
 
@@ -340,32 +342,36 @@ class Daemon:
         job = self.book.jobs.get(identity)
         name = identity.rpartition(":")[2] if job is None else job.work.name
         trace = "".join(traceback.format_exception(error))
-        self.emitter.tell("JobSetAside", identity=identity, name=name, error=error_text(error), trace=trace)
+        self.emitter.tell("JobSetAside", identity=identity, name=name, error=describe_exception(error), trace=trace)
 
-    def on_signal(self) -> None:
+    def on_stop_signal(self) -> None:
         """Stop; a second signal ends what runs."""
         if self._is_signalled:
-            self.end_children()
+            self.terminate_runs()
         self._is_signalled = True
         self.stop()
 
     def stop(self) -> None:
         """Start nothing any more, and end when nothing runs."""
-        self.engine.hush()
+        self.engine.pause_starts()
         self._asked.set()
 
     def _on_lost(self, run_id: str, lines: int) -> None:
         self.emitter.tell("OutputLost", run_id=run_id, lines=lines)
 
-    def end_children(self) -> None:
+    def _on_killed(self, run_id: str) -> None:
+        reason = "it allocated disk space beyond its output_limit again and again"
+        self.emitter.tell("RunKilled", run_id=run_id, reason=reason)
+
+    def terminate_runs(self) -> None:
         """Ask everything that runs to end, and wait for no hook; nor for who is left, if nothing runs any more."""
         self.notifier.hurry()
         if self.book.running:
-            self.book.terminate(list(self.book.running), Result.STOPPED)
+            self.book.terminate(list(self.book.running), ResultCode.STOPPED)
         else:
             self.processes.hurry()
 
 
-def _host_jobs(told: Sequence[Work | Known]) -> dict[str, HostJob]:
-    works = (each for each in told if isinstance(each, Work))
+def _host_jobs(told: Sequence[JobSpec | UnchangedJob]) -> dict[str, HostJob]:
+    works = (each for each in told if isinstance(each, JobSpec))
     return {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from kron.hosts.krond.trust import whole_path
-from kron.rules.finding import Finding
+from kron.adapters.files.trust import absolute_path
+from kron.errors.diagnostics import Diagnostic
 
 _NAMED = 5  # errors that an answer about another thing repeats
 
@@ -28,7 +28,7 @@ def label_of(since: object, keeps_jobs: object) -> str:
 
 def finding_text(found: Mapping[str, Any]) -> str:
     """Return a finding as `check` prints it."""
-    return str(Finding(**{key: found[key] for key in ("level", "field", "message", "fix", "file", "line")}))
+    return str(Diagnostic(**{key: found[key] for key in ("level", "field", "message", "fix", "file", "line")}))
 
 
 def errors_of(failed: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -40,5 +40,5 @@ def errors_of(failed: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def places_of(files: Iterable[str]) -> set[str]:
     """Return the whole paths of files and of all directories above them."""
-    whole = {Path(whole_path(file)) for file in set(files)}
+    whole = {Path(absolute_path(file)) for file in set(files)}
     return {str(place) for file in whole for place in (file, *file.parents)}

@@ -7,29 +7,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kron.adapters.process_runner.syslog import ADDRESS
-from kron.errors import shown
+from kron.adapters.process.syslog import ADDRESS
+from kron.errors import display_text
+from kron.errors.diagnostics import Diagnostic, Severity
+from kron.jobfile.host_job import HOOKS, NO_HOOKS, HookCommand, HostJob
+from kron.jobfile.reader import JobSet
 from kron.rules.command import DEFAULT_PATH, Command
-from kron.rules.files.host_job import HOOKS, NO_HOOKS, HostJob, Program
-from kron.rules.files.reading import JobSet
-from kron.rules.finding import Finding, Level
 
 
-def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Finding]:
+def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Diagnostic]:
     """Return errors about users and groups, which are warnings if the jobs are to run elsewhere, and other warnings."""
     host = _Host()
-    level: Level = "warning" if elsewhere else "error"
-    found: list[Finding] = []
+    level: Severity = "warning" if elsewhere else "error"
+    found: list[Diagnostic] = []
     for part, name, field, file, line in job_set.wanted:
         if reason := host.refusal(part, name):
-            found.append(Finding(level, field, f'{reason}, found "{shown(name)}"', _fix(reason), file, line))
+            found.append(Diagnostic(level, field, f'{reason}, found "{display_text(name)}"', _fix(reason), file, line))
     for job in job_set.jobs:
         for part, name in (("user", job.command.user), ("group", job.command.group)):
             if name and (reason := host.refusal(part, name)):
                 found.append(job.finding(level, part, f'{reason}, found "{name}"', _fix(reason)))
         for part, command in _commands(job):
             if not host.has_program(command):
-                message = f'is not found on this host, found "{shown(command.argv[0])}"'
+                message = f'is not found on this host, found "{display_text(command.argv[0])}"'
                 found.append(job.finding("warning", part, message, "install it, or name its whole path"))
         if job.command.cwd and not host.has_directory(job.command.cwd):
             message = f'is no directory of this host, found "{job.command.cwd}"'
@@ -49,7 +49,7 @@ def _commands(job: HostJob) -> Iterator[tuple[str, Command]]:
     yield "command", job.command
     if job.hooks != NO_HOOKS:
         for part in HOOKS:
-            programs = [hook for hook in getattr(job.hooks, part) if isinstance(hook, Program)]
+            programs = [hook for hook in getattr(job.hooks, part) if isinstance(hook, HookCommand)]
             yield from ((part, replace(job.command, argv=program.argv)) for program in programs)
 
 

@@ -1,17 +1,22 @@
-"""Processes: the runner of a host's jobs, on the process runner: executions in, processes and their ends out."""
+"""Processes: the runner of a host's jobs on the process runner: executions in, processes and their ends out."""
 
 import asyncio
+import json
 import os
+import pwd
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from kron.adapters.process_runner.execution import Exit, Recorded, Start, Started
-from kron.adapters.process_runner.runner import ProcessRunner
+from kron.adapters.process.execution import Exit, Recorded, SpawnRequest, Started
+from kron.adapters.process.procfs import since_boot
+from kron.adapters.process.runner import ProcessRunner
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.instant import SECOND, format_instant
-from kron.rules.files.host_job import HostJob
-from kron.rules.job_record import Process
+from kron.engine.jobs.store import UnfinishedRun
+from kron.instant import SECOND, Instant, format_instant
+from kron.jobfile.host_job import HostJob
+from kron.rules.job_record import RunHandle
 
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
@@ -24,9 +29,11 @@ _AFTER_FREEZE, _AFTER_STALL = 5.0, 1.0
 class Processes:
     """Starts what is recorded, and tells a listener what became of it."""
 
-    def __init__(self, output: str | os.PathLike[str], lost: Callable[[str, int], object]) -> None:
-        """`lost` is told of which run the host's log did not take how many lines."""
-        self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost)
+    def __init__(
+        self, output: str | os.PathLike[str], lost: Callable[[str, int], object], killed: Callable[[str], object]
+    ) -> None:
+        """`lost` is told of which run the host's log did not take how many lines, `killed` which took the disk."""
+        self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
         self._listener: Listener | None = None
         self._asides: dict[str, asyncio.Future[Exit]] = {}  # what is run beside the executions, by its name
 
@@ -50,17 +57,17 @@ class Processes:
 
     async def close(self, *, patient: bool) -> None:
         """Let go; what runs goes on. Who is patient waits for whoever was asked to end."""
-        await self._runner.close(patient=patient)
+        await self._runner.close(wait=patient)
 
     def hurry(self) -> None:
         """Wait no longer for whoever was asked to end."""
-        self._runner.finish_off()
+        self._runner.kill_terminating()
 
-    async def find(self, recorded: Sequence[Recorded], listener: Listener) -> dict[str, Process]:
+    async def find(self, recorded: Sequence[Recorded], listener: Listener) -> dict[str, RunHandle]:
         """Return the runs that go on by their names, and watch them."""
         self._listener = listener
         found = await self._runner.reattach(recorded)
-        return {each.run_id: Process(each.run_id, each.pid, each.start_ticks) for each in found}
+        return {each.run_id: RunHandle(each.run_id, each.pid, each.start_ticks) for each in found}
 
     def free_space(self) -> None:
         """Give disk space back that output need not have; returns soon. From any thread."""
@@ -70,7 +77,7 @@ class Processes:
         """Look up users and groups anew for whatever starts next."""
         await self._runner.refresh()
 
-    async def run_aside(self, start: Start, limit: float) -> Exit | None:
+    async def run_aside(self, start: SpawnRequest, limit: float) -> Exit | None:
         """Run something that is no execution; return how it ended, None if it had to be ended after so many seconds."""
         ended = self._asides[start.run_id] = asyncio.get_running_loop().create_future()
         self._runner.start_many([start])
@@ -118,7 +125,7 @@ class Processes:
                 self._listener.on_end(each.run_id, ending)
 
 
-def _start(execution: Execution) -> Start:
+def _start(execution: Execution) -> SpawnRequest:
     job, attempt = execution.work.payload, execution.attempt
     assert isinstance(job, HostJob)
     nominal, chosen = attempt.nominal, attempt.chosen
@@ -130,4 +137,29 @@ def _start(execution: Execution) -> Start:
         "KRON_CHOSEN_TIME": "" if chosen is None else format_instant(chosen),
         "KRON_ATTEMPT": str(attempt.attempt),
     }
-    return Start(attempt.run_id, job.command, tuple(env.items()))
+    return SpawnRequest(attempt.run_id, job.command, tuple(env.items()))
+
+
+def recorded(unfinished: Iterable[UnfinishedRun], history: SqliteJobHistory, now: Instant) -> list[Recorded]:
+    """Return by what each is recognised: its process, or else the user that it runs as, and when it was to begin."""
+    found = []
+    for each in unfinished:
+        run_id, boot = each.attempt.run_id, each.attempt.boot_id
+        if each.process is not None:
+            found.append(Recorded(run_id, boot, each.process.pid, each.process.start_ticks))
+        else:
+            began = since_boot() - (now - each.attempt.started)
+            found.append(Recorded(run_id, boot, uid=_uid(history.definition(each.attempt.definition_key)), began=began))
+    return found
+
+
+def _uid(definition: str | None) -> int | None:
+    """Return the user id of a definition's processes; None if the host does not know that user (any more)."""
+    command = json.loads(definition or "{}").get("command")
+    user = command.get("user") if isinstance(command, dict) else None
+    if user == "":
+        return os.geteuid()
+    try:
+        return pwd.getpwnam(str(user)).pw_uid
+    except KeyError:
+        return None

@@ -2,21 +2,23 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 
+from kron.adapters.files.job_files import sort_findings
 from kron.engine.emitter import Emitter
 from kron.errors import KronError
+from kron.errors.diagnostics import Diagnostic
 from kron.hosts.krond.daemon import Daemon
-from kron.hosts.krond.job_files import in_order
-from kron.hosts.krond.reading import Answer, FailedFiles, Question, marks_of, read_apart
-from kron.hosts.krond.watch import Snapshot
+from kron.hosts.krond.disk_call import LONGEST, DiskCall
+from kron.hosts.krond.file_reader import FailedFiles, ReadRequest, ReadResult, fingerprints, read_in_subprocess
+from kron.hosts.krond.file_watch import Snapshot
 from kron.instant import format_instant
-from kron.rules.files.settings import Settings
-from kron.rules.finding import Finding
-from kron.rules.work import Work
+from kron.jobfile.settings import Settings
+from kron.rules.job_spec import JobSpec
 
 
 async def reload_files(
-    daemon: Daemon, asked: Question, first: Settings, note: Callable[[Snapshot], object] = lambda _: None
+    daemon: Daemon, asked: ReadRequest, first: Settings, note: Callable[[Snapshot], object] = lambda _: None
 ) -> dict[str, object]:
     """Read the files again, and declare what they say now; `first` are the settings that need a restart.
 
@@ -24,12 +26,14 @@ async def reload_files(
     they are; if settings are unknown, all jobs do.
     """
     try:
-        found = await asyncio.to_thread(_read, asked, [job.work for job in daemon.book.jobs.values()])
+        # If krond ends meanwhile, the reader finds its socket closed, and ends as soon as its disk answers.
+        works = [job.work for job in daemon.book.jobs.values()]
+        found = await DiskCall(partial(_read, asked, works)).answer(2 * LONGEST)  # it has a limit of its own
         note(found.snapshot)
         failed = found.failed_files
         is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
         fixed = _fixed(first, found.settings) if is_usable else []
-        findings = in_order([*found.findings, *fixed])
+        findings = sort_findings([*found.findings, *fixed])
         if fixed or not is_usable:
             if failed:
                 daemon.mark_failed(failed)
@@ -38,8 +42,8 @@ async def reload_files(
         declared = await daemon.declare(list(found.jobs), failed)
     except KronError as error:  # they cannot be read now, or not be remembered
         message = "krond was asked to stop" if daemon.surface.draining else error.message
-        return _refuse(daemon, [Finding("error", "krond", message, "")])
-    daemon.adopt(found.settings)
+        return _refuse(daemon, [Diagnostic("error", "krond", message, "")])
+    daemon.apply_settings(found.settings)
     daemon.mark_failed(failed)
     for finding in findings:
         if finding.level != "error":
@@ -64,16 +68,16 @@ async def reload_files(
     return answer
 
 
-def _read(asked: Question, known: Iterable[Work]) -> Answer:
-    return read_apart(asked._replace(known=marks_of(known)))
+def _read(asked: ReadRequest, known: Iterable[JobSpec]) -> ReadResult:
+    return read_in_subprocess(asked._replace(known=fingerprints(known)))
 
 
-def _refuse(daemon: Daemon, findings: list[Finding]) -> dict[str, object]:
+def _refuse(daemon: Daemon, findings: list[Diagnostic]) -> dict[str, object]:
     """Keep all jobs as they are, and return why."""
     return {"ok": False, "findings": _mark_failed_reload(daemon, findings)}
 
 
-def _mark_failed_reload(daemon: Daemon, findings: list[Finding]) -> list[dict[str, object]]:
+def _mark_failed_reload(daemon: Daemon, findings: list[Diagnostic]) -> list[dict[str, object]]:
     """Show until the next reload why this one has failed, and return it."""
     found = [finding.to_dict() for finding in findings]
     daemon.surface.failed_reload = found
@@ -87,18 +91,18 @@ def _lost_settings(before: Settings, after: Settings, failed: FailedFiles) -> bo
     return any(file in failed and file not in readable for file, _ in before.places.values())
 
 
-def _fixed(before: Settings, after: Settings) -> list[Finding]:
+def _fixed(before: Settings, after: Settings) -> list[Diagnostic]:
     """Return what was changed although it needs a restart, at the line that says it, or said it before."""
     message, fix = "was changed, which needs a restart", "restart krond, or leave it as it was"
     places = {**before.places, **after.places}
     return [
-        Finding("error", f"krond.{key}", message, fix, *places[key])
+        Diagnostic("error", f"krond.{key}", message, fix, *places[key])
         for key in ("state", "listen", "token_file")
         if getattr(before, key) != getattr(after, key)
     ]
 
 
-def tell_finding(emitter: Emitter, finding: Finding) -> None:
+def tell_finding(emitter: Emitter, finding: Diagnostic) -> None:
     """Emit a warning or a notice as an event."""
     fields = finding.to_dict()
     emitter.tell(f"{str(fields.pop('level')).capitalize()}Found", **fields)

@@ -7,8 +7,8 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-from kron.adapters.process_runner.run_log import log_path
-from kron.adapters.process_runner.spool import read_spools
+from kron.adapters.process.run_log import log_path
+from kron.adapters.process.spool import read_spools
 from kron.instant import Instant
 
 _PAUSE, _ROUND = 0.1, 3600.0  # seconds between two turns, and between two walks

@@ -1,1 +1,1 @@
-"""kron-operator: KronJobs on Kubernetes. What they mean is in `kron.rules.kronjob`; here is what a cluster adds."""
+"""kron-operator: KronJobs on Kubernetes. What they mean is in `kron.kronjob`; here is what a cluster adds."""

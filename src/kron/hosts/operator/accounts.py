@@ -1,33 +1,33 @@
 """Accounts: what the cluster remembers of KronJobs, as the engine's ledger: their statuses, and their Jobs."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 
-from kron.engine.jobs.store import JobBatch, JobStored
-from kron.hosts.operator.seen import SeenJob, SeenKronJob
-from kron.hosts.operator.world import World
-from kron.instant import ZERO, Instant
-from kron.rules.handled import NONE, Handled
-from kron.rules.kronjob.child import is_own
-from kron.rules.kronjob.entry import (
+from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.hosts.operator.world import PART, World
+from kron.instant import Instant
+from kron.kronjob.period_status import (
     DEFINITION_CHANGED,
-    Entry,
-    handled_of,
-    is_forgotten,
-    joined,
-    kept,
-    read_entries,
-    reason_word,
-    served,
-    unknown,
+    SUPERSEDED,
+    PeriodStatus,
+    StatusHorizon,
+    handled_periods,
+    merge_periods,
+    new_periods,
+    parse_periods,
+    served_until,
+    status_reason,
+    trim_periods,
+    trimmed_before,
 )
-from kron.rules.kronjob.horizon import Horizon
-from kron.rules.kronjob.limits import json_bytes
-from kron.rules.kronjob.status import Trouble, read_past
-from kron.rules.redefinition import owns
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.spec_fields import json_bytes
+from kron.kronjob.status import CreateFailure, parse_status
+from kron.rules.override import DefinitionChange, compare_definition, is_closed
+from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Outcome
 
 
@@ -38,29 +38,27 @@ class Account:
     uid: str
     definition_hash: str
     defined_at: Instant
-    entries: tuple[Entry, ...]
+    served: Instant  # up to when everything was handled when it was opened
+    entries: tuple[PeriodStatus, ...]
     succeeded_at: Instant | None = None
-    trouble: Trouble | None = None
+    trouble: CreateFailure | None = None
     said: bytes = b""  # the hash of its periods as a status was last seen to list them
-    owes: bool = False  # whether something that was found among the Jobs is to be written before another one is created
-    _handled: tuple[tuple[Entry, ...], Handled] = ((), NONE)  # the entries that it was made of, and what it is
+    owes: bool = False  # whether something is to be written before another Job is created
+    is_refused: bool = False  # whether its status could not be written when that was last tried
+    # the entries that it was made of, and what it is
+    _handled: tuple[tuple[PeriodStatus, ...], HandledPeriods] = ((), NO_PERIODS)
 
     @property
-    def handled(self) -> Handled:
+    def handled(self) -> HandledPeriods:
         """The periods that have their outcome."""
         if self._handled[0] is not self.entries:  # thousands may be asked for between two changes
-            self._handled = self.entries, handled_of(self.entries)
+            self._handled = self.entries, handled_periods(self.entries)
         return self._handled[1]
-
-    @property
-    def served(self) -> Instant:
-        """Up to when everything is handled."""
-        return served(self.entries, self.defined_at)
 
 
 class Accounts:
     """A ledger in memory. What survives a crash are the Jobs, which are created before anything is noted here, and the
-    statuses, which follow: whoever comes next finds them.
+    statuses, which follow: whoever comes next finds them. What a Job supersedes is written before it is created.
     """
 
     def __init__(self, world: World, now: Callable[[], Instant], on_change: Callable[[str], object]) -> None:
@@ -72,35 +70,52 @@ class Accounts:
         """Return what is remembered of a KronJob."""
         return self._accounts.get(identity)
 
-    def open_account(self, seen: SeenKronJob) -> Account:
-        """Begin with what its status says, and with what is found among the Jobs."""
+    def open_account(self, seen: KronJobSnapshot) -> Generator[None, None, Account]:
+        """Begin with what its status says, and with what is found among the Jobs, at which it looks in parts."""
         horizon = horizon_of(seen, self._now())
-        past = read_past(seen.status).within(horizon)
-        found = (entry_of(job, horizon) for job in self._world.jobs_named(seen.identity))
-        relevant = (each for each in found if each is not None and not is_forgotten(each.at, past.entries))
-        entries = joined(past.entries, sorted(relevant, key=lambda entry: entry.at))
-        if not past.definition_hash:  # nobody has seen it yet: it was declared when it was made
+        past = parse_status(seen.status).within(horizon)
+        found = dict[str, PeriodStatus | None]()  # by name; some may come between two parts
+        while left := [job for job in self._world.jobs_named(seen.identity) if job.name not in found]:
+            found |= {job.name: entry_of(job, horizon) for job in left[:PART]}
+            if len(left) > PART:
+                yield
+        oldest = trimmed_before(past.periods)
+        relevant = (
+            each for each in found.values() if each is not None and (oldest is None or each.effective_time >= oldest)
+        )
+        entries = merge_periods(past.periods, sorted(relevant, key=lambda entry: entry.effective_time))
+        recorded = (past.definition_hash, past.was_invalid) if past.definition_hash else None
+        change = compare_definition(recorded, seen.definition)
+        if change is DefinitionChange.ADDED:  # nobody has seen it yet: it was declared when it was made
             defined_at = seen.created
-        elif (past.definition_hash, past.was_invalid) == (seen.definition_hash, bool(seen.errors)):
+        elif change is DefinitionChange.SAME:
             defined_at = past.defined_at or seen.created
         else:
             defined_at = seen.defined_at or self._now()
-            if past.coming is not None and _is_over(past.coming.first, seen, defined_at):
-                entries = joined(entries, [past.coming._replace(reason=DEFINITION_CHANGED)])
-        account = Account(seen.uid, seen.definition_hash, defined_at, entries, past.succeeded_at, past.trouble)
+            timing = None if seen.kronjob is None else seen.kronjob.timing
+            if past.next is not None and is_closed(past.next.first, timing, defined_at):
+                entries = merge_periods(entries, [past.next._replace(reason=DEFINITION_CHANGED)])
+        # A Job that was found does not begin the list: what was closed before it, and not written, is judged again.
+        reached = served_until(past.periods, defined_at)
+        account = Account(
+            seen.uid, seen.definition_hash, defined_at, reached, entries, past.last_successful_time, past.create_failure
+        )
         for job in self._world.jobs_of(seen):
             self._note_success(account, job, horizon)
-        account.owes = len(account.entries) > len(past.entries)
-        self._accounts[seen.identity] = account
+        account.owes = len(account.entries) > len(past.periods)
         return account
 
-    def on_success(self, seen: SeenKronJob, job: SeenJob) -> None:
+    def put(self, identity: str, account: Account) -> None:
+        """Have an account from now on."""
+        self._accounts[identity] = account
+
+    def on_success(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         """Remember when a Job of a KronJob succeeded."""
         account = self._accounts.get(seen.identity)
         if account is not None:
             self._note_success(account, job, horizon_of(seen, self._now()))
 
-    def _note_success(self, account: Account, job: SeenJob, horizon: Horizon) -> None:
+    def _note_success(self, account: Account, job: ChildJob, horizon: StatusHorizon) -> None:
         if job.succeeded and job.ended is not None and horizon.saw(job.ended):
             account.succeeded_at = max(account.succeeded_at or job.ended, job.ended)
 
@@ -108,42 +123,44 @@ class Accounts:
         """Forget a KronJob that is gone."""
         self._accounts.pop(identity, None)
 
-    def redefine(self, seen: SeenKronJob, now: Instant) -> bool:
+    def redefine(self, seen: KronJobSnapshot, now: Instant) -> bool:
         """Take note of another definition; return whether it is one."""
         account = self._accounts[seen.identity]
-        if account.definition_hash == seen.definition_hash:
+        if compare_definition(account.definition_hash, seen.definition_hash) is DefinitionChange.SAME:
             return False
         account.definition_hash, account.defined_at = seen.definition_hash, now
         return True
 
-    def settle(self, identity: str, entry: Entry) -> bool:
+    def settle(self, identity: str, entry: PeriodStatus) -> bool:
         """Remember what became of a period, once; return whether that is news."""
         return self._settle(identity, [entry])
 
-    def _settle(self, identity: str, entries: Sequence[Entry]) -> bool:
+    def _settle(self, identity: str, entries: Sequence[PeriodStatus]) -> bool:
         account = self._accounts.get(identity)
-        news = [] if account is None else unknown(entries, account.handled)
+        news = [] if account is None else new_periods(entries, account.handled)
         if account is None or not news:
             return False
         account.entries = (*account.entries, *news)
+        # A crash after the Job that supersedes them and before the status: whoever comes next would run them after it.
+        account.owes = account.owes or any(entry.reason == SUPERSEDED for entry in news)
         self._on_change(identity)
         return True
 
-    def find(self, identity: str, entry: Entry) -> bool:
+    def find(self, identity: str, entry: PeriodStatus) -> bool:
         """Remember a period whose Job somebody else has created; return whether that is news."""
         if not self.settle(identity, entry):
             return False
         self._accounts[identity].owes = True
         return True
 
-    def trouble(self, identity: str, trouble: Trouble | None) -> None:
+    def trouble(self, identity: str, trouble: CreateFailure | None) -> None:
         """Remember why a Job could not be created, until one is."""
         account = self._accounts.get(identity)
         if account is not None and account.trouble != trouble:
             account.trouble = trouble
             self._on_change(identity)
 
-    def learn(self, seen: SeenKronJob) -> bool:
+    def learn(self, seen: KronJobSnapshot) -> bool:
         """Take in what somebody else has written into a status; return whether there was anything new."""
         account = self._accounts.get(seen.identity)
         if account is None:
@@ -153,41 +170,41 @@ class Accounts:
         if said == account.said:
             return False
         account.said = said
-        theirs = horizon_of(seen, self._now()).clip_all(read_entries(status))
-        if not unknown(theirs, account.handled):
+        theirs = horizon_of(seen, self._now()).clip_all(parse_periods(status))
+        if not new_periods(theirs, account.handled):
             return False
-        account.entries = joined(theirs, account.entries)
+        account.entries = merge_periods(theirs, account.entries)
         return True
 
     def trim(self, identity: str, span: timedelta) -> None:
         """Drop what is older than anybody can ask for."""
         account = self._accounts[identity]
-        account.entries = kept(account.entries, self._now(), span)
+        account.entries = trim_periods(account.entries, self._now(), span)
 
     # --- the engine's ledger ------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Nothing is to be taken into possession: the lease is elsewhere."""
 
-    async def load(self) -> JobStored:
+    async def load(self) -> JobSnapshot:
         """Return nothing: jobs are declared with what their accounts say."""
-        return JobStored()
+        return JobSnapshot()
 
     async def append(self, batch: JobBatch) -> None:
         """Remember what was closed; what begins is remembered by its Job, or when that could not be."""
-        closed: dict[str, list[Entry]] = {}
+        closed: dict[str, list[PeriodStatus]] = {}
         for record in batch.closed:
-            reason = reason_word(record.outcome, record.reason)
-            entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
+            reason = status_reason(record.outcome, record.reason)
+            entry = PeriodStatus(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
             closed.setdefault(record.identity, []).append(entry)
         for identity, entries in closed.items():
             self._settle(identity, entries)
         await asyncio.sleep(0)  # others get a turn, as with any ledger: a thousand Jobs may be due at once
 
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, Handled]:
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, HandledPeriods]:
         """Return by identity the periods that have their outcome."""
         return {
-            identity: account.handled if (account := self._accounts.get(identity)) is not None else NONE
+            identity: account.handled if (account := self._accounts.get(identity)) is not None else NO_PERIODS
             for identity in since
         }
 
@@ -200,32 +217,29 @@ def hash_of(listed: object) -> bytes:
     return sha256(json_bytes(listed)).digest()
 
 
-def _is_over(nominal: Instant, seen: SeenKronJob, defined_at: Instant) -> bool:
-    """Whether a period had begun under a definition that is gone, and is not run by the present one."""
-    return nominal <= defined_at and (seen.kronjob is None or not owns(seen.kronjob.timing, nominal, defined_at))
-
-
-def horizon_of(seen: SeenKronJob, now: Instant) -> Horizon:
+def horizon_of(seen: KronJobSnapshot, now: Instant) -> StatusHorizon:
     """Return between which instants a status and Jobs can say the truth about a KronJob."""
-    return Horizon(seen.created, now, ZERO if seen.kronjob is None else seen.kronjob.timing.window.duration)
+    return StatusHorizon.of(seen.created, now, seen.kronjob)
 
 
 class Listed:
     """The periods that the status of a KronJob lists, as far as they can be true; read once for all its Jobs."""
 
-    def __init__(self, seen: SeenKronJob, now: Instant) -> None:
+    def __init__(self, seen: KronJobSnapshot, now: Instant) -> None:
         self._identity, self._horizon = seen.identity, horizon_of(seen, now)
-        self._entries = self._horizon.clip_all(read_entries(seen.status))
-        self._handled = handled_of(self._entries)
+        entries = self._horizon.clip_all(parse_periods(seen.status))
+        self._handled, self._oldest = handled_periods(entries), trimmed_before(entries)
 
-    def has(self, job: SeenJob) -> bool:
+    def has(self, job: ChildJob) -> bool:
         """Whether a Job is no record that the status lacks: until the period is listed its Job is the only one."""
         entry = entry_of(job, self._horizon) if job.identity == self._identity else None
-        return entry is None or self._handled.has(entry.first) or is_forgotten(entry.at, self._entries)
+        if entry is None or self._handled.has(entry.first):
+            return True
+        return self._oldest is not None and entry.effective_time < self._oldest
 
 
-def entry_of(job: SeenJob, horizon: Horizon) -> Entry | None:
+def entry_of(job: ChildJob, horizon: StatusHorizon) -> PeriodStatus | None:
     """Return what a Job says of its period; a copy, which has another name, and what cannot be true say nothing."""
-    if job.nominal is None or not is_own(job.identity, job.nominal, job.namespace, job.name):
+    if job.nominal is None or not job.is_record:
         return None
-    return horizon.clip(Entry(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED))
+    return horizon.clip(PeriodStatus(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED))

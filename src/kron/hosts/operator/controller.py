@@ -10,26 +10,25 @@ from datetime import timedelta
 from functools import partial
 from itertools import cycle
 
-from kron.adapters.cluster.api import Api
-from kron.adapters.cluster.backoff import Backoff, Pause, pause
-from kron.adapters.cluster.lease import Election
-from kron.adapters.cluster.reflector import Reflector
-from kron.adapters.cluster.resources import JOBS, KRONJOBS
-from kron.adapters.operator_metrics import OperatorMetrics, Present
+from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.leader_election import LeaderElector
+from kron.adapters.kubernetes.reflector import Reflector
+from kron.adapters.kubernetes.resources import JOBS, KRONJOBS
+from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
+from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
 from kron.engine.ports import Clock
-from kron.engine.wake import Wake
+from kron.engine.wake import WakeUp
 from kron.errors import ApiError
-from kron.hosts.operator.fence import Fence
-from kron.hosts.operator.log import INFO, WARNING, Log
-from kron.hosts.operator.problems import Problems, ToldSender
-from kron.hosts.operator.reign import Realm, Reign
-from kron.hosts.operator.seen import SeenJob, SeenKronJob
+from kron.hosts.operator.error_boundary import ErrorBoundary
+from kron.hosts.operator.leader_session import LeaderSession, Realm
+from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog
 from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import SECOND, Instant
+from kron.kronjob.child_job import OPERATOR_NAME
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.rules.freeze import Plan, freeze
-from kron.rules.kronjob.child import MANAGER
 
-_SELECTOR = f"app.kubernetes.io/managed-by={MANAGER}"
+_SELECTOR = f"app.kubernetes.io/managed-by={OPERATOR_NAME}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
 _OFTEN = SECOND / 5  # between two looks whether a reign can begin
@@ -37,20 +36,20 @@ _SEEING_AGAIN = 5.0  # seconds for listing everything after a freeze: a server t
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class OperatorConfig:
     """What the command line says."""
 
     namespaces: Sequence[str] = ()  # none: all
     leader_elect: bool = True
     lease_namespace: str = ""
-    lease_name: str = MANAGER
+    lease_name: str = OPERATOR_NAME
     lease_duration: timedelta = timedelta(seconds=15)
     renew_deadline: timedelta = timedelta(seconds=10)
     retry_period: timedelta = timedelta(seconds=2)
     slack: timedelta = timedelta(seconds=30)
     workers: int = 16
 
-    def in_namespace(self, lease_namespace: str) -> "Options":
+    def in_namespace(self, lease_namespace: str) -> "OperatorConfig":
         """Return the same, with the namespace of the Lease."""
         return replace(self, lease_namespace=lease_namespace)
 
@@ -58,19 +57,21 @@ class Options:
 class Controller:
     """One replica, from its first look at the cluster until it is asked to stop."""
 
-    def __init__(self, api: Api, clock: Clock, log: Log, options: Options, *, pause: Pause = pause) -> None:
+    def __init__(
+        self, api: ApiClient, clock: Clock, log: OperatorLog, options: OperatorConfig, *, pause: Sleep = sleep
+    ) -> None:
         """`pause` is how it waits before it asks the server again."""
         self._api, self._clock, self._log, self._options = api, clock, log, options
-        self.life = f"{socket.gethostname()}_{secrets.token_hex(4)}"
+        self.identity = f"{socket.gethostname()}_{secrets.token_hex(4)}"
         self.metrics = OperatorMetrics(self._present)
-        api.on_answer = self._on_answer
-        self._problems = Problems(log, clock.monotonic)
+        api.on_response = self._on_answer
+        self._problems = ApiErrorLog(log, clock.monotonic)
         self._world = World(clock.now)
-        fence = Fence(log, self.metrics, clock.monotonic)
-        self._reflectors: list[Reflector[SeenKronJob | None] | Reflector[SeenJob | None]] = []
+        fence = ErrorBoundary(log, self.metrics, clock.monotonic)
+        self._reflectors: list[Reflector[KronJobSnapshot | None] | Reflector[ChildJob | None]] = []
         for namespace in options.namespaces or ("",):
-            kronjobs = kronjob_view(self._world, namespace, self._problems.tell, fence)
-            jobs = job_view(self._world, namespace, self._problems.tell, fence)
+            kronjobs = kronjob_view(self._world, namespace, self._problems.log_watch_error, fence)
+            jobs = job_view(self._world, namespace, self._problems.log_watch_error, fence)
             now, waits = clock.monotonic, [Backoff(pause=pause), Backoff(pause=pause)]
             self._reflectors += [
                 Reflector(api, KRONJOBS, namespace, kronjobs, backoff=waits[0], monotonic=now),
@@ -79,48 +80,48 @@ class Controller:
         for reflector, resource in zip(self._reflectors, cycle((KRONJOBS, JOBS)), strict=False):
             reflector.on_restart = partial(self.metrics.on_restart, resource.label)
         self._election = self._elect(pause) if options.leader_elect else None
-        self._reign: Reign | None = None
+        self._reign: LeaderSession | None = None
         self._armed: Instant | None = None  # since when all is seen, and it could act on it
         self._is_behind = False  # whether it stood still, and may not know yet what happened meanwhile
         self._pause = pause
-        self._news = Wake()
+        self._news = WakeUp()
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
-    async def run(self, asked: asyncio.Event) -> None:
+    async def run(self, stop_requested: asyncio.Event) -> None:
         """Work until it is asked to stop; then give the lease back."""
         loop = asyncio.get_running_loop()
         tasks: list[asyncio.Task[None]] = [loop.create_task(reflector.run()) for reflector in self._reflectors]
         if self._election is not None:
             tasks.append(loop.create_task(self._election.run()))
-        tasks.append(loop.create_task(self._govern()))
-        stop = loop.create_task(_wait_for(asked))
+        tasks.append(loop.create_task(self._run_sessions()))
+        stop = loop.create_task(_wait_for(stop_requested))
         done, _ = await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._end_reign()
+        await self._stop_session()
         if self._election is not None:
             await self._election.release()
         for task in done - {stop}:
             task.result()  # nothing but a bug ends them
         self._log.write(INFO, "stopped")
 
-    async def _govern(self) -> None:
+    async def _run_sessions(self) -> None:
         """Begin a reign when it leads and sees everything, and end it when it leads no more."""
         while True:
             self._news.clear()
-            if self._armed is None and all(reflector.synced for reflector in self._reflectors):
+            if self._armed is None and all(reflector.has_synced for reflector in self._reflectors):
                 self._armed = self._clock.now()
                 counts = {"kronjobs": len(self._world.kronjobs), "jobs": len(self._world.jobs)}
                 self._log.write(INFO, "synced", **counts)
             leads = self._may_write()
-            if leads and self._armed is not None and self._reign is None and self._sees():
+            if leads and self._armed is not None and self._reign is None and self._is_watching_all():
                 await self._catch_up()
-                await self._begin_reign(self._armed)
+                await self._start_session(self._armed)
             elif not leads and self._reign is not None:
-                await self._end_reign()
+                await self._stop_session()
             await self._wait()
 
     async def _wait(self) -> None:
@@ -131,8 +132,8 @@ class Controller:
         if freeze(Plan(at, at), now := self._clock.now(), now - at, self._options.slack) is not None:
             self._is_behind = True
             self._armed = None if self._armed is None else now  # what came meanwhile came without it
-        if abs(self._api.skew) > _SKEWED and self._problems.is_news("skew"):
-            self._log.write(WARNING, "clock skew", seconds=round(self._api.skew, 3))
+        if abs(self._api.clock_skew) > _SKEWED and self._problems.should_log("skew"):
+            self._log.write(WARNING, "clock skew", seconds=round(self._api.clock_skew, 3))
 
     async def _catch_up(self) -> None:
         """Know what happened while it stood still, as far as the server says it in time."""
@@ -154,7 +155,7 @@ class Controller:
     async def _refresh_all(self) -> object:
         return await asyncio.gather(*map(self._refresh, self._reflectors))
 
-    async def _refresh(self, reflector: "Reflector[SeenKronJob | None] | Reflector[SeenJob | None]") -> None:
+    async def _refresh(self, reflector: "Reflector[KronJobSnapshot | None] | Reflector[ChildJob | None]") -> None:
         backoff = Backoff(pause=self._pause)
         while True:
             try:
@@ -164,9 +165,9 @@ class Controller:
             else:
                 return
 
-    async def _begin_reign(self, armed: Instant) -> None:
+    async def _start_session(self, armed: Instant) -> None:
         realm = Realm(
-            ToldSender(self._api, self._problems),
+            LoggingClient(self._api, self._problems),
             self._world,
             self._clock,
             self._log,
@@ -174,58 +175,58 @@ class Controller:
             self._may_write,
             self._options.slack,
             self._options.workers,
-            self.life,
+            self.identity,
             self._see_again,
         )
-        self._reign = Reign(realm)
-        await self._reign.begin(armed)
-        self._log.write(INFO, "leading", identity=self.life)
+        self._reign = LeaderSession(realm)
+        await self._reign.start(armed)
+        self._log.write(INFO, "leading", identity=self.identity)
 
-    async def _end_reign(self) -> None:
+    async def _stop_session(self) -> None:
         if self._reign is not None:
             reign, self._reign = self._reign, None
-            await reign.end()
-            self._log.write(INFO, "standing by", identity=self.life)
+            await reign.stop()
+            self._log.write(INFO, "standing by", identity=self.identity)
 
-    def _elect(self, pause: Pause) -> Election:
+    def _elect(self, pause: Sleep) -> LeaderElector:
         options = self._options
-        return Election(
+        return LeaderElector(
             self._api,
             options.lease_namespace,
             options.lease_name,
-            self.life,
+            self.identity,
             lease_duration=options.lease_duration.total_seconds(),
             renew_deadline=options.renew_deadline.total_seconds(),
             retry_period=options.retry_period.total_seconds(),
             on_change=lambda _leads: self._news.set(),
-            on_problem=partial(self._problems.tell, "leases"),
+            on_problem=partial(self._problems.log_watch_error, "leases"),
             monotonic=self._clock.monotonic,
             pause=pause,
         )
 
     def _may_write(self) -> bool:
-        return self._election is None or self._election.is_leading()
+        return self._election is None or self._election.is_leader()
 
-    def _sees(self) -> bool:
+    def _is_watching_all(self) -> bool:
         """Whether it is told what changes: what was done while it was not is known before anything is done again."""
-        return all(reflector.is_open for reflector in self._reflectors)
+        return all(reflector.is_watching for reflector in self._reflectors)
 
     # --- what it shows ------------------------------------------------------------------------------------------------
 
     def is_healthy(self) -> bool:
         """Whether its loops do their work; without an API they do, too."""
-        return self._reign is None or self._reign.is_turning
+        return self._reign is None or self._reign.is_alive
 
     def is_ready(self) -> bool:
         """Whether it has seen everything, and does not look at an old picture."""
-        latest = max(reflector.alive_at for reflector in self._reflectors)
+        latest = max(reflector.last_contact for reflector in self._reflectors)
         return self._armed is not None and self._clock.monotonic() - latest < _BLIND
 
-    def _present(self) -> Present:
+    def _present(self) -> OperatorGauges:
         states = Counter(_state(seen) for seen in self._world.kronjobs.values())
         active = sum(job.is_active for job in self._world.jobs.values())
         depth = 0 if self._reign is None else len(self._reign.errands)
-        return Present(self._reign is not None, states, active, depth, self._api.skew)
+        return OperatorGauges(self._reign is not None, states, active, depth, self._api.clock_skew)
 
     def _on_answer(self, verb: str, resource: str, code: int) -> None:
         self.metrics.on_answer(verb, resource, code)
@@ -237,7 +238,7 @@ async def _wait_for(event: asyncio.Event) -> None:
     await event.wait()
 
 
-def _state(seen: SeenKronJob) -> str:
+def _state(seen: KronJobSnapshot) -> str:
     if seen.kronjob is None:
         return "invalid"
     return "suspended" if seen.kronjob.policy.suspend else "scheduled"

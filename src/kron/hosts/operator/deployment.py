@@ -1,18 +1,52 @@
-"""cluster_wide(…) and in_one_namespace(…) -> the objects that run the operator, as plain data.
+"""The objects that deploy the operator, and the rules of its role, as plain data."""
 
-A namespace stands in `metadata.namespace` and in subjects only, so that it can be replaced in the text.
-"""
-
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from kron._version import __version__
-from kron.hosts.operator.rights import ELECTION, WORK, Right, rules
-from kron.rules.kronjob.child import MANAGER
+from kron.kronjob.child_job import OPERATOR_NAME
+from kron.kronjob.kronjob import GROUP, PLURAL
+
+LEASE_NAME = OPERATOR_NAME  # the name that the lease has unless a flag says otherwise
+
+
+class PolicyRule(NamedTuple):
+    """Verbs on a resource; where names are given, on those objects alone."""
+
+    group: str  # empty: core
+    resource: str
+    verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+    def to_rule(self) -> dict[str, list[str]]:
+        """Return the right as a rule of a Role."""
+        named = {"resourceNames": [*self.names]} if self.names else {}
+        return {"apiGroups": [self.group], "resources": [self.resource], **named, "verbs": [*self.verbs]}
+
+
+# Where KronJobs are: nothing of a KronJob but its status is ever written.
+KRONJOB_RULES = (
+    PolicyRule(GROUP, PLURAL, ("list", "watch")),
+    PolicyRule(GROUP, f"{PLURAL}/status", ("patch",)),
+    PolicyRule("batch", "jobs", ("create", "delete", "get", "list", "watch")),
+    PolicyRule("", "events", ("create", "patch")),
+)
+# Where the lease is. A right to create cannot be limited by name: the name is not known when it is asked for.
+LEASE_RULES = (
+    PolicyRule("coordination.k8s.io", "leases", ("create",)),
+    PolicyRule("coordination.k8s.io", "leases", ("get", "update"), (LEASE_NAME,)),
+)
+
+
+def role_rules(rights: Iterable[PolicyRule]) -> list[dict[str, list[str]]]:
+    """Return rights as the rules of a Role."""
+    return [right.to_rule() for right in rights]
+
 
 Objects = list[dict[str, Any]]
 
-NAME = MANAGER
-NAMESPACE = "kron-system"
+NAME = OPERATOR_NAME
+OPERATOR_NAMESPACE = "kron-system"
 REPOSITORY = NAME  # none is published: an image is built by whoever deploys it
 IMAGE = f"{REPOSITORY}:{__version__}"
 REPLICAS = 2  # one leads, the other is ready to
@@ -28,15 +62,15 @@ _USER = 10001  # that of deploy/Containerfile
 _PRIORITY = 1_000_000  # above what has none, so that a full node does not stop the schedule; below the system's own
 
 
-def cluster_wide(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
+def cluster_objects(namespace: str = OPERATOR_NAMESPACE, image: str = IMAGE) -> Objects:
     """Return what runs the operator for the KronJobs of all namespaces."""
     deployment = _deployment(namespace, image)
     deployment["spec"]["template"]["spec"]["priorityClassName"] = NAME
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {**_LABELS, **RESTRICTED}}},
         _account(namespace),
-        *_bound("ClusterRole", WORK, namespace),
-        *_bound("Role", ELECTION, namespace),
+        *_role_with_binding("ClusterRole", KRONJOB_RULES, namespace),
+        *_role_with_binding("Role", LEASE_RULES, namespace),
         _priority_class(),
         deployment,
         _disruption_budget(namespace),
@@ -45,7 +79,7 @@ def cluster_wide(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
     ]
 
 
-def in_one_namespace(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
+def namespaced_objects(namespace: str = OPERATOR_NAMESPACE, image: str = IMAGE) -> Objects:
     """Return what runs the operator for the KronJobs of the namespace that it is in; nothing lies outside of it.
 
     A priority class would: its Pods have the priority of any other.
@@ -56,7 +90,7 @@ def in_one_namespace(namespace: str = NAMESPACE, image: str = IMAGE) -> Objects:
     container["env"] = [own]
     return [
         _account(namespace),
-        *_bound("Role", (*WORK, *ELECTION), namespace),
+        *_role_with_binding("Role", (*KRONJOB_RULES, *LEASE_RULES), namespace),
         deployment,
         _disruption_budget(namespace),
         _network_policy(namespace),
@@ -71,11 +105,11 @@ def _account(namespace: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(namespace)}
 
 
-def _bound(kind: str, rights: tuple[Right, ...], namespace: str) -> Objects:
+def _role_with_binding(kind: str, rights: tuple[PolicyRule, ...], namespace: str) -> Objects:
     """Return a role, and its binding to the account."""
     where = "" if kind == "ClusterRole" else namespace
     return [
-        {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": _metadata(where), "rules": rules(rights)},
+        {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": _metadata(where), "rules": role_rules(rights)},
         {
             "apiVersion": f"{_RBAC}/v1",
             "kind": f"{kind}Binding",

@@ -1,31 +1,37 @@
 """Maker: the engine's runner: an execution is a Job, and creating it is the lock and the record."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from kron.adapters.cluster.resources import JOBS
+from kron.adapters.kubernetes.resources import JOBS
+from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, is_already_deleted, retry_delay
+from kron.adapters.kubernetes.work_queue import Priority
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
+from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.ports import Clock
 from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.accounts import Account, Listed
-from kron.hosts.operator.answers import NOT_NOW, Meaning, is_gone, meaning, pause
-from kron.hosts.operator.errands import Lane
 from kron.hosts.operator.making import Making, Surroundings
-from kron.hosts.operator.seen import Key, SeenJob, SeenKronJob, see_job
-from kron.instant import ZERO, Instant
-from kron.rules.kronjob.child import job_name, job_of
-from kron.rules.kronjob.crd import PLURAL
-from kron.rules.kronjob.entry import (
+from kron.hosts.operator.world import PART, World
+from kron.instant import Instant
+from kron.kronjob.child_job import build_job, job_name
+from kron.kronjob.kronjob import PLURAL
+from kron.kronjob.period_status import (
     DEADLINE_EXCEEDED,
     DEFINITION_CHANGED,
     NAME_TAKEN,
     REJECTED,
     SUPERSEDED,
-    Entry,
+    PeriodStatus,
 )
-from kron.rules.kronjob.status import INTERNAL_ERROR, Trouble
+from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot, parse_job
+from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
+from kron.rules.job_record import RunKind, RunStart
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -58,18 +64,18 @@ class Maker:
             self._end(making, Ending())
             return
         self._made[making.key] = self._runs[execution.run_id] = making
-        self._in.errands.add(Lane.START, making.key[0], making.key, partial(self._create, making))
+        self._in.errands.add(Priority.START, making.key[0], making.key, partial(self._create, making))
 
     def _set_aside(self, execution: Execution, error: str) -> None:
         """Let an execution end whose Job cannot even be described."""
-        self._in.accounts.trouble(execution.attempt.identity, Trouble(INTERNAL_ERROR, error))
+        self._in.accounts.trouble(execution.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
         if self._listener is not None:
             self._listener.on_end(execution.run_id, Ending(not_started=INTERNAL_ERROR))
 
-    def go_on(self, execution: Execution, job: SeenJob, listener: Listener) -> None:
+    def go_on(self, execution: Execution, job: ChildJob, listener: Listener) -> None:
         """Take up a Job that is there."""
         self._listener = listener
-        making = Making(execution, None, (job.namespace, job.name), self._in.slack)
+        making = Making(execution, None, (job.namespace, job.name))
         making.job = job
         self._made[making.key] = self._runs[execution.run_id] = making
 
@@ -92,10 +98,10 @@ class Maker:
             self._settle(making, Outcome.SKIPPED, SUPERSEDED)
         else:
             making.is_replaced = True
-            self._in.errands.add(Lane.START, making.key[0], ("delete", making.key), partial(self._delete, making))
+            self._in.errands.add(Priority.START, making.key[0], ("delete", making.key), partial(self._delete, making))
 
     def _drop(self, making: Making) -> bool:
-        return self._in.errands.drop(Lane.START, making.key[0], making.key)
+        return self._in.errands.cancel(Priority.START, making.key[0], making.key)
 
     async def catch_up(self, *, stood_still: bool) -> None:
         """See which Jobs have ended, if their watch may be behind."""
@@ -108,12 +114,12 @@ class Maker:
         self._made.clear()
         self._runs.clear()
 
-    def on_job(self, key: Key, job: SeenJob | None) -> None:
+    def on_job(self, key: Key, job: ChildJob | None) -> None:
         """Take note of what became of a Job."""
         making = self._made.get(key)
-        if making is None or making.job is None or (job is not None and job.uid != making.job.uid):
+        if making is None or making.job is None:
             return
-        if job is None:
+        if job is None or job.uid != making.job.uid:  # another one of its name comes after its end
             self._end(making, Ending())
         elif job.succeeded is not None:
             self._end(making, Ending(exit_code=0 if job.succeeded else 1))
@@ -127,14 +133,10 @@ class Maker:
         assert attempt.nominal is not None, "a Job belongs to a period"
         assert timing is not None, "a KronJob has a schedule"
         kronjob: Any = execution.work.payload
-        return Making(
-            execution,
-            decide(timing, attempt.nominal),
-            (kronjob.namespace, job_name(kronjob, attempt.nominal)),
-            self._in.slack,
-        )
+        key = (kronjob.namespace, job_name(kronjob, attempt.nominal))
+        return Making(execution, decide(timing, attempt.nominal), key)
 
-    def _present(self, making: Making) -> SeenKronJob | None:
+    def _present(self, making: Making) -> KronJobSnapshot | None:
         """Return the KronJob as it is now, None if it is gone, or another one of the same name."""
         kronjob: Any = making.execution.work.payload
         seen = self._in.world.kronjobs.get((kronjob.namespace, kronjob.name))
@@ -145,98 +147,102 @@ class Maker:
         if seen is None or account is None or account.handled.has(making.decision.nominal_time):
             self._end(making, Ending())  # nobody wants it any more, or somebody else was quicker
             return None
-        if seen.kronjob is None:
+        if seen.kronjob is None or seen.job_spec is None:
             return await self._give_up(making, seen, Outcome.SKIPPED, DEFINITION_CHANGED)
         if seen.kronjob.policy.suspend:
-            making.is_held, making.slack = True, ZERO
+            making.is_held = True
+            making.lose_slack()
             return _WHILE_SUSPENDED  # when that is lifted, its deadline decides
         if not self._in.may_write():
             making.is_held = True
-            return NOT_NOW  # if another one leads, this reign ends, and that one will find it
+            return LEADER_RECHECK  # if another one leads, this reign ends, and that one will find it
         if making.is_replaced:
             return await self._give_up(making, seen, Outcome.SKIPPED, SUPERSEDED)
-        if self._is_late(making, seen, self._in.now()):
+        if self._is_late(making, self._in.now()):
             return await self._give_up(making, seen, Outcome.MISSED, DEADLINE_EXCEEDED)
         if account.owes:
-            return _SOON  # first of all it is written what was found
-        if seconds := self._in.refusals.wait(seen.namespace):
+            making.is_held = making.is_held or account.is_refused
+            return _SOON  # first of all it is written what was found, and what this Job supersedes
+        if seconds := self._in.refusals.wait(seen.identity):
             return self._rest(making, seen, account, seconds)
         try:
             # A crash here, before the answer: the Job is there or is not; whoever comes next finds out.
-            answer = await self._in.api.send("create", JOBS, seen.namespace, body=job_of(seen.kronjob, making.decision))
-        except ApiError as error:
-            self._in.refusals.on_answer(seen.namespace, error)
+            answer = await self._in.api.request(
+                "create", JOBS, seen.namespace, body=build_job(seen.kronjob, making.decision)
+            )
+        except Exception as error:  # also a bug: otherwise the others of the namespace would wait for this answer
+            self._in.refusals.on_answer(seen.identity, error)
+            if not isinstance(error, ApiError):
+                raise
             return await self._on_refusal(making, seen, error)
-        self._in.refusals.on_answer(seen.namespace, None)
-        self._on_made(making, seen, see_job(answer))
+        self._in.refusals.on_answer(seen.identity, None)
+        self._on_made(making, seen, parse_job(answer))
         return None
 
-    def _rest(self, making: Making, seen: SeenKronJob, account: Account, seconds: float) -> float:
-        """Wait while the namespace rests, and report that once, as for the KronJob that was refused."""
+    def _rest(self, making: Making, seen: KronJobSnapshot, account: Account, seconds: float) -> float:
+        """Wait while the KronJob or its namespace rests, and report that once, as for the one that was refused."""
         making.is_held = True
         if account.trouble is None:
-            self._fail(making, seen, Trouble(FAILED_CREATE, self._in.refusals.reason(seen.namespace)))
+            self._fail(making, seen, CreateFailure(FAILED_CREATE, self._in.refusals.reason(seen.identity)))
         return seconds
 
-    async def _on_refusal(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
-        match meaning(error):
-            case Meaning.EXISTS:
+    async def _on_refusal(self, making: Making, seen: KronJobSnapshot, error: ApiError) -> float | None:
+        match classify(error):
+            case ErrorClass.ALREADY_EXISTS:
                 return await self._compare(making, seen)
-            case Meaning.ENDING:
+            case ErrorClass.NAMESPACE_TERMINATING:
                 self._end(making, Ending())
                 return None
-            case Meaning.FINAL:
+            case ErrorClass.REJECTED:
                 message = f"spec.jobTemplate: the server refuses its Job: {error.message}"
-                self._fail(making, seen, Trouble(REJECTED, message))
+                self._fail(making, seen, CreateFailure(REJECTED, message))
                 return await self._give_up(making, seen, Outcome.MISSED, REJECTED)
         return self._again(making, seen, error)
 
-    async def _compare(self, making: Making, seen: SeenKronJob) -> float | None:
+    async def _compare(self, making: Making, seen: KronJobSnapshot) -> float | None:
         """Look at the Job that is there: it is ours if it says so."""
         namespace, name = making.key
         try:
-            found = see_job(await self._in.api.send("get", JOBS, namespace, name))
+            found = parse_job(await self._in.api.request("get", JOBS, namespace, name))
         except ApiError as error:
             return self._again(making, seen, error)
         if self._is_ours(making, found):
             self._on_made(making, seen, found)
             return None
         message = f"a Job {namespace}/{name} that is not of this period is there already"
-        self._fail(making, seen, Trouble(NAME_TAKEN, message))
+        self._fail(making, seen, CreateFailure(NAME_TAKEN, message))
         self._settle(making, Outcome.MISSED, NAME_TAKEN, message)
         return None
 
-    def _again(self, making: Making, seen: SeenKronJob, error: ApiError) -> float | None:
+    def _again(self, making: Making, seen: KronJobSnapshot, error: ApiError) -> float | None:
         """Try again later, unless its time is over."""
-        seconds = pause(error, making.tries)
+        seconds = retry_delay(error, making.tries)
         making.tries += 1
         making.is_held = True
         making.is_doubtful = making.is_doubtful or not isinstance(error, ApiRefusedError) or error.code >= _UNCERTAIN
-        self._fail(making, seen, Trouble(FAILED_CREATE, error.message))
-        if not making.is_doubtful and self._is_late(making, seen, self._in.now() + timedelta(seconds=seconds)):
+        self._fail(making, seen, CreateFailure(FAILED_CREATE, error.message))
+        if not making.is_doubtful and self._is_late(making, self._in.now() + timedelta(seconds=seconds)):
             self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, error.message)
             return None
         return seconds
 
-    def _is_late(self, making: Making, seen: SeenKronJob, at: Instant) -> bool:
-        """Whether its time is over at an instant.
+    def _is_late(self, making: Making, at: Instant) -> bool:
+        """Whether its limit has passed at an instant.
 
         That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
         """
-        chosen, policy = making.decision.chosen_time, None if seen.kronjob is None else seen.kronjob.policy
-        assert chosen is not None, "what has no chosen second is never executed"
         making.is_held = making.is_held or self._in.errands.unanswered_at >= making.execution.begun
-        return making.is_held and at - chosen > making.slack + (ZERO if policy is None else policy.deadline)
+        return making.is_held and making.start_before is not None and at >= making.start_before
 
-    async def _give_up(self, making: Making, seen: SeenKronJob, outcome: Outcome, reason: str) -> float | None:
+    async def _give_up(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str) -> float | None:
         """Close a period without a Job, unless that turns out to be there."""
         if making.is_doubtful:
             try:
-                found = see_job(await self._in.api.send("get", JOBS, *making.key))
+                found = parse_job(await self._in.api.request("get", JOBS, *making.key))
             except ApiError as error:
-                if meaning(error) is not Meaning.GONE:
+                if classify(error) is not ErrorClass.NOT_FOUND:
                     making.tries += 1
-                    return pause(error, making.tries)
+                    return retry_delay(error, making.tries)
             else:
                 if self._is_ours(making, found):
                     self._on_made(making, seen, found)
@@ -246,11 +252,11 @@ class Maker:
         self._settle(making, outcome, reason, message)
         return None
 
-    def _is_ours(self, making: Making, job: SeenJob) -> bool:
+    def _is_ours(self, making: Making, job: ChildJob) -> bool:
         """Whether a Job says by its annotations that it is of this period."""
         return job.identity == making.execution.attempt.identity and job.nominal == making.decision.nominal_time
 
-    def _on_made(self, making: Making, seen: SeenKronJob, job: SeenJob) -> None:
+    def _on_made(self, making: Making, seen: KronJobSnapshot, job: ChildJob) -> None:
         making.job = job
         self._in.accounts.trouble(seen.identity, None)
         self._in.scribe.on_made(making.decision)
@@ -261,7 +267,7 @@ class Maker:
         else:
             self.on_job(making.key, self._in.world.jobs.get(making.key))  # which may know more already
 
-    def _fail(self, making: Making, seen: SeenKronJob, trouble: Trouble) -> None:
+    def _fail(self, making: Making, seen: KronJobSnapshot, trouble: CreateFailure) -> None:
         self._in.accounts.trouble(seen.identity, trouble)
         self._in.scribe.on_failed(seen, making.decision, trouble)
 
@@ -272,9 +278,9 @@ class Maker:
             self._note(making, seen, outcome, reason, message)
         self._end(making, Ending(not_started=reason))
 
-    def _note(self, making: Making, seen: SeenKronJob, outcome: Outcome, reason: str, message: str) -> None:
+    def _note(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str, message: str) -> None:
         decision = making.decision
-        entry = Entry(decision.nominal_time, decision.nominal_time, 1, decision.chosen_time, outcome, reason)
+        entry = PeriodStatus(decision.nominal_time, decision.nominal_time, 1, decision.chosen_time, outcome, reason)
         if self._in.accounts.settle(seen.identity, entry):
             job = "" if making.job is None else making.job.name
             self._in.scribe.on_settled(seen, decision, entry, job, message)
@@ -286,20 +292,20 @@ class Maker:
         if self._made.get(making.key) is not making:
             return None
         if not self._in.may_write():
-            return NOT_NOW
+            return LEADER_RECHECK
         seen = self._present(making)
         if making.job is None or (seen is not None and not Listed(seen, self._in.now()).has(making.job)):
             return _SOON  # it is being created, or its period is not listed yet
         namespace, name = making.key
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": making.job.uid}}
         try:
-            await self._in.api.send("delete", JOBS, namespace, name, body=body)
+            await self._in.api.request("delete", JOBS, namespace, name, body=body)
         except ApiError as error:
-            if is_gone(error):
+            if is_already_deleted(error):
                 self._end(making, Ending())
                 return None
             making.tries += 1
-            return pause(error, making.tries)
+            return retry_delay(error, making.tries)
         if seen is not None and making.job is not None:
             self._in.scribe.on_deleted(seen, making.job)
         return None
@@ -309,3 +315,54 @@ class Maker:
             del self._made[making.key], self._runs[making.execution.run_id]
         if self._listener is not None:
             self._listener.on_end(making.execution.run_id, ending)
+
+
+class Adoption:
+    """Makes executions of the Jobs of an earlier leader, or of another replica.
+
+    An error that one Job causes stays with it.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        book: PeriodPlanner,
+        maker: Maker,
+        clock: Clock,
+        fenced: Callable[[ChildJob], AbstractContextManager[None]],
+    ) -> None:
+        self._world, self._book, self._maker, self._clock, self._fenced = world, book, maker, clock, fenced
+
+    async def meet(self, identity: str) -> None:
+        """Take the active Jobs of a KronJob that is not declared yet to the maker, in parts: there may be thousands.
+
+        When it is declared, all of them are known to the book in the same turn, so that `forbid` sees them.
+        """
+        namespace, _, name = identity.partition("/")
+        seen = self._world.kronjobs.get((namespace, name))
+        if seen is None or identity in self._book.jobs:
+            return
+        for number, job in enumerate(self._world.jobs_of(seen), 1):
+            if job.is_active and self._world.jobs.get((job.namespace, job.name)) is job:
+                with self._fenced(job):
+                    self._execution(seen, job, self._clock.now())
+            if number % PART == 0:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+
+    def go_on(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> None:
+        """Wait for the end of an active Job, if its KronJob is declared."""
+        execution = self._execution(seen, job, now) if seen.identity in self._book.jobs else None
+        if execution is not None:
+            self._book.reattach(execution, now)
+
+    def _execution(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> Execution | None:
+        """Return the execution that a Job is; None if it belongs to no period, or nothing of its KronJob is run."""
+        if job.nominal is None or seen.job_spec is None:
+            return None
+        execution = self._maker.execution((job.namespace, job.name))
+        if execution is None:
+            key, name = seen.job_spec.definition_key, self._book.new_run_id()
+            attempt = RunStart(name, seen.identity, RunKind.PERIOD, job.nominal, job.chosen, 1, now, key, "")
+            execution = Execution(attempt, seen.job_spec, self._clock.monotonic())
+            self._maker.go_on(execution, job, self._book)
+        return execution

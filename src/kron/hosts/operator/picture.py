@@ -3,28 +3,28 @@
 import asyncio
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.book import JobBook
+from kron.engine.jobs.planner import PeriodPlanner
 from kron.hosts.operator.accounts import Account
-from kron.hosts.operator.seen import SeenKronJob, is_suspended
 from kron.hosts.operator.world import World
-from kron.rules.coming import Coming
+from kron.kronjob.snapshot import KronJobSnapshot, is_suspended
+from kron.kronjob.status import KronJobStatus, ObjectReference
 from kron.rules.effort import AT_ONCE, Effort
-from kron.rules.kronjob.status import Reference, Standing
 from kron.rules.next_run import NextRun
+from kron.rules.periods import PeriodQueue
 
 
 class Picture:
     """Draws it; nothing is changed. What was searched for one status is not searched again for the next."""
 
-    def __init__(self, world: World, book: JobBook) -> None:
+    def __init__(self, world: World, book: PeriodPlanner) -> None:
         self._world, self._book = world, book
-        self._searches: dict[str, tuple[Coming, NextRun]] = {}  # by identity: from what on, and how far
+        self._searches: dict[str, tuple[PeriodQueue, NextRun]] = {}  # by identity: from what on, and how far
 
-    def standing(self, seen: SeenKronJob, account: Account) -> Standing:
+    def standing(self, seen: KronJobSnapshot, account: Account) -> KronJobStatus:
         """Return what a status is to say."""
         coming, is_beyond = self._coming(seen)
         active = sorted((job for job in self._world.jobs_of(seen) if job.is_active), key=lambda job: job.name)
-        return Standing(
+        return KronJobStatus(
             seen.generation,
             account.definition_hash,
             account.defined_at,
@@ -32,7 +32,7 @@ class Picture:
             is_suspended(seen),
             seen.errors,
             coming,
-            tuple(Reference(job.namespace, job.name, job.uid) for job in active),
+            tuple(ObjectReference(job.namespace, job.name, job.uid) for job in active),
             account.succeeded_at,
             account.trouble,
             is_beyond,
@@ -61,7 +61,7 @@ class Picture:
             self._searches[identity] = job.coming, search
         return search.advance(first, effort)
 
-    def _coming(self, seen: SeenKronJob) -> tuple[Decision | None, bool]:
+    def _coming(self, seen: KronJobSnapshot) -> tuple[Decision | None, bool]:
         """Return the next period that has a chosen second, and whether it is beyond the look-ahead."""
         job = self._book.jobs.get(seen.identity)
         if not self._advance(seen.identity, Effort(AT_ONCE)) or job is None or job.coming is None or job.is_suspended:

@@ -5,28 +5,27 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
-from kron.adapters.cluster.resources import EVENTS
+from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.resources import EVENTS
+from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, retry_delay
+from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Execution
 from kron.errors import ApiError
-from kron.hosts.operator.answers import NOT_NOW, Meaning, meaning, pause
-from kron.hosts.operator.errands import Errands, Lane
-from kron.hosts.operator.fence import Fence
-from kron.hosts.operator.log import INFO, WARNING, Log
-from kron.hosts.operator.seen import SeenJob, SeenKronJob
-from kron.hosts.operator.sender import Sender
+from kron.hosts.operator.error_boundary import ErrorBoundary
+from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.hosts.operator.world import World
 from kron.instant import SECOND, Instant, format_instant
+from kron.kronjob.child_job import OPERATOR_NAME
+from kron.kronjob.kronjob import API_VERSION, KIND, PLURAL
+from kron.kronjob.period_status import PeriodStatus, status_reason
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.status import CreateFailure
 from kron.rules.decision_range import FIELD, DecisionRange
-from kron.rules.job_record import End, PeriodRecord
-from kron.rules.kronjob.child import MANAGER
-from kron.rules.kronjob.crd import PLURAL
-from kron.rules.kronjob.entry import Entry, reason_word
-from kron.rules.kronjob.kronjob import API_VERSION, KIND
-from kron.rules.kronjob.status import Trouble
+from kron.rules.job_record import PeriodRecord, RunEnd
+from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
-from kron.rules.work import Work
 
 NORMAL, WARN = "Normal", "Warning"
 _REMEMBERED = 10_000  # events that may be said again, which raises their count
@@ -53,14 +52,14 @@ class Counting(Protocol):
 class Ways(NamedTuple):
     """Where it tells."""
 
-    api: Sender
-    errands: Errands
-    log: Log
+    api: ResourceClient
+    errands: WorkQueue
+    log: OperatorLog
     counting: Counting
     world: World
     may_write: Callable[[], bool]
     now: Callable[[], Instant]
-    fence: Fence
+    fence: ErrorBoundary
 
 
 class _Said:
@@ -81,16 +80,18 @@ class Teller:
 
     # --- what the engine tells ----------------------------------------------------------------------------------------
 
-    def on_closed(self, work: Work, record: PeriodRecord, last: Decision) -> None:
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         """Tell that a period, or neighbours, are over without a Job."""
         seen = self._seen(work.identity)
         if seen is None:
             return
         with self._to.fence.around(PLURAL, seen.namespace, seen.name):
-            reason = reason_word(record.outcome, record.reason)
-            entry = Entry(record.first, record.last, record.number, record.chosen, record.outcome, reason)
+            reason = status_reason(record.outcome, record.reason)
+            entry = PeriodStatus(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
             self._decided(seen, last)
-            decisions = DecisionRange.of(work.timing, record) if record.number > 1 and work.timing is not None else None
+            decisions = (
+                DecisionRange.of(work.timing, record) if record.period_count > 1 and work.timing is not None else None
+            )
             self.on_settled(seen, last, entry, "", "", decisions=decisions)
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:
@@ -100,7 +101,7 @@ class Teller:
             with self._to.fence.around(PLURAL, seen.namespace, seen.name):
                 self._decided(seen, decision)
 
-    def on_ended(self, execution: Execution, end: End) -> None:
+    def on_ended(self, execution: Execution, end: RunEnd) -> None:
         """Nothing is told: the Job's end is."""
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
@@ -116,27 +117,27 @@ class Teller:
         assert decision.chosen_time is not None, "a Job has a chosen second"
         self._to.counting.on_lateness((self._to.now() - decision.chosen_time) / SECOND)
 
-    def on_failed(self, seen: SeenKronJob, decision: Decision, trouble: Trouble) -> None:
+    def on_failed(self, seen: KronJobSnapshot, decision: Decision, trouble: CreateFailure) -> None:
         """Tell why a Job could not be created."""
         kind = "NameTaken" if trouble.reason == "NameTaken" else "FailedCreate"
         self.event(seen, WARN, kind, f"{_which(decision)}: {trouble.message}")
 
-    def on_deleted(self, seen: SeenKronJob, job: SeenJob) -> None:
+    def on_deleted(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         """Tell that a Job has to go: another one takes its place, or it is old."""
         self.event(seen, NORMAL, "SuccessfulDelete", f"deleted Job {job.name}{period_text(job)}")
 
     def on_settled(
         self,
-        seen: SeenKronJob,
+        seen: KronJobSnapshot,
         decision: Decision,
-        entry: Entry,
+        entry: PeriodStatus,
         job: str,
         message: str,
         *,
         decisions: DecisionRange | None = None,
     ) -> None:
         """Tell the outcome of a period, or of neighbours, whose decisions are then logged as well."""
-        self._to.counting.on_outcome(entry.outcome.value, entry.reason, entry.number)
+        self._to.counting.on_outcome(entry.outcome.value, entry.reason, entry.period_count)
         late = None if entry.chosen is None else round((self._to.now() - entry.chosen) / SECOND, 3)
         executed = entry.outcome is Outcome.EXECUTED
         fields: dict[str, object] = {
@@ -148,8 +149,8 @@ class Teller:
             "lateness_s": late if executed else None,
             "job": job or None,
         }
-        if entry.number > 1:
-            fields |= {"first_period_id": period_id(entry.first), "count": entry.number}
+        if entry.period_count > 1:
+            fields |= {"first_period_id": period_id(entry.first), "count": entry.period_count}
         if decisions is not None:
             fields[FIELD] = decisions.to_dict()
         if message:
@@ -160,7 +161,7 @@ class Teller:
 
     # --- what the reign tells -----------------------------------------------------------------------------------------
 
-    def event(self, seen: SeenKronJob, kind: str, reason: str, message: str) -> None:
+    def event(self, seen: KronJobSnapshot, kind: str, reason: str, message: str) -> None:
         """Tell an event of Kubernetes; the same once more raises its count."""
         message = message[:_LONGEST_TEXT]
         key = seen.uid, reason, message
@@ -176,46 +177,46 @@ class Teller:
         async def tell() -> float | None:
             return await self._tell(seen, kind, reason, message, said, tries)
 
-        self._to.errands.add(Lane.EVENT, seen.namespace, said.name, tell)
+        self._to.errands.add(Priority.EVENT, seen.namespace, said.name, tell)
 
     async def _tell(
-        self, seen: SeenKronJob, kind: str, reason: str, message: str, said: _Said, tries: list[int]
+        self, seen: KronJobSnapshot, kind: str, reason: str, message: str, said: _Said, tries: list[int]
     ) -> float | None:
         if not self._to.may_write():
-            return NOT_NOW
+            return LEADER_RECHECK
         now = format_instant(self._to.now().replace(microsecond=0))
         count = said.count
         try:
             if said.told:
                 body: dict[str, Any] = {"count": count, "lastTimestamp": now}
-                await self._to.api.send("patch", EVENTS, seen.namespace, said.name, body=body)
+                await self._to.api.request("patch", EVENTS, seen.namespace, said.name, body=body)
             else:
                 body = _event(seen, said.name, kind, reason, message)
                 body |= {"count": count, "firstTimestamp": now, "lastTimestamp": now}
-                await self._to.api.send("create", EVENTS, seen.namespace, body=body)
+                await self._to.api.request("create", EVENTS, seen.namespace, body=body)
         except ApiError as error:
-            found = meaning(error)
-            if found is Meaning.GONE and said.told:  # it is too old, and was removed
+            found = classify(error)
+            if found is ErrorClass.NOT_FOUND and said.told:  # it is too old, and was removed
                 said.told = 0
                 return 0.0
-            if found is Meaning.EXISTS and not said.told:  # the answer to its creation was lost
+            if found is ErrorClass.ALREADY_EXISTS and not said.told:  # the answer to its creation was lost
                 said.told = 1
                 return 0.0
             tries[0] += 1
-            lasting = found is not Meaning.PASSING or tries[0] >= _TRIES
-            return None if lasting else pause(error, tries[0])
+            lasting = found is not ErrorClass.RETRYABLE or tries[0] >= _TRIES
+            return None if lasting else retry_delay(error, tries[0])
         said.told = count
         return None
 
-    def _seen(self, identity: str) -> SeenKronJob | None:
+    def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
         return self._to.world.kronjobs.get((namespace, name))
 
-    def _decided(self, seen: SeenKronJob, decision: Decision) -> None:
+    def _decided(self, seen: KronJobSnapshot, decision: Decision) -> None:
         self._to.log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
 
 
-def period_text(job: SeenJob) -> str:
+def period_text(job: ChildJob) -> str:
     """Return which period a Job is of, as the end of a sentence."""
     return "" if job.nominal is None else f", period {period_id(job.nominal)}{_chosen_text(job.chosen)}"
 
@@ -228,10 +229,10 @@ def _chosen_text(chosen: Instant | None) -> str:
     return "" if chosen is None else f", chosen {format_instant(chosen)}"
 
 
-def _outcome_text(decision: Decision, entry: Entry, job: str, message: str) -> str:
+def _outcome_text(decision: Decision, entry: PeriodStatus, job: str, message: str) -> str:
     text = _which(decision)
-    if entry.number > 1:
-        text = f"{entry.number} periods from {period_id(entry.first)} to {period_id(entry.last)}"
+    if entry.period_count > 1:
+        text = f"{entry.period_count} periods from {period_id(entry.first)} to {period_id(entry.last)}"
         text += _chosen_text(entry.chosen)
     if job:
         text += f": created Job {job}"
@@ -240,7 +241,7 @@ def _outcome_text(decision: Decision, entry: Entry, job: str, message: str) -> s
     return f"{text}: {message}" if message else text
 
 
-def _event(seen: SeenKronJob, name: str, kind: str, reason: str, message: str) -> dict[str, Any]:
+def _event(seen: KronJobSnapshot, name: str, kind: str, reason: str, message: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -251,12 +252,12 @@ def _event(seen: SeenKronJob, name: str, kind: str, reason: str, message: str) -
             "namespace": seen.namespace,
             "name": seen.name,
             "uid": seen.uid,
-            "resourceVersion": seen.version,
+            "resourceVersion": seen.resource_version,
         },
         "reason": reason,
         "message": message,
         "type": kind,
-        "source": {"component": MANAGER},
-        "reportingComponent": MANAGER,
+        "source": {"component": OPERATOR_NAME},
+        "reportingComponent": OPERATOR_NAME,
         "reportingInstance": "",
     }

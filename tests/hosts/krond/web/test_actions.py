@@ -13,8 +13,8 @@ from starlette.routing import Route
 from kron.hosts.krond.web.actions import Actions
 from kron.instant import parse_instant
 from kron.rules.job_record import JobRecord
-from tests.hosts.krond.daemon import Krond
-from tests.hosts.krond.web.visitor import Page, Visitor
+from tests.hosts.krond.krond_process import Krond
+from tests.hosts.krond.web.page_client import Page, PageClient
 from tests.hosts.listener.served import read_reply, served
 
 NEVER = 'schedule = "0 0 29 2 *"'
@@ -42,7 +42,7 @@ def krond(tmp_path: Path) -> Iterator[Krond]:
     daemon.end()
 
 
-def act(visitor: Visitor, path: str, **fields: str) -> Page:
+def act(visitor: PageClient, path: str, **fields: str) -> Page:
     """Answer the question that a page asks."""
     return visitor.post(path, csrf=visitor.get(path).field("csrf"), **fields)
 
@@ -52,7 +52,7 @@ def suspended(krond: Krond) -> list[str]:
 
 
 def test_a_job_is_suspended_and_resumed_after_a_question(krond: Krond) -> None:
-    visitor = Visitor(krond)
+    visitor = PageClient(krond)
 
     question = visitor.get("/jobs/other/suspend")
     assert "Suspend this job?" in question.words
@@ -68,7 +68,7 @@ def test_a_job_is_suspended_and_resumed_after_a_question(krond: Krond) -> None:
 
 
 def test_a_job_is_run_at_once_and_only_if_its_policy_lets_it(krond: Krond) -> None:
-    visitor = Visitor(krond)
+    visitor = PageClient(krond)
 
     assert act(visitor, "/jobs/sleeps/trigger").status == 303
     krond.wait_for("RunStarted")
@@ -82,7 +82,7 @@ def test_a_job_is_run_at_once_and_only_if_its_policy_lets_it(krond: Krond) -> No
 
 
 def test_a_form_that_krond_did_not_make_does_nothing(krond: Krond) -> None:
-    visitor = Visitor(krond)
+    visitor = PageClient(krond)
     others = visitor.get("/jobs/sleeps/suspend").field("csrf")
     another = visitor.get("/jobs/other/trigger").field("csrf")
 
@@ -93,14 +93,14 @@ def test_a_form_that_krond_did_not_make_does_nothing(krond: Krond) -> None:
 
 
 def test_a_job_that_its_file_holds_stays_held_and_the_page_says_where(krond: Krond) -> None:
-    page = act(Visitor(krond), "/jobs/held/resume")
+    page = act(PageClient(krond), "/jobs/held/resume")
 
     assert page.status == 409
     assert f"{krond.file}:12 still suspends" in page.words
 
 
 def test_what_cannot_be_done_is_refused(krond: Krond) -> None:
-    visitor = Visitor(krond)
+    visitor = PageClient(krond)
 
     assert visitor.post("/jobs/nothing/suspend", csrf="x").status == 404
     assert visitor.post("/jobs/other", csrf="x").status == 404

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.hosts.krond.daemon import Krond
+from tests.hosts.krond.krond_process import Krond
 from tests.hosts.krond.web.browser import chromium
-from tests.hosts.krond.web.visitor import Visitor
+from tests.hosts.krond.web.page_client import PageClient
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ class Tab:
     """A page in the browser that came in by the token, and what it complained about."""
 
     def __init__(self, browser: Any, krond: Krond, **context: object) -> None:
-        visitor = Visitor(krond)
+        visitor = PageClient(krond)
         self.home = f"http://{visitor.address}"
         self.page = browser.new_context(**context).new_page()
         self.complaints: list[str] = []

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.krond.daemon import KROND, Krond
+from tests.hosts.krond.krond_process import KROND, Krond
 
 NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
 OTHER = f'[jobs.other]\n{NEVER}\ncommand = "true"\n'

@@ -9,8 +9,8 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from tests.hosts.krond.daemon import Krond
-from tests.hosts.krond.web.visitor import Visitor
+from tests.hosts.krond.krond_process import Krond
+from tests.hosts.krond.web.page_client import PageClient
 
 EVIL = "<img src=x onerror=alert(1)> a/b & \"c\" 'd'"
 HUGE = 3_000_000  # bytes
@@ -63,15 +63,15 @@ def krond(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Krond]:
 
 
 @pytest.fixture
-def visitor(krond: Krond) -> Visitor:
-    return Visitor(krond)
+def visitor(krond: Krond) -> PageClient:
+    return PageClient(krond)
 
 
 def runs(krond: Krond, job: str) -> list[str]:
     return [row["run_id"] for row in krond.json("history") if row["name"] == job]
 
 
-def test_the_overview_shows_what_comes_what_failed_and_all_jobs(visitor: Visitor) -> None:
+def test_the_overview_shows_what_comes_what_failed_and_all_jobs(visitor: PageClient) -> None:
     page = visitor.get("/")
 
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -85,7 +85,7 @@ def test_the_overview_shows_what_comes_what_failed_and_all_jobs(visitor: Visitor
     assert "of the window" in page.body
 
 
-def test_the_overview_finds_jobs_by_a_part_of_their_names(visitor: Visitor) -> None:
+def test_the_overview_finds_jobs_by_a_part_of_their_names(visitor: PageClient) -> None:
     jobs = visitor.get("/?q=SPRE").body.partition('id="jobs"')[2]
 
     assert "spread" in jobs
@@ -93,7 +93,7 @@ def test_the_overview_finds_jobs_by_a_part_of_their_names(visitor: Visitor) -> N
     assert "No such job." in visitor.get("/?q=nothing-of-this-kind&page=99999999999").words
 
 
-def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: Visitor) -> None:
+def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: PageClient) -> None:
     run = runs(krond, "fails")[0]
     for path in ("/", "/jobs/spread", f"/runs/{run}", "/why?job=spread&at=12:10", "/monitor", "/jobs/fails/trigger"):
         page = visitor.get(path)
@@ -107,7 +107,7 @@ def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: Visit
 
 
 @pytest.mark.parametrize(("name", "kind"), [("krond.css", "text/css"), ("krond.js", "text/javascript")])
-def test_what_pages_load_comes_from_krond(visitor: Visitor, name: str, kind: str) -> None:
+def test_what_pages_load_comes_from_krond(visitor: PageClient, name: str, kind: str) -> None:
     page = visitor.get(f"/static/{name}")
 
     assert page.status == 200
@@ -116,7 +116,7 @@ def test_what_pages_load_comes_from_krond(visitor: Visitor, name: str, kind: str
     assert "https://" not in page.body
 
 
-def test_a_job_is_defined_described_decided_and_explained(visitor: Visitor) -> None:
+def test_a_job_is_defined_described_decided_and_explained(visitor: PageClient) -> None:
     page = visitor.get("/jobs/spread")
 
     for words in (
@@ -135,21 +135,21 @@ def test_a_job_is_defined_described_decided_and_explained(visitor: Visitor) -> N
     assert 'class="chosen"' in page.body
 
 
-def test_a_job_shows_its_history_as_a_strip_and_in_words(visitor: Visitor) -> None:
+def test_a_job_shows_its_history_as_a_strip_and_in_words(visitor: PageClient) -> None:
     page = visitor.get("/jobs/fails")
 
     assert 'class="col bad"' in page.body
     assert "failed with exit code 3" in page.words
 
 
-def test_a_job_that_runs_at_boot_only_has_a_page(visitor: Visitor) -> None:
+def test_a_job_that_runs_at_boot_only_has_a_page(visitor: PageClient) -> None:
     page = visitor.get("/jobs/boots")
 
     assert "once after each start of the machine" in page.words
     assert "Nothing comes by the calendar." in page.words
 
 
-def test_a_name_of_html_and_slashes_is_text_and_can_be_followed(krond: Krond, visitor: Visitor) -> None:
+def test_a_name_of_html_and_slashes_is_text_and_can_be_followed(krond: Krond, visitor: PageClient) -> None:
     overview = visitor.get("/")
     identity = f"{krond.file}:{EVIL}"
     href = f"/jobs/{quote(EVIL, safe='')}?{urlencode({'identity': identity})}"
@@ -164,7 +164,7 @@ def test_a_name_of_html_and_slashes_is_text_and_can_be_followed(krond: Krond, vi
         assert EVIL in page.words
 
 
-def test_a_run_shows_what_it_wrote_as_text(krond: Krond, visitor: Visitor) -> None:
+def test_a_run_shows_what_it_wrote_as_text(krond: Krond, visitor: PageClient) -> None:
     run = runs(krond, "fails")[0]
     page = visitor.get(f"/runs/{run}")
     output = visitor.get(f"/runs/{run}/output")
@@ -176,14 +176,14 @@ def test_a_run_shows_what_it_wrote_as_text(krond: Krond, visitor: Visitor) -> No
     assert output.headers["x-content-type-options"] == "nosniff"
 
 
-def test_what_was_written_for_a_terminal_is_shown_without_its_colours(krond: Krond, visitor: Visitor) -> None:
+def test_what_was_written_for_a_terminal_is_shown_without_its_colours(krond: Krond, visitor: PageClient) -> None:
     (run,) = runs(krond, "coloured")
 
     assert ">red\nhalf\ndone\n</pre>" in visitor.get(f"/runs/{run}").body
     assert visitor.get(f"/runs/{run}/output").body.startswith("\x1b[1;31mred")
 
 
-def test_of_a_huge_output_the_page_has_the_end_and_the_text_has_all(krond: Krond, visitor: Visitor) -> None:
+def test_of_a_huge_output_the_page_has_the_end_and_the_text_has_all(krond: Krond, visitor: PageClient) -> None:
     (run,) = runs(krond, "huge")
 
     page, output = visitor.get(f"/runs/{run}"), visitor.get(f"/runs/{run}/output")
@@ -197,7 +197,7 @@ def test_of_a_huge_output_the_page_has_the_end_and_the_text_has_all(krond: Krond
     "run",
     ["..", "%2e%2e%2ftoken", "..%2F..%2Fstate%2Ftoken", "%2Fetc%2Fpasswd", "journal", "index", "x%00", "", "a/b/c"],
 )
-def test_only_a_run_that_is_recorded_has_an_output(krond: Krond, visitor: Visitor, run: str) -> None:
+def test_only_a_run_that_is_recorded_has_an_output(krond: Krond, visitor: PageClient, run: str) -> None:
     for path in (f"/runs/{run}/output", f"/runs/{run}"):
         page = visitor.get(path)
         assert page.status == 404
@@ -205,7 +205,7 @@ def test_only_a_run_that_is_recorded_has_an_output(krond: Krond, visitor: Visito
     assert visitor.get(f"/runs/{runs(krond, 'fails')[0]}/output/..%2Fx").status == 404
 
 
-def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: Visitor) -> None:
+def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: PageClient) -> None:
     page = visitor.get("/why?job=spread&at=2030-01-01T12:10:00Z")
 
     assert page.status == 200
@@ -213,24 +213,24 @@ def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: Visitor) -> 
     assert "its time has not come yet" in page.words
 
 
-def test_why_speaks_of_the_moment_by_the_clock_of_the_job(visitor: Visitor) -> None:
+def test_why_speaks_of_the_moment_by_the_clock_of_the_job(visitor: PageClient) -> None:
     assert "run at Tue 2030-01-01 13:10:00 +01:00" in visitor.get("/why?job=spread&at=2030-01-01+13:10").words
 
 
-def test_why_keeps_a_question_that_cannot_be_answered(visitor: Visitor) -> None:
+def test_why_keeps_a_question_that_cannot_be_answered(visitor: PageClient) -> None:
     body = visitor.get("/why?job=spread&at=yesterday").body
 
     assert 'value="spread"' in body
     assert 'value="yesterday"' in body
 
 
-def test_the_feeds_are_linked_where_they_belong(visitor: Visitor) -> None:
+def test_the_feeds_are_linked_where_they_belong(visitor: PageClient) -> None:
     for path, jobs in (("/", {"spread", "often", "impossible"}), ("/jobs/spread", {"spread"})):
         (href,) = re.findall(r'href="(/feed\.json[^"]*)"', visitor.get(path).body)
         assert {row["name"] for row in json.loads(visitor.get(unescape(href)).body)} == jobs
 
 
-def test_why_without_a_question_asks_for_one(visitor: Visitor) -> None:
+def test_why_without_a_question_asks_for_one(visitor: PageClient) -> None:
     page = visitor.get("/why")
 
     assert page.status == 200
@@ -250,27 +250,27 @@ def test_why_without_a_question_asks_for_one(visitor: Visitor) -> None:
         ("/why?job=spread&at=0001-01-01T00:00:00Z", 400, "leaves the years 1 to 9999"),
     ],
 )
-def test_what_cannot_be_answered_is_said_on_a_page(visitor: Visitor, path: str, status: int, words: str) -> None:
+def test_what_cannot_be_answered_is_said_on_a_page(visitor: PageClient, path: str, status: int, words: str) -> None:
     page = visitor.get(path)
 
     assert (page.status, words in page.words) == (status, True)
 
 
-def test_the_monitor_shows_each_property_with_its_verdict(visitor: Visitor) -> None:
+def test_the_monitor_shows_each_property_with_its_verdict(visitor: PageClient) -> None:
     page = visitor.get("/monitor")
 
     assert "properties was violated since krond started" in page.words
     assert "✓ not violated" in page.words
 
 
-def test_without_the_token_no_page_is_shown(visitor: Visitor) -> None:
+def test_without_the_token_no_page_is_shown(visitor: PageClient) -> None:
     visitor.token = "wrong" * 8
     for path in ("/", "/jobs/spread", "/events", "/static/krond.js"):
         assert visitor.get(path).status == 401
     assert visitor.post("/jobs/spread/trigger").status == 401
 
 
-def test_no_page_failed(krond: Krond, visitor: Visitor) -> None:
+def test_no_page_failed(krond: Krond, visitor: PageClient) -> None:
     """Whatever these tests asked for: the events of krond tell of none that could not be made."""
     visitor.get("/")
     krond.ask("trigger", "boots", "--wait")
@@ -286,7 +286,7 @@ def test_a_name_of_several_jobs_is_a_choice_between_them(tmp_path: Path) -> None
     (krond.file / "krond.toml").write_text('[krond]\nlisten = "127.0.0.1:0"\n')
     for number in (1, 2):
         (krond.file / f"{number}.toml").write_text('[jobs.twin]\nschedule = "@daily"\ncommand = "true"\n')
-    visitor = Visitor(krond.start())
+    visitor = PageClient(krond.start())
 
     page = visitor.get("/jobs/twin")
 

@@ -1,6 +1,6 @@
 """Sessions: bounded in number and in time."""
 
-from kron.hosts.krond.web.sessions import Sessions
+from kron.hosts.krond.web.auth import Sessions
 
 
 class Clock:

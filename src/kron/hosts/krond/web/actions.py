@@ -10,10 +10,10 @@ from urllib.parse import parse_qs
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from kron.hosts.krond.control import Handler
+from kron.hosts.krond.control_server import CommandHandler
 from kron.hosts.krond.web.document import document
+from kron.hosts.krond.web.format import job_href
 from kron.hosts.krond.web.html import Child, tag
-from kron.hosts.krond.web.words import job_href
 from kron.instant import Instant
 from kron.rules.job_record import JobRecord
 
@@ -31,7 +31,7 @@ _FORBIDDEN = "krond did not make this form, or was started anew since: open the 
 class Actions:
     """Asks before anything is done, and does what the daemon's own handlers do."""
 
-    def __init__(self, handlers: Mapping[str, Handler], *, patience: float = _PATIENCE) -> None:
+    def __init__(self, handlers: Mapping[str, CommandHandler], *, patience: float = _PATIENCE) -> None:
         self._handlers, self._patience = handlers, patience
         self._secret = secrets.token_bytes(32)
 

@@ -2,8 +2,8 @@
 
 from urllib.parse import urlencode
 
+from kron.hosts.krond.web.format import clock
 from kron.hosts.krond.web.html import Child, tag
-from kron.hosts.krond.web.words import clock
 from kron.instant import Instant
 
 _WAYS = (("/", "Overview"), ("/load", "Load"), ("/why", "Why?"), ("/monitor", "Monitor"))

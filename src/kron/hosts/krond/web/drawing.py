@@ -5,11 +5,11 @@ from math import sqrt
 
 from kron.decision.decide import candidates
 from kron.decision.decision import Decision
-from kron.decision.report import report
+from kron.decision.feasibility import feasibility
+from kron.hosts.krond.web.format import glyph, run_href, told_briefly, tone
 from kron.hosts.krond.web.html import Child, Markup, tag
-from kron.hosts.krond.web.words import glyph, run_href, told_briefly, tone
 from kron.instant import SECOND, Instant
-from kron.rules.history_row import HistoryRow
+from kron.rules.history import HistoryRow
 
 _WIDE = 1000.0
 _SPANS = 200  # of allowed time that are drawn
@@ -36,7 +36,7 @@ def bands(since: Instant, until: Instant, decisions: Sequence[Decision], label: 
 
 def explanation(decision: Decision, label: str) -> Markup:
     """Return a window to scale: what is allowed, which candidates were rejected, what was chosen, and the nominal."""
-    found = report(decision, decision.nominal_time)
+    found = feasibility(decision, decision.nominal_time)
     start, seats = decision.window_start, (decision.window_end - decision.window_start) // SECOND + 1
 
     def place(at: Instant) -> float:

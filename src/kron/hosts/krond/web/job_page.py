@@ -8,14 +8,12 @@ from kron.cron.zone import Zone
 from kron.decision.decide import candidates
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
-from kron.engine.jobs.job import Job
+from kron.engine.jobs.job_state import JobState
 from kron.errors import KronError
-from kron.hosts.krond.ahead import ahead_until
+from kron.hosts.krond.upcoming import ahead_until
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands, explanation, strip
-from kron.hosts.krond.web.html import Child, facts, table, tag
-from kron.hosts.krond.web.sight import Sight
-from kron.hosts.krond.web.words import (
+from kron.hosts.krond.web.format import (
     clock,
     due_of,
     job_href,
@@ -26,18 +24,20 @@ from kron.hosts.krond.web.words import (
     run_link,
     verdict,
 )
+from kron.hosts.krond.web.html import Child, facts, table, tag
+from kron.hosts.krond.web.queries import JobQueries
 from kron.instant import Instant, format_duration
-from kron.rules.clock_ahead import ahead_text
-from kron.rules.files.host_job import HostJob
-from kron.rules.history_row import HistoryRow
-from kron.rules.job import Job as JobText
+from kron.jobfile.host_job import HostJob
+from kron.jobfile.job import Job as JobText
+from kron.rules.evidence import ahead_text
+from kron.rules.history import HistoryRow
 
 _NEXT = 8
 _HISTORY = 60
 _CANDIDATES = 12  # that are told one by one
 
 
-def job_page(sight: Sight, identity: str) -> bytes:
+def job_page(sight: JobQueries, identity: str) -> bytes:
     """Return the page, also of a job that is not defined any more."""
     now, job, record = sight.now(), sight.job(identity), sight.record(identity)
     zone = sight.zone(identity)
@@ -72,26 +72,26 @@ def why_form(job: str = "", at: str = "", *, is_fixed: bool = False) -> Child:
     )
 
 
-def _now(job: Job, now: Instant, zone: Zone) -> Child:
+def _now(job: JobState, now: Instant, zone: Zone) -> Child:
     record = job.record
     states: list[Child] = []
     if job.work.policy.suspend:
         states.append(notice("Suspended by its file.", kind="odd"))
-    if record.suspended:
+    if record.is_suspended:
         until = (" until ", moment(record.suspended_until, zone)) if record.suspended_until else ()
         states.append(notice("Suspended by command", until, ".", kind="odd"))
     if (ahead := ahead_until(job, now)) is not None:
         states.append(notice(f"Its periods were {ahead_text(ahead)}.", kind="odd"))
     for run_id in list(job.active):
         states.append(notice("Running: ", run_link(run_id), kind="busy"))
-    acts = ["resume" if record.suspended else "suspend", "trigger"]
+    acts = ["resume" if record.is_suspended else "suspend", "trigger"]
     links = [
         tag("a", act.capitalize(), href=job_href(record.name, record.identity, act), class_="button") for act in acts
     ]
     return tag("div", tag("div", states, role="status"), tag("p", links, class_="acts"), id="now", data_live=True)
 
 
-def _definition(sight: Sight, job: Job, zone: Zone) -> list[tuple[str, Child]]:
+def _definition(sight: JobQueries, job: JobState, zone: Zone) -> list[tuple[str, Child]]:
     found, timing = sight.host_job(job), job.work.timing
     rows: list[tuple[str, Child]] = [("Description", found.description), ("Schedule", tag("code", found.schedule))]
     if timing is None:
@@ -125,14 +125,14 @@ def _running(found: HostJob) -> list[tuple[str, Child]]:
     ]
 
 
-def _since(job: Job, zone: Zone) -> list[tuple[str, Child]]:
+def _since(job: JobState, zone: Zone) -> list[tuple[str, Child]]:
     return [("In force since", moment(job.record.declared_at, zone))]
 
 
 # --- what comes -------------------------------------------------------------------------------------------------------
 
 
-def _next(sight: Sight, job: Job, now: Instant, zone: Zone) -> Child:
+def _next(sight: JobQueries, job: JobState, now: Instant, zone: Zone) -> Child:
     found = sight.decisions(job, now, _NEXT)
     if not found:
         return tag("p", "Nothing comes by the calendar.", class_="empty")

@@ -6,13 +6,13 @@ from datetime import timedelta
 from heapq import nlargest
 from typing import Any, NamedTuple
 
+from kron.forecast.load import epoch_second, from_epoch_second
 from kron.hosts.krond.web.document import document, notice, section
-from kron.hosts.krond.web.foresight import Foresight
+from kron.hosts.krond.web.forecast_worker import ForecastWorkers
+from kron.hosts.krond.web.format import moment_of
 from kron.hosts.krond.web.html import Child, Markup, facts, table, tag
-from kron.hosts.krond.web.sight import Sight
-from kron.hosts.krond.web.words import moment_of
+from kron.hosts.krond.web.queries import JobQueries
 from kron.instant import Instant
-from kron.rules.load import instant_of, second_of
 
 SPANS = {"day": timedelta(days=1), "week": timedelta(days=7), "year": timedelta(days=365)}
 _DAY = timedelta(days=1)
@@ -29,7 +29,7 @@ class _Heat(NamedTuple):
     cells: Mapping[tuple[int, int], tuple[int, str]]  # by row and column: how many, and what it is called
 
 
-def load_page(sight: Sight, foresight: Foresight, name: str) -> bytes:
+def load_page(sight: JobQueries, foresight: ForecastWorkers, name: str) -> bytes:
     """Return the page of a span that begins with the current day, in UTC."""
     now = sight.now()
     since = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(seconds=1)
@@ -79,9 +79,9 @@ def _by_hours(found: Mapping[str, Any], since: Instant) -> _Heat:
     first = _first_day(since)
     cells = {}
     for at, count in found["hours"]:
-        hour = instant_of(at * 3600)
+        hour = from_epoch_second(at * 3600)
         cells[at // 24 - first, at % 24] = (count, f"{hour:%a %d %b %H}:00")
-    days = [f"{instant_of((first + day) * 86_400):%a %d}" for day in range(7)]
+    days = [f"{from_epoch_second((first + day) * 86_400):%a %d}" for day in range(7)]
     listed = [(name, count) for _, (count, name) in sorted(cells.items())]
     return _Heat(days, [f"{hour:02}" for hour in range(24)], listed, cells)
 
@@ -95,14 +95,14 @@ def _by_days(found: Mapping[str, Any], since: Instant) -> _Heat:
         days[at // 24] += count
     cells, listed = {}, []
     for day, count in sorted(days.items()):
-        listed.append((f"{instant_of(day * 86_400):%a %d %b %Y}", count))
+        listed.append((f"{from_epoch_second(day * 86_400):%a %d %b %Y}", count))
         cells[(day + 3) % 7, (day - monday) // 7] = count, listed[-1][0]
-    weeks = [f"{instant_of((monday + week * 7) * 86_400):%d %b}" for week in range(54)]
+    weeks = [f"{from_epoch_second((monday + week * 7) * 86_400):%d %b}" for week in range(54)]
     return _Heat(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), weeks, listed, cells)
 
 
 def _first_day(since: Instant) -> int:
-    return second_of(since) // 86_400 + 1
+    return epoch_second(since) // 86_400 + 1
 
 
 def _drawn(heat: _Heat) -> Markup:

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from kron._version import __version__
+from kron.console.output import pluralize
 from kron.decision.decision import Decision
-from kron.engine.jobs.job import Job
-from kron.hosts.console import counted
-from kron.hosts.krond.ahead import clock_ahead
+from kron.engine.jobs.job_state import JobState
 from kron.hosts.krond.failed_file import finding_text, label_of
+from kron.hosts.krond.upcoming import clock_ahead
 from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands
-from kron.hosts.krond.web.html import Child, Markup, table, tag
-from kron.hosts.krond.web.sight import HOUR, NextHour, Sight
-from kron.hosts.krond.web.words import (
+from kron.hosts.krond.web.format import (
     ago,
     clock,
     due_of,
@@ -26,10 +24,12 @@ from kron.hosts.krond.web.words import (
     run_link,
     verdict,
 )
+from kron.hosts.krond.web.html import Child, Markup, table, tag
+from kron.hosts.krond.web.queries import HOUR, JobQueries, UpcomingRuns
 from kron.instant import Instant
-from kron.rules.clock_ahead import ahead_text
-from kron.rules.coming import effective
-from kron.rules.history_row import HistoryRow
+from kron.rules.evidence import ahead_text
+from kron.rules.history import HistoryRow
+from kron.rules.periods import effective_time
 
 PAGE = 50  # jobs on one
 _RUNNING = 50  # runs
@@ -38,7 +38,7 @@ _TROUBLED = 30  # jobs
 _TICKS = 6  # of the hour
 
 
-def overview(sight: Sight, search: str = "", page: int = 0) -> bytes:
+def overview(sight: JobQueries, search: str = "", page: int = 0) -> bytes:
     """Return the page; of the jobs those that have `search` in their names, from `page` on."""
     now = sight.now()
     return document(
@@ -53,18 +53,22 @@ def overview(sight: Sight, search: str = "", page: int = 0) -> bytes:
     )
 
 
-def _state(sight: Sight) -> Child:
+def _state(sight: JobQueries) -> Child:
     surface, jobs = sight.surface, sight.jobs()
     how = "draining: it starts nothing any more" if surface.draining else "ready" if surface.ready else "starting"
+    if (failed_ledger := sight.failed_ledger()) is not None and surface.ready and not surface.draining:
+        how = "not able to record"
     held = sum(job.is_suspended for job in jobs)
     parts: list[Child] = [
         tag(
             "p",
             f"krond {__version__} is {how}, since ",
             moment(surface.started_at),
-            f". {counted(len(jobs), 'job')}, {held} suspended.",
+            f". {pluralize(len(jobs), 'job')}, {held} suspended.",
         )
     ]
+    if failed_ledger is not None:
+        parts.append(notice(f"Starts nothing: {failed_ledger.error}, since ", moment(failed_ledger.since), "."))
     failed = {each.file for each in surface.failed_files}
     for finding in surface.failed_reload or ():
         if finding["file"] not in failed:
@@ -73,7 +77,7 @@ def _state(sight: Sight) -> Child:
         label = label_of(file.since, file.keeps_jobs).capitalize()
         parts += [notice(f"{label}: {finding_text(each)}") for each in file.findings]
     if (ahead := clock_ahead(jobs, sight.now())) is not None:
-        periods = f"Periods of {counted(ahead.count, 'job')} were {ahead_text(ahead.until)}"
+        periods = f"Periods of {pluralize(ahead.count, 'job')} were {ahead_text(ahead.until)}"
         parts.append(notice(f"{periods}; these jobs wait, unless you trigger one.", kind="odd"))
     if found := sight.violations:
         parts.append(
@@ -82,7 +86,7 @@ def _state(sight: Sight) -> Child:
     return tag("div", parts, id="state", role="status", data_live=True)
 
 
-def _running(sight: Sight, now: Instant) -> Child:
+def _running(sight: JobQueries, now: Instant) -> Child:
     found = sight.running()
     rows = [
         (
@@ -98,11 +102,11 @@ def _running(sight: Sight, now: Instant) -> Child:
     return [table("Runs", ("Job", "Since", "For", "Process", "Run"), rows, empty="Nothing runs."), more]
 
 
-def _next_hour(found: NextHour, now: Instant) -> Child:
+def _next_hour(found: UpcomingRuns, now: Instant) -> Child:
     ticks = [tag("span", clock(now + HOUR * number / _TICKS)[:5]) for number in range(_TICKS)]
     heads = ("Job", "First", tag("span", ticks, class_="ticks"))
     rows = [_line(job, decisions, now) for job, decisions in found.rows]
-    told = f"{counted(found.jobs, 'job')} to start within the hour"
+    told = f"{pluralize(found.jobs, 'job')} to start within the hour"
     more = f"; the first {len(rows)} are drawn" if found.jobs > len(rows) else ""
     legend = "A band is a window, a mark the chosen second."
     return [
@@ -111,11 +115,13 @@ def _next_hour(found: NextHour, now: Instant) -> Child:
     ]
 
 
-def _line(job: Job, decisions: Sequence[Decision], now: Instant) -> tuple[Child, ...]:
+def _line(job: JobState, decisions: Sequence[Decision], now: Instant) -> tuple[Child, ...]:
     first = decisions[0]
     many = f", and {len(decisions) - 1} more" if len(decisions) > 1 else ""
-    label = f"{clock(effective(first))}, of the window {clock(first.window_start)} to {clock(first.window_end)}{many}"
-    when = clock(effective(first)) if first.chosen_time is not None else f"none: {first.reason}"
+    label = (
+        f"{clock(effective_time(first))}, of the window {clock(first.window_start)} to {clock(first.window_end)}{many}"
+    )
+    when = clock(effective_time(first)) if first.chosen_time is not None else f"none: {first.reason}"
     link = job_link(job.record.name, job.record.identity)
     return link, when, bands(now, now + HOUR, decisions, label)
 
@@ -136,7 +142,7 @@ def _troubles(rows: list[HistoryRow]) -> Child:
         )
         for identity, row in ((identity, newest[identity]) for identity in jobs[:_TROUBLED])
     ]
-    more = tag("p", f"and {counted(len(jobs) - _TROUBLED, 'job')} more") if len(jobs) > _TROUBLED else None
+    more = tag("p", f"and {pluralize(len(jobs) - _TROUBLED, 'job')} more") if len(jobs) > _TROUBLED else None
     heads = ("Job", "Last", "What", "Why", "Lately", "Run")
     return [table("Troubles, the newest first", heads, lines, empty="No run failed, was missed or was skipped."), more]
 
@@ -149,7 +155,7 @@ def _search(search: str) -> Markup:
     return tag("form", tag("label", "Name or identity", for_="q"), field, tag("button", "Search"), role="search")
 
 
-def _jobs(sight: Sight, search: str, page: int, now: Instant) -> Child:
+def _jobs(sight: JobQueries, search: str, page: int, now: Instant) -> Child:
     jobs = sight.jobs()
     if search:
         word = search.casefold()
@@ -162,7 +168,7 @@ def _jobs(sight: Sight, search: str, page: int, now: Instant) -> Child:
     ]
 
 
-def _job(sight: Sight, job: Job, now: Instant) -> tuple[Child, ...]:
+def _job(sight: JobQueries, job: JobState, now: Instant) -> tuple[Child, ...]:
     found = sight.host_job(job)
     busy = tag("span", f"{len(job.active)} running", class_="badge busy") if job.active else None
     return (
@@ -174,7 +180,7 @@ def _job(sight: Sight, job: Job, now: Instant) -> tuple[Child, ...]:
     )
 
 
-def _coming(sight: Sight, job: Job, now: Instant) -> Child:
+def _coming(sight: JobQueries, job: JobState, now: Instant) -> Child:
     if job.is_suspended:
         until = job.record.suspended_until
         return [tag("span", "suspended", class_="badge odd"), [" until ", moment(until)] if until is not None else None]

@@ -1,0 +1,301 @@
+"""OutputLog: the output of a run, read or followed from files alone. Output: some of it, as bytes, lines or JSON.
+
+A run is complete when it has no spool file left.
+"""
+
+import os
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from kron.adapters.process.run_log import LogRecord, log_path, scan
+from kron.adapters.process.spool import STREAMS, Spool, data_from, open_spool, read_spools
+from kron.instant import Instant, format_instant
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ATTEMPTS, _MOMENT = 50, 0.001  # to read a run whose log or spool changes meanwhile, and seconds between them
+_BLOCK = 1 << 20  # bytes read at once
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes of one stream that arrived together, after `dropped` bytes that are not kept."""
+
+    time: int  # milliseconds since 1970
+    stream: str
+    data: bytes
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLine:
+    """A line of one stream without its end; the time is that of its first byte. A dropped part is a line, too."""
+
+    time: Instant
+    stream: str
+    data: bytes
+
+    def __bytes__(self) -> bytes:
+        return b"%s %s %s\n" % (format_instant(self.time).encode(), self.stream.encode(), self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Pieces in order of arrival; final if no more can come."""
+
+    run_id: str
+    pieces: tuple[Piece, ...]
+    is_final: bool
+    skipped: int = 0  # kept bytes before the first piece, if these are the last of them
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes are there."""
+        return sum(len(piece.data) for piece in self.pieces)
+
+    @property
+    def dropped(self) -> int:
+        """How many are not."""
+        return sum(piece.dropped for piece in self.pieces)
+
+    def only(self, stream: str) -> "Output":
+        """Return one stream alone."""
+        return Output(self.run_id, tuple(piece for piece in self.pieces if piece.stream == stream), self.is_final)
+
+    def text(self) -> "bytes_":
+        """Return the bytes unchanged, with a line where some were dropped."""
+        return b"".join(texts(self.pieces))
+
+    def lines(self) -> Iterator[OutputLine]:
+        """Yield lines as they were completed; those without an end come last."""
+        begun: dict[str, tuple[int, bytes_]] = {}
+        for piece in self.pieces:
+            at, rest = begun.pop(piece.stream, (piece.time, b""))
+            if piece.dropped:
+                if rest:
+                    yield OutputLine(_instant(at), piece.stream, rest)
+                yield OutputLine(_instant(piece.time), piece.stream, _mark(piece.dropped))
+                at, rest = piece.time, b""
+            *complete, last = (rest + piece.data).split(b"\n")
+            for data in complete:
+                yield OutputLine(_instant(at), piece.stream, data)
+                at = piece.time
+            if last:
+                begun[piece.stream] = (at, last)
+        for stream in STREAMS:
+            if stream in begun:
+                yield OutputLine(_instant(begun[stream][0]), stream, begun[stream][1])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the output as `krond logs --json` prints it."""
+        rows = [
+            {"time": format_instant(line.time), "stream": line.stream, "text": line.data.decode("utf-8", "replace")}
+            for line in self.lines()
+        ]
+        return {"run_id": self.run_id, "bytes": self.bytes, "dropped": self.dropped, "lines": rows}
+
+
+bytes_ = bytes  # inside Output the name means the number of them
+
+
+def texts(pieces: Iterable[Piece]) -> Iterator[bytes]:
+    """Yield the bytes of pieces unchanged, with a line where some were dropped: one line for both streams."""
+    dropped, last = 0, b"\n"
+    for piece in chain(pieces, (None,)):
+        if piece is not None:
+            dropped += piece.dropped
+            if not piece.data:
+                continue
+        if dropped:
+            yield b"%s%s\n" % (b"" if last == b"\n" else b"\n", _mark(dropped))
+            dropped = 0
+        if piece is not None:
+            yield piece.data
+            last = piece.data[-1:]
+
+
+def _mark(dropped: int) -> bytes:
+    return b"[krond: %d bytes dropped]" % dropped
+
+
+def _instant(milliseconds: int) -> Instant:
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+class _Snapshot(NamedTuple):
+    """A log that is open, what it holds, and what the collector has not moved there yet."""
+
+    log: BinaryIO | None
+    records: Sequence[LogRecord]
+    rest: Sequence[Piece]
+    is_final: bool
+
+    def pieces(self, *, after: int = 0) -> Iterator[Piece]:
+        """Yield pieces of a bounded size from a number of bytes on, in order of arrival, dropped ones included."""
+        for record in self.records:
+            size = record.kept + record.dropped
+            if after >= size and size:
+                after -= size
+                continue
+            dropped, begin = max(0, record.dropped - after), max(0, after - record.dropped)
+            after = 0
+            yield from self._read(record, dropped, begin)
+        for piece in self.rest:
+            size = len(piece.data) + piece.dropped
+            if after >= size:
+                after -= size
+                continue
+            dropped, begin = max(0, piece.dropped - after), max(0, after - piece.dropped)
+            after = 0
+            yield Piece(piece.time, piece.stream, piece.data[begin:], dropped)
+
+    def _read(self, record: LogRecord, dropped: int, begin: int) -> Iterator[Piece]:
+        if dropped:
+            yield Piece(record.time, record.stream, b"", dropped)
+        if self.log is None:
+            return
+        ((offset, length),) = record.parts
+        for at in range(begin, length, _BLOCK):
+            self.log.seek(offset + at)
+            yield Piece(record.time, record.stream, self.log.read(min(_BLOCK, length - at)))
+
+    def close(self) -> None:
+        """Let go of the log."""
+        if self.log is not None:
+            self.log.close()
+
+
+class _Scanned:
+    """The records of a log as far as it was scanned."""
+
+    def __init__(self) -> None:
+        self._end = 0
+        self._records: list[LogRecord] = []
+
+    def more(self, log: BinaryIO) -> list[LogRecord]:
+        """Return all records of a log; only new ones are scanned, unless it was compacted meanwhile."""
+        if self._records and not self._has_last(log):
+            self._end, self._records = 0, []
+        log.seek(self._end)
+        if found := scan(log):
+            self._records = [*self._records, *found]
+            self._end = sum(found[-1].parts[0])
+        return self._records
+
+    def _has_last(self, log: BinaryIO) -> bool:
+        """Whether the last record is in its place. An inode number does not say that: a later log may have it again."""
+        header, ((begin, _),) = self._records[-1].header(), self._records[-1].parts
+        return os.pread(log.fileno(), len(header), begin - len(header)) == header
+
+
+class OutputLog:
+    """The output of one run, read again and again, followed or streamed. No krond has to be running."""
+
+    def __init__(self, folder: str | os.PathLike[str], run_id: str) -> None:
+        self._folder, self._run_id = Path(folder), run_id
+        self._path = log_path(self._folder, run_id)
+        self._position = 0  # bytes in order of arrival that `follow` has returned
+        self._scanned = _Scanned()  # by `follow`, which does not begin again each time
+
+    def read(self) -> Output:
+        """Return all there is now; nothing, and final, of a run that wrote nothing or is not known."""
+        snapshot = self._snapshot()
+        try:
+            return Output(self._run_id, tuple(snapshot.pieces()), snapshot.is_final)
+        finally:
+            snapshot.close()
+
+    def tail(self, size: int) -> Output:
+        """Return the last so many kept bytes; no others are read."""
+        snapshot = self._snapshot(most=size)
+        try:
+            kept = [record.kept for record in snapshot.records] + [len(piece.data) for piece in snapshot.rest]
+            lost = [record.dropped for record in snapshot.records] + [piece.dropped for piece in snapshot.rest]
+            skipped, after = max(0, sum(kept) - size), 0
+            left = skipped
+            for here, dropped in zip(kept, lost, strict=True):
+                if not left:
+                    break
+                after += dropped + min(here, left)
+                left -= min(here, left)
+            pieces = tuple(snapshot.pieces(after=after))
+            return Output(self._run_id, pieces, snapshot.is_final, skipped)
+        finally:
+            snapshot.close()
+
+    def stream(self) -> Generator[bytes, None, None]:
+        """Yield the text of all there is now, a block at a time."""
+        snapshot = self._snapshot()
+        try:
+            yield from texts(snapshot.pieces())
+        finally:
+            snapshot.close()
+
+    def follow(self, *, collected_only: bool = True) -> Output:
+        """Return what has come since the last call, or since the beginning.
+
+        While krond lives, only what it has put into its log: no other process knows the order of the two streams.
+        """
+        snapshot = self._snapshot(collected_only=collected_only, scanned=self._scanned)
+        try:
+            pieces = tuple(snapshot.pieces(after=self._position))
+            self._position += sum(len(piece.data) + piece.dropped for piece in pieces)
+            return Output(self._run_id, pieces, snapshot.is_final)
+        finally:
+            snapshot.close()
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    def _snapshot(
+        self, *, collected_only: bool = False, most: int | None = None, scanned: "_Scanned | None" = None
+    ) -> _Snapshot:
+        """Return what is there; of what is not in the log yet at most so many bytes of a stream, or the run's limit.
+
+        The collector appends to the log before it frees a spool file: if the log has changed meanwhile, again.
+        """
+        for attempt in range(_ATTEMPTS):
+            spools = [each for each in read_spools(self._folder) if each.run_id == self._run_id]
+            log, stamp = self._open_log()
+            records = [] if log is None else (scanned or _Scanned()).more(log)
+            positions = {record.stream: record.position for record in records}
+            with suppress(FileNotFoundError, BlockingIOError):  # it became complete, or a process has a lease
+                kept = [] if collected_only else [spool for spool in spools if spool.limit is not None]
+                rest = [piece for spool in kept for piece in self._rest(spool, positions, most)]
+                if stamp == self._stamp() or attempt == _ATTEMPTS - 1:
+                    return _Snapshot(log, records, rest, is_final=not spools)
+            if log is not None:
+                log.close()
+            time.sleep(_MOMENT)
+        return _Snapshot(None, (), (), is_final=False)
+
+    def _open_log(self) -> tuple[BinaryIO | None, tuple[int, int]]:
+        try:
+            log = os.fdopen(open_spool(self._path), "rb")
+        except FileNotFoundError:
+            return None, (0, 0)
+        facts = os.fstat(log.fileno())
+        return log, (facts.st_ino, facts.st_size)
+
+    def _stamp(self) -> tuple[int, int]:
+        try:
+            facts = self._path.stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return facts.st_ino, facts.st_size
+
+    def _rest(self, spool: Spool, positions: dict[str, int], most: int | None) -> Iterator[Piece]:
+        descriptor = open_spool(self._folder / "live" / spool.name)
+        try:
+            facts, at = os.fstat(descriptor), positions.get(spool.stream, 0)
+            if facts.st_size > at:
+                bound = (spool.limit or 0) if most is None else min(most, spool.limit or 0)
+                begin = max(data_from(descriptor, at, facts.st_size), facts.st_size - bound)
+                data = os.pread(descriptor, facts.st_size - begin, begin)
+                yield Piece(facts.st_mtime_ns // 1_000_000, spool.stream, data, begin - at)
+        finally:
+            os.close(descriptor)

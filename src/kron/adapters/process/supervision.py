@@ -1,0 +1,230 @@
+"""Process groups that are signalled safely, orphans that are reaped, and runs of an earlier krond that still live."""
+
+import ctypes
+import os
+import signal
+import time
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import timedelta
+
+from kron.adapters.process.execution import Recorded, Started
+from kron.adapters.process.procfs import boot_id, find_session_leaders, list_children, read_stat, since_boot
+
+_TO_GROUP = 1 << 2  # PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9
+
+
+class ProcessGroup:
+    """A leader, and whoever is in its process group.
+
+    A descriptor of the leader, where there is one to spare, names the group for good, also when the leader has been
+    reaped and its number has been given to somebody else.
+    """
+
+    def __init__(self, pid: int, start_ticks: int, *, held: bool) -> None:
+        self._pid = pid
+        self._ticks = start_ticks
+        self._pidfd: int | None = None
+        if held:
+            with suppress(OSError):  # gone, or too many open files
+                self._pidfd = os.pidfd_open(pid)
+        if not self._leads():
+            self.close()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all of them; to none if there is none."""
+        self._send(number)
+
+    def _send(self, number: int) -> bool:
+        """Send it; return whether there is anybody who might get it."""
+        if self._pidfd is not None:
+            try:
+                signal.pidfd_send_signal(self._pidfd, number, None, _TO_GROUP)
+            except ProcessLookupError:
+                return False
+            except OSError:  # an older kernel
+                pass
+            else:
+                return True
+        # The number is the group's own as long as its leader has it, or nobody: it is not given away while in use.
+        if self._leads() or not read_stat(self._pid):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, number)
+                return True
+        return False
+
+    def has_members(self) -> bool:
+        """Whether anybody of it is there whom we may end."""
+        return self._send(0)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+
+    def _leads(self) -> bool:
+        known = read_stat(self._pid)
+        return known is not None and known.ticks == self._ticks
+
+
+_PR_SET_CHILD_SUBREAPER = 36
+_MOST = 500  # reaped in one look: a job can leave thousands of orphans a second, and other jobs wait meanwhile
+_PATIENCE = 10.0  # seconds that a zombie of our own session may wait for the code that started it
+
+
+def become_subreaper() -> bool:
+    """Let descendants whose parent dies become children of this process; return whether the kernel agreed."""
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+class OrphanReaper:
+    """Reaps whoever was adopted, and leaves alone whoever some other code of this process started and waits for.
+
+    Processes of executions have sessions of their own; what Python code starts on its way has this process's, unless it
+    asks for another. Those are reaped only when nobody has done it for a long while.
+    """
+
+    def __init__(self, is_ours: Callable[[int], bool]) -> None:
+        self._is_ours = is_ours  # spawners, which are waited for elsewhere
+        self._session = os.getsid(0)
+        self._seen: dict[int, float] = {}  # zombies of others, and since when
+        self.has_more = False  # after a look: some are left for the next one, which comes soon
+
+    def reap(self) -> list[tuple[int, int]]:
+        """Return numbers and wait statuses of those that have ended, or of some of them: see `has_more`."""
+        found: list[tuple[int, int]] = []
+        self.has_more = False
+        while (pid := _some_zombie()) is not None:
+            if len(found) >= _MOST:
+                self.has_more = True
+                break
+            if not self._may_reap(pid):
+                # It hides the others from the kernel's answer: look at each.
+                hidden = [pid for pid in list_children() if self._may_reap(pid)]
+                found += [ended for pid in hidden[:_MOST] for ended in _wait(pid)]
+                self.has_more = len(hidden) > _MOST
+                break
+            found += _wait(pid)
+        else:
+            self._seen.clear()
+        return found
+
+    def _may_reap(self, pid: int) -> bool:
+        known = read_stat(pid)
+        if known is None or known.is_alive or self._is_ours(pid):
+            return False
+        if known.session != self._session:
+            return True
+        return time.monotonic() - self._seen.setdefault(pid, time.monotonic()) > _PATIENCE
+
+
+def _some_zombie() -> int | None:
+    with suppress(ChildProcessError):
+        if found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return found.si_pid
+    return None
+
+
+def _wait(pid: int) -> list[tuple[int, int]]:
+    with suppress(ChildProcessError):  # somebody was quicker
+        ended = os.waitpid(pid, os.WNOHANG)
+        if ended[0]:
+            return [ended]
+    return []
+
+
+class SurvivorWatch:
+    """Calls `ended` with the number of each process that has gone.
+
+    The kernel tells of as many as there are `spare` descriptors for. The others are looked at one by one at each tick.
+    """
+
+    def __init__(self, loop: AbstractEventLoop, ended: Callable[[int], object], *, spare: int) -> None:
+        self._spare = spare
+        self._loop = loop
+        self._ended = ended
+        self._pidfds: dict[int, int] = {}
+        self._looked_at: dict[int, int] = {}  # their start ticks
+
+    def add(self, pid: int, start_ticks: int) -> None:
+        """Watch a process."""
+        pidfd = None
+        if len(self._pidfds) < self._spare:
+            try:
+                pidfd = os.pidfd_open(pid)
+            except OSError:  # it has gone, or there are no descriptors left, or no such call
+                pidfd = None
+        if pidfd is None or not lives(pid, start_ticks):
+            self._looked_at[pid] = start_ticks
+            if pidfd is not None:
+                os.close(pidfd)
+            return
+        self._pidfds[pid] = pidfd
+        self._loop.add_reader(pidfd, self._over, pid)
+
+    @property
+    def needs_ticks(self) -> bool:
+        """Whether `look` has to be called from time to time."""
+        return bool(self._looked_at)
+
+    def look(self) -> None:
+        """Find those that ended, among the ones without a descriptor."""
+        for pid, ticks in list(self._looked_at.items()):
+            if not lives(pid, ticks):
+                del self._looked_at[pid]
+                self._ended(pid)
+
+    def close(self) -> None:
+        """Watch no more."""
+        for pidfd in self._pidfds.values():
+            self._loop.remove_reader(pidfd)
+            os.close(pidfd)
+        self._pidfds.clear()
+        self._looked_at.clear()
+
+    def _over(self, pid: int) -> None:
+        pidfd = self._pidfds.pop(pid)
+        self._loop.remove_reader(pidfd)
+        os.close(pidfd)
+        self._ended(pid)
+
+
+def lives(pid: int, ticks: int) -> bool:
+    """Whether the process that started at a tick is there, and has not ended."""
+    known = read_stat(pid)
+    return known is not None and known.ticks == ticks and known.is_alive
+
+
+_TICKS = os.sysconf("SC_CLK_TCK")  # in a second
+_NEAR = timedelta(hours=1)  # a start may wait for its turn, and a clock may be set meanwhile: rarely by more
+
+
+def find_survivors(recorded: Iterable[Recorded]) -> list[Started]:
+    """Return the leaders that live. One whose number was never recorded is looked for by the id it carries."""
+    found: list[Started] = []
+    unknown: dict[str, Recorded] = {}
+    boot = boot_id()
+    for one in recorded:
+        if one.boot_id != boot:
+            continue
+        if one.pid is None:
+            unknown[one.run_id] = one
+            continue
+        known = read_stat(one.pid)
+        if known is not None and known.is_alive and known.ticks == one.start_ticks:
+            found.append(Started(one.run_id, one.pid, known.ticks))
+    leaders = find_session_leaders({run_id: one.uid for run_id, one in unknown.items()})
+    return found + [
+        Started(run_id, pid, known.ticks)
+        for run_id, (pid, known) in leaders.items()
+        if _is_near(timedelta(seconds=known.ticks / _TICKS), unknown[run_id].began)
+    ]
+
+
+def _is_near(begun: timedelta, recorded: timedelta | None) -> bool:
+    """Whether a process began about when it was to. A time before the boot, or to come, is one of a clock set since."""
+    if recorded is None or not timedelta() <= recorded <= since_boot():
+        return True
+    return abs(begun - recorded) <= _NEAR

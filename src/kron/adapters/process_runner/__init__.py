@@ -1,5 +1,0 @@
-"""Processes on this host: small spawners that start and reap them, files that take their output, and who reads those.
-
-`runner` is for hosts; `output_log` for those who read output. `spawner`, `launch`, `privilege`, `frames` and `proc`
-run inside the spawner as well and import as little as they can: every user's spawner pays for it.
-"""

@@ -1,0 +1,1 @@
+"""Metrics for Prometheus: the only place that imports prometheus_client."""

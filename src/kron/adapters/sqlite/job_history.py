@@ -1,0 +1,281 @@
+"""SqliteJobHistory: the ledger of jobs as people read it, with or without a running krond; also its copy."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from os import PathLike
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from kron.adapters.sqlite.job_evidence import EvidenceReader
+from kron.adapters.sqlite.job_tables import (
+    ATTEMPTS,
+    JOB_ID,
+    JOB_SQL,
+    JOBS,
+    SELECT,
+    WAITING,
+    fold_attempts,
+    load_unfinished,
+    read_history_row,
+    read_job,
+    translate_errors,
+)
+from kron.adapters.sqlite.schema import check_header, check_version, connect_read_only, create_empty, publish
+from kron.adapters.sqlite.statements import from_timestamp, reason_of, to_timestamp
+from kron.engine.jobs.store import UnfinishedRun
+from kron.errors import LedgerUnusableError, LedgerWriteError, OutOfRangeError
+from kron.instant import Instant, format_instant
+from kron.rules.evidence import Evidence
+from kron.rules.history import HistoryRow
+from kron.rules.job_record import PROBLEM, RETRYABLE, JobRecord, ResultCode
+from kron.rules.verdict import Outcome
+
+_RANGES = SELECT.replace("FROM entry JOIN", "FROM entry INDEXED BY entry_range JOIN")
+_NEWEST = "ORDER BY effective DESC, entry.id DESC LIMIT :limit"
+# The last that is known of each job: what was served last, else its newest period; or a later run without a period.
+_LAST = """SELECT identity, effective, outcome, result FROM job JOIN entry ON entry.id = coalesce(
+    (SELECT max(id) FROM entry WHERE effective = served AND entry.job = job.id),
+    (SELECT max(id) FROM entry WHERE nominal = newest AND entry.job = job.id)
+) UNION ALL
+SELECT identity, max(at), outcome, result FROM entry JOIN job ON job.id = entry.job WHERE nominal IS NULL
+GROUP BY job.id ORDER BY 2"""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuery:
+    """Which rows: those that were due from `since` on and before `until`, and of these the newest ones."""
+
+    identity: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    outcome: Outcome | None = None
+    limit: int | None = 100
+    executions: bool = False  # one row for all attempts of an execution
+
+    def conditions(self) -> list[str]:
+        """Return what holds of the rows, but for the end of the time."""
+        asked = {
+            f"entry.job = {JOB_ID}": self.identity is not None,
+            "effective >= :since": self.since is not None,
+            "outcome = :outcome": self.outcome is not None,
+            f"attempt = {ATTEMPTS}": self.executions,
+        }
+        return ["1", *(condition for condition, is_asked in asked.items() if is_asked)]
+
+    def parameters(self) -> Mapping[str, object]:
+        """Return the values that conditions speak of."""
+        return {
+            "identity": self.identity,
+            "since": None if self.since is None else to_timestamp(self.since),
+            "until": None if self.until is None else to_timestamp(self.until),
+            "outcome": None if self.outcome is None else self.outcome.value,
+            "limit": -1 if self.limit is None else self.limit,
+        }
+
+
+class SqliteJobHistory:
+    """Reads without a lock and without writing; each question is answered from one moment of the ledger."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def jobs(self) -> list[JobRecord]:
+        """Return all jobs, also those that are not defined any more, by identity."""
+        with self._connected() as connection:
+            return [read_job(row) for row in connection.execute(f"{JOB_SQL} ORDER BY identity")]
+
+    def rows(self, wanted: HistoryQuery) -> list[HistoryRow]:
+        """Return rows in the order of the times at which they were due, the oldest first."""
+        conditions, parameters = " AND ".join(wanted.conditions()), wanted.parameters()
+        before = "1" if wanted.until is None else "effective < :until"
+        with self._connected() as connection:
+            found = connection.execute(f"{SELECT} WHERE {conditions} AND {before} {_NEWEST}", parameters).fetchall()
+            if wanted.until is not None:  # ranges that had begun
+                across = "number > 1 AND effective >= :until AND first < :until"
+                found += connection.execute(f"{_RANGES} WHERE {conditions} AND {across} {_NEWEST}", parameters)
+            found.sort(key=lambda row: row[:2])
+            rows = [read_history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
+            return [fold_attempts(connection, row) for row in rows] if wanted.executions else rows
+
+    def run(self, run_id: str) -> HistoryRow | None:
+        """Return the row of a run."""
+        with self._connected() as connection:
+            row = connection.execute(f"{SELECT} WHERE run_id = ?", (run_id,)).fetchone()
+            return None if row is None else read_history_row(row)
+
+    def latest_run(self, identity: str) -> HistoryRow | None:
+        """Return the row of the run of a job that was due last."""
+        rows = self.rows(HistoryQuery(identity=identity, outcome=Outcome.EXECUTED, limit=1))
+        return rows[0] if rows else None
+
+    def unfinished(self) -> list[UnfinishedRun]:
+        """Return the runs of which no end is recorded."""
+        with self._connected() as connection:
+            return load_unfinished(connection)
+
+    def last_results(self) -> dict[str, tuple[str, str | None]]:
+        """Return by identity the outcome and, of an execution, the result of what was due last."""
+        with self._connected() as connection:
+            return {identity: (outcome, result) for identity, _, outcome, result in connection.execute(_LAST)}
+
+    def inquire(self, identity: str, at: Instant, now: Instant) -> Evidence:
+        """Return what there is to tell about a job around an instant."""
+        with self._connected() as connection, _inside(at):
+            return EvidenceReader(connection, at, identity).inquiry(now)
+
+    def rows_at(self, at: Instant, identity: str | None, *, executions: bool = False) -> list[HistoryRow]:
+        """Return what touches an instant, of one job or of all: periods, also those inside ranges, and runs."""
+        with self._connected() as connection, _inside(at):
+            rows = EvidenceReader(connection, at, identity).rows(executions=executions)
+            return sorted(rows, key=lambda row: str(row["chosen_time"] or row["started_at"] or row["nominal_time"]))
+
+    def definition(self, key: str) -> str | None:
+        """Return the text of a definition."""
+        with self._connected() as connection:
+            row = connection.execute("SELECT text FROM definition WHERE key = ?", (key,)).fetchone()
+            return None if row is None else str(row[0])
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with open_to_read(self.path) as connection:
+            connection.execute("BEGIN")
+            yield connection
+
+
+@contextmanager
+def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection that cannot write to whoever reads, and let what cannot be read be one clear error."""
+    if not path.exists():
+        raise LedgerUnusableError(path=str(path), reason="there is none")
+    check_header(path, JOBS)
+    with translate_errors(path), closing(connect_read_only(path)) as connection:
+        if check_version(path, JOBS, connection) < JOBS.version:
+            reason = "it is of an earlier version of Kron"
+            raise LedgerUnusableError(path=str(path), reason=reason, fix="start krond once, which brings it up to date")
+        yield connection
+
+
+@contextmanager
+def _inside(at: Instant) -> Iterator[None]:
+    """Let a question at the end of the calendar be one clear error."""
+    try:
+        yield
+    except OverflowError as error:
+        raise OutOfRangeError(what=f"what lies around {format_instant(at)}") from error
+
+
+LOOKED_AT = 50_000  # records: what is older is for who asks for it, and nobody waits for a long history
+_PROBLEMS = ", ".join(sorted(f"'{each.value}'" for each in PROBLEM))
+_TROUBLES = f"""{SELECT} WHERE entry.id IN (
+    SELECT id FROM entry WHERE id > (SELECT max(id) FROM entry) - {LOOKED_AT}
+        AND (outcome <> '{Outcome.EXECUTED.value}' OR result IN ({_PROBLEMS}))
+    ORDER BY id DESC LIMIT ?
+) ORDER BY entry.id DESC"""
+
+
+def recent_problems(path: Path, limit: int) -> list[HistoryRow]:
+    """Return runs that failed and periods without one, as they were recorded; also while another has the ledger."""
+    with open_to_read(path) as connection:
+        return [read_history_row(row) for row in connection.execute(_TROUBLES, (limit,))]
+
+
+# An attempt that was tried again says nothing: the last one of its execution does.
+_FAILING = """SELECT identity FROM job JOIN (
+    SELECT job, max(id) AS id FROM entry WHERE retry_at IS NULL AND result IN ({results}) GROUP BY job
+) AS last ON last.job = job.id JOIN entry ON entry.id = last.id
+WHERE entry.result <> '{succeeded}'"""
+
+
+def failing_jobs(path: Path) -> set[str]:
+    """Return jobs whose last execution that succeeded or failed has failed, also while another has the ledger."""
+    results = ", ".join(f"'{result.value}'" for result in (*RETRYABLE, ResultCode.SUCCEEDED))
+    with open_to_read(path) as connection:
+        found = connection.execute(_FAILING.format(results=results, succeeded=ResultCode.SUCCEEDED.value))
+        return {identity for (identity,) in found}
+
+
+def pending_retries(path: Path) -> list[HistoryRow]:
+    """Return the rows of runs that failed and are to be tried again."""
+    with open_to_read(path) as connection:
+        return [read_history_row(row) for row in connection.execute(f"{SELECT} WHERE {WAITING} ORDER BY entry.id")]
+
+
+_DECLARED = """SELECT identity, name, text FROM job JOIN definition ON definition.id = job.definition
+    WHERE declared = 1 ORDER BY identity"""
+
+
+_SERVED = "SELECT identity FROM job WHERE boot = ? OR suspended = 1"
+
+
+class JobDefinition(NamedTuple):
+    """A job that is defined, and how."""
+
+    identity: str
+    name: str
+    definition: str
+
+
+def declared_jobs(path: str | PathLike[str]) -> list[JobDefinition]:
+    """Return them all, by identity."""
+    with open_to_read(Path(path)) as connection:
+        return [JobDefinition(*map(str, row)) for row in connection.execute(_DECLARED)]
+
+
+def served_at_boot(path: str | PathLike[str], boot: str) -> set[str]:
+    """Return the identities of jobs that a start does not run because of a boot: it has, or they are suspended."""
+    with open_to_read(Path(path)) as connection:
+        return {str(identity) for (identity,) in connection.execute(_SERVED, (boot,))}
+
+
+_ROWS = 200_000  # runs that are looked at, the newest first
+_RUNS = 50  # of each job
+# What was not started, or ended unseen, took no time that is known.
+_NEWEST_RUNS = """SELECT identity, at, ended FROM (
+    SELECT job, at, ended, result FROM entry WHERE run_id IS NOT NULL ORDER BY effective DESC LIMIT ?
+) JOIN job ON job.id = job WHERE ended IS NOT NULL AND result IN ('succeeded', 'failed', 'timeout')"""
+
+
+def median_durations(path: str | PathLike[str]) -> dict[str, timedelta]:
+    """Return the median duration of the newest runs of each job that has any."""
+    found: dict[str, list[float]] = {}
+    with open_to_read(Path(path)) as connection:
+        for identity, started, ended in connection.execute(_NEWEST_RUNS, (_ROWS,)):
+            durations = found.setdefault(identity, [])
+            if len(durations) < _RUNS:
+                durations.append(max(0.0, (from_timestamp(ended) - from_timestamp(started)).total_seconds()))
+    return {identity: timedelta(seconds=median(durations)) for identity, durations in found.items()}
+
+
+def copy_ledger(ledger: str | PathLike[str], copy: str | PathLike[str]) -> None:
+    """Write a copy that is whole and durable when it appears under its name, for its owner alone (0600).
+
+    What lies there already is not overwritten: it may be the only other copy.
+    """
+    target = Path(copy).absolute()
+    draft = target.with_name(f"{target.name}.new")
+    if target.exists() or target.is_symlink():
+        raise LedgerWriteError(path=str(copy), reason="there is something of that name already")
+    try:
+        with open_to_read(Path(ledger)) as source:
+            create_empty(draft, JOBS.mode)
+            try:
+                _copy(source, draft)
+                publish(draft, target)
+            finally:
+                for tail in ("", "-journal", "-wal", "-shm"):
+                    draft.with_name(f"{draft.name}{tail}").unlink(missing_ok=True)
+    except OSError as error:
+        raise LedgerWriteError(path=str(copy), reason=reason_of(error), cause=error) from error
+
+
+def _copy(source: sqlite3.Connection, draft: Path) -> None:
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            source.backup(connection)  # all pages in one go, of one moment; whoever writes does not wait
+    except sqlite3.Error as error:
+        raise LedgerWriteError(path=str(draft), reason=reason_of(error), cause=error) from error

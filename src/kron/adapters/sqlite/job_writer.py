@@ -1,0 +1,311 @@
+"""BatchWriter: a batch at once, or record by record: what is stored already stays, what contradicts it is refused.
+
+The first pass writes thousands of rows with a few statements and only notices that something is in the way. The second
+finds out what it is, after the first was rolled back.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from kron.adapters.sqlite.job_ids import NEVER, JobIds, JobRow
+from kron.adapters.sqlite.job_tables import END_SQL, ENTRY_SQL, PERIOD_SQL, START_SQL, read_end, read_period, read_start
+from kron.adapters.sqlite.statements import ROWS, execute_rows, from_timestamp, to_timestamp, to_timestamp_optional
+from kron.engine.jobs.store import JobBatch
+from kron.errors import LedgerConflictError, LedgerWriteError
+from kron.instant import Instant, format_instant
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunKind, RunStart
+from kron.rules.periods import HandledPeriods, PeriodRange
+from kron.rules.verdict import Outcome
+
+_JOB = (
+    "id", "identity", "name", "definition", "declared_at", "served", "suspended", "suspended_until", "boot", "declared",
+    "newest",
+)  # fmt: skip
+_RUN = (
+    "job", "kind", "nominal", "number", "attempt", "chosen", "effective", "outcome", "reason", "detail",
+    "definition", "at", "run_id", "boot", "again",
+)  # fmt: skip
+_CLOSED = (
+    "job", "kind", "nominal", "first", "number", "attempt", "chosen", "effective", "outcome", "reason",
+    "detail", "definition", "at",
+)  # fmt: skip
+_END = ("run_id", "ended", "result", "exit_code", "signal", "detail", "retry_at")
+
+_PUT_DEFINITIONS = f"INSERT INTO definition (id, key, text) VALUES {ROWS}"
+_PUT_JOBS = f"INSERT INTO job ({', '.join(_JOB)}) VALUES {ROWS} ON CONFLICT (id) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in _JOB[2:]
+)
+_PUT_VERSIONS = f"INSERT INTO version (job, definition) VALUES {ROWS}"
+_REACH = f"UPDATE job SET newest = new.column2 FROM (VALUES {ROWS}) AS new WHERE id = new.column1"
+_PUT_RUNS = f"INSERT INTO entry ({', '.join(_RUN)}) VALUES {ROWS}"
+_PUT_CLOSED = f"INSERT INTO entry ({', '.join(_CLOSED)}) VALUES {ROWS}"
+_PUT_PROCESSES = (
+    f"UPDATE entry SET pid = new.column2, ticks = new.column3 FROM (VALUES {ROWS}) AS new WHERE run_id = new.column1"
+)
+_PUT_ENDS = (
+    "UPDATE entry SET "
+    + ", ".join(f"{column} = new.column{number}" for number, column in enumerate(_END[1:], 2))
+    + f" FROM (VALUES {ROWS}) AS new WHERE run_id = new.column1 AND ended IS NULL"
+)
+_REPEAT = "UPDATE entry SET retry_at = NULL WHERE run_id = ?"
+_EXECUTED, _RANGE = Outcome.EXECUTED.value, "range"
+
+
+def insert_definitions(connection: sqlite3.Connection, texts: Mapping[str, str], new: Mapping[str, int]) -> None:
+    """Add definitions that are not there yet."""
+    values = [value for key, number in new.items() for value in (number, key, texts[key])]
+    execute_rows(connection, _PUT_DEFINITIONS, 3, values)
+
+
+def insert_jobs(connection: sqlite3.Connection, records: Iterable[JobRecord], numbers: JobIds) -> None:
+    """Write jobs as they are now; the last record of a job counts."""
+    values: list[object] = []
+    last = {record.identity: record for record in records}
+    for identity, name, key, declared_at, served, suspended, until, boot, declared in last.values():
+        known, number = numbers.job(identity), numbers.definition(key)
+        values += (known.number, identity, name, number, to_timestamp(declared_at), to_timestamp(served))
+        values += (int(suspended), to_timestamp_optional(until), boot, int(declared), known.newest)
+    execute_rows(connection, _PUT_JOBS, len(_JOB), values)
+    versions = [(numbers.job(identity).number, numbers.definition(key)) for identity, key in numbers.new_versions]
+    execute_rows(connection, _PUT_VERSIONS, 2, [number for version in versions for number in version])
+    moved = [known for identity, known in numbers.changed_jobs.items() if identity not in last]
+    _put_reaches(connection, moved)
+
+
+def _put_reaches(connection: sqlite3.Connection, moved: Iterable[JobRow]) -> None:
+    values = [value for known in moved for value in (known.number, known.newest)]
+    execute_rows(connection, _REACH, 2, values)
+
+
+def insert_periods(connection: sqlite3.Connection, records: Iterable[PeriodRecord], numbers: JobIds) -> None:
+    """Add what was closed."""
+    values: list[object] = []
+    for identity, first, last, number, chosen, effective, outcome, reason, detail, key, at in records:
+        kind, begin = (RunKind.PERIOD.value, None) if number == 1 else (_RANGE, to_timestamp(first))
+        values += (
+            numbers.job(identity).number,
+            kind,
+            to_timestamp(last),
+            begin,
+            number,
+            1,
+            to_timestamp_optional(chosen),
+        )
+        values += (to_timestamp(effective), outcome.value, reason, detail, numbers.definition(key), to_timestamp(at))
+    execute_rows(connection, _PUT_CLOSED, len(_CLOSED), values)
+
+
+def insert_starts(connection: sqlite3.Connection, attempts: Iterable[RunStart], numbers: JobIds) -> None:
+    """Add runs that begin."""
+    values: list[object] = []
+    for run_id, identity, kind, nominal, chosen, attempt, started, key, boot, before in attempts:
+        known = numbers.job(identity)
+        if nominal is None and before:
+            connection.execute(_REPEAT, (before,))
+        effective = to_timestamp(chosen or nominal or started)
+        values += (
+            known.number,
+            kind.value,
+            to_timestamp_optional(nominal),
+            1,
+            attempt,
+            to_timestamp_optional(chosen),
+            effective,
+        )
+        values += (_EXECUTED, "", "", numbers.definition(key), to_timestamp(started), run_id, boot, before or None)
+    execute_rows(connection, _PUT_RUNS, len(_RUN), values)
+
+
+def update_handles(connection: sqlite3.Connection, processes: Sequence[RunHandle]) -> int:
+    """Note what runs are recognised by; return how many of them are there."""
+    return execute_rows(connection, _PUT_PROCESSES, 3, [value for process in processes for value in process])
+
+
+def update_ends(connection: sqlite3.Connection, ends: Sequence[RunEnd]) -> int:
+    """Note how runs have ended; return how many of them were there and had no end."""
+    values: list[object] = []
+    for run_id, ended, result, exit_code, signal, detail, retry_at in ends:
+        values += (
+            run_id,
+            to_timestamp(ended),
+            result.value,
+            exit_code,
+            signal,
+            detail,
+            to_timestamp_optional(retry_at),
+        )
+    return execute_rows(connection, _PUT_ENDS, len(_END), values)
+
+
+_SPAN = "SELECT entry.id, first, nominal, text FROM entry JOIN definition ON definition.id = entry.definition"
+_INSIDE = f"{_SPAN} WHERE nominal BETWEEN ? AND ? AND job = ? AND attempt = 1"
+_ACROSS = f"{_SPAN} WHERE job = ? AND nominal > ? AND number > 1 AND first <= ?"
+_TEXT = "SELECT text FROM definition WHERE key = ?"
+_FIRST_ATTEMPT = "SELECT outcome FROM entry WHERE nominal = ? AND job = ? AND attempt = 1"
+_SAME_ATTEMPT = "SELECT id FROM entry WHERE nominal = ? AND job = ? AND attempt = ?"
+_RETRY = "UPDATE entry SET retry_at = ? WHERE run_id = ?"
+
+
+def _together(ranges: Iterable[PeriodRecord]) -> Mapping[str, HandledPeriods]:
+    """Return by identity what ranges of one batch reach over; of a long outage there are thousands."""
+    found: dict[str, list[tuple[Instant, Instant]]] = {}
+    for record in ranges:
+        found.setdefault(record.identity, []).append((record.first, record.last))
+    return {identity: HandledPeriods(tuple(spans)) for identity, spans in found.items()}
+
+
+class BatchWriter:
+    """Writes into one ledger, inside of a transaction."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection, numbers: JobIds) -> None:
+        self._path = path
+        self._connection = connection
+        self._numbers = numbers
+
+    # --- at once ------------------------------------------------------------------------------------------------------
+
+    def write(self, batch: JobBatch) -> None:
+        """Write the batch, or raise IntegrityError with a part of it written."""
+        connection, numbers = self._connection, self._numbers
+        self._put_jobs(batch)
+        ranges = [record for record in batch.closed if record.period_count > 1]
+        together = _together(ranges)
+        self._require(sum(len(each.spans) for each in together.values()) == len(ranges))  # else some overlap
+        for record in ranges:
+            if not self._is_new(record.identity, record.first):
+                self._require(self._find_conflict(record.identity, self._span(record)) is None)
+        outcomes = [(record.identity, record.last) for record in batch.closed if record.period_count == 1]
+        outcomes += [(each.identity, each.nominal) for each in batch.begun if each.nominal and each.attempt == 1]
+        for identity, nominal in outcomes:  # of each other the index lets only one in
+            self._require(identity not in together or not together[identity].has(nominal))
+            if not self._is_new(identity, nominal):
+                self._require(self._range_with(identity, PeriodRange(nominal, nominal, "")) is None)
+        self._require(all(self._has_begun(each) for each in batch.begun))
+        insert_periods(connection, batch.closed, numbers)
+        insert_starts(connection, batch.begun, numbers)
+        self._require(update_handles(connection, batch.processes) == len(batch.processes))
+        self._require(update_ends(connection, batch.ended) == len(batch.ended))
+        self._give_up(batch)
+
+    def _put_jobs(self, batch: JobBatch) -> None:
+        self._numbers.take(batch)
+        insert_definitions(self._connection, batch.definitions, self._numbers.new_definitions)
+        insert_jobs(self._connection, batch.jobs, self._numbers)
+
+    def _is_new(self, identity: str, nominal: Instant) -> bool:
+        """Whether it lies after everything that had an outcome before the batch: nothing can be in the way."""
+        before = self._numbers.before(identity)
+        return to_timestamp(nominal) > (NEVER if before is None else before.newest)
+
+    @staticmethod
+    def _require(it_is_so: bool) -> None:  # noqa: FBT001  # a claim, read as one
+        if not it_is_so:
+            raise sqlite3.IntegrityError("something is there already, or not there yet")
+
+    # --- one by one ---------------------------------------------------------------------------------------------------
+
+    def write_checked(self, batch: JobBatch) -> None:
+        """Write what is not there yet, or raise the error that says what is in the way."""
+        self._put_jobs(batch)
+        for record in batch.closed:
+            self._close(record)
+        for attempt in batch.begun:
+            self._begin(attempt)
+        for process in batch.processes:
+            self._set_handle(process)
+        for end in batch.ended:
+            self._end(end)
+        self._give_up(batch)
+
+    def _give_up(self, batch: JobBatch) -> None:
+        self._connection.executemany(_RETRY, [(None, run_id) for run_id in batch.given_up])
+
+    def _close(self, record: PeriodRecord) -> None:
+        occupant = self._find_conflict(record.identity, self._span(record))
+        if occupant is None:
+            insert_periods(self._connection, [record], self._numbers)
+            return
+        row = self._row(PERIOD_SQL, "entry.id = ? AND run_id IS NULL", occupant)
+        if row is None or read_period(row) != record:
+            raise self._conflict(record.identity, record.last, "it has an outcome already")
+
+    def _begin(self, attempt: RunStart) -> None:
+        row = self._row(START_SQL, "run_id = ?", attempt.run_id)
+        if row is not None:
+            if read_start(row) != attempt:
+                raise self._conflict(attempt.identity, attempt.nominal, f"run {attempt.run_id} is another one already")
+            return
+        if not self._has_begun(attempt):
+            raise self._conflict(attempt.identity, attempt.nominal, "it is tried again without a first attempt")
+        if attempt.nominal is not None and self._is_taken(attempt, attempt.nominal):
+            reason = (
+                f"attempt {attempt.attempt} has begun already" if attempt.attempt > 1 else "it has an outcome already"
+            )
+            raise self._conflict(attempt.identity, attempt.nominal, reason)
+        insert_starts(self._connection, [attempt], self._numbers)
+
+    def _is_taken(self, attempt: RunStart, nominal: Instant) -> bool:
+        if attempt.attempt == 1:
+            return self._find_conflict(attempt.identity, PeriodRange(nominal, nominal, "")) is not None
+        key = (to_timestamp(nominal), self._numbers.job(attempt.identity).number, attempt.attempt)
+        return self._connection.execute(_SAME_ATTEMPT, key).fetchone() is not None
+
+    def _set_handle(self, process: RunHandle) -> None:
+        if update_handles(self._connection, [process]) != 1:
+            raise self._no_run(process.run_id)
+
+    def _end(self, end: RunEnd) -> None:
+        if update_ends(self._connection, [end]) == 1:
+            return
+        row = self._row(f"{START_SQL}, {END_SQL}", "run_id = ?", end.run_id)
+        if row is None:
+            raise self._no_run(end.run_id)
+        attempt, before = read_start(row[:10]), read_end(row[10:])
+        if before is None or before._replace(retry_at=None) != end._replace(retry_at=None):
+            raise self._conflict(attempt.identity, attempt.nominal, f"run {end.run_id} has ended already")
+        self._connection.execute(_RETRY, (to_timestamp_optional(end.retry_at), end.run_id))
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    def _span(self, record: PeriodRecord) -> PeriodRange:
+        row = self._connection.execute(_TEXT, (record.definition_key,)).fetchone()
+        return PeriodRange(record.first, record.last, "" if row is None else str(row[0]))
+
+    def _find_conflict(self, identity: str, span: PeriodRange) -> int | None:
+        """Return an entry that has one of the periods already."""
+        key = (to_timestamp(span.first), to_timestamp(span.last), self._numbers.job(identity).number)
+        found = self._meeting(identity, span, self._connection.execute(_INSIDE, key))
+        return self._range_with(identity, span) if found is None else found
+
+    def _range_with(self, identity: str, span: PeriodRange) -> int | None:
+        """Return a range that has one of the periods and ends later than all of them."""
+        last = to_timestamp(span.last)
+        key = (self._numbers.job(identity).number, last, last)
+        return self._meeting(identity, span, self._connection.execute(_ACROSS, key))
+
+    @staticmethod
+    def _meeting(identity: str, span: PeriodRange, rows: Iterable[tuple[int, str | None, str, str]]) -> int | None:
+        for number, first, last, text in rows:
+            if span.overlaps(identity, PeriodRange(from_timestamp(first or last), from_timestamp(last), text)):
+                return number
+        return None
+
+    def _has_begun(self, attempt: RunStart) -> bool:
+        """Whether there is a first attempt, of a further one of a period."""
+        if attempt.nominal is None or attempt.attempt == 1:
+            return True
+        key = (to_timestamp(attempt.nominal), self._numbers.job(attempt.identity).number)
+        row = self._connection.execute(_FIRST_ATTEMPT, key).fetchone()
+        return row is not None and row[0] == Outcome.EXECUTED.value
+
+    def _row(self, columns: str, which: str, value: object) -> tuple[object, ...] | None:
+        row: tuple[object, ...] | None
+        row = self._connection.execute(f"SELECT {columns} FROM {ENTRY_SQL} WHERE {which}", (value,)).fetchone()
+        return row
+
+    def _conflict(self, identity: str, nominal: Instant | None, reason: str) -> LedgerConflictError:
+        period = "none" if nominal is None else format_instant(nominal)
+        return LedgerConflictError(path=self._path, identity=identity, period=period, reason=reason)
+
+    def _no_run(self, run_id: str) -> LedgerWriteError:
+        return LedgerWriteError(path=self._path, reason=f"there is no run {run_id!r}")

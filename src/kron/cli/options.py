@@ -1,0 +1,70 @@
+"""The options that several commands share, and the reading of what they were given."""
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Literal, cast
+
+import click
+
+from kron.adapters.system_time import system_now
+from kron.cron.wall_time import read_moment
+from kron.cron.zone import Zone
+from kron.decision.definition import require_identity
+from kron.errors import KronError
+from kron.instant import Instant, parse_duration
+from kron.jobfile.job import Job
+
+Decorator = Callable[[Callable[..., Any]], Any]
+
+Dialects = Literal["extended", "posix"]
+
+DEFAULT_IDENTITY = "job"
+
+LINE: Decorator = click.argument("line", metavar="LINE")
+DIALECT: Decorator = click.option(
+    "--dialect", type=click.Choice(["extended", "posix"]), default="extended", show_default=True, help="Cron language."
+)
+IDENTITY: Decorator = click.option(
+    "--identity", metavar="ID", help=f"Whose decisions: every seed contains it. [default: {DEFAULT_IDENTITY}]"
+)
+FROM: Decorator = click.option(
+    "--from",
+    "since",
+    metavar="INSTANT",
+    help="Start after this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the job's zone. [default: now]",
+)
+COUNT: Decorator = click.option(
+    "--count", "-n", type=click.IntRange(1, 1_000_000_000), default=None, metavar="N", help="How many periods."
+)
+JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
+
+
+def read_job(line: str, *, dialect: str, identity: str | None = None) -> Job:
+    """Return the job of a line, and remember the line for the picture of an error."""
+    click.get_current_context().find_root().obj = line
+    name = DEFAULT_IDENTITY if identity is None else require_identity(identity)
+    return Job.parse(line, identity=name, dialect=cast(Dialects, dialect))
+
+
+def note_identity(identity: str | None, job: Job) -> None:
+    """Say on a terminal that the chosen seconds depend on an identity that was not given."""
+    if identity is None and job.timing.window.duration and sys.stderr.isatty():
+        click.echo(f"kron: chosen seconds depend on the identity; using {DEFAULT_IDENTITY!r} (--identity)", err=True)
+
+
+def read_since(text: str | None, zone: Zone) -> Instant:
+    """Return the instant that `--from` names, the present without it."""
+    if text is None:
+        return system_now()
+    return read_moment(text, zone, system_now())
+
+
+def read_span(text: str) -> timedelta:
+    """Return a duration that may also be given in days, such as `7d`."""
+    if text.endswith("d") and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 7:
+        return timedelta(days=int(text[:-1]))
+    try:
+        return parse_duration(text)
+    except KronError as error:
+        raise click.BadParameter(f"{error.message}, or 7d") from error

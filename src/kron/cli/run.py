@@ -1,0 +1,133 @@
+"""kron run MODULE:NAME: run the registrations of a Python module until a signal comes."""
+
+import asyncio
+import importlib
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kron.adapters.sinks import JsonLinesSink, LoggingSink
+from kron.adapters.system_time import system_now, system_timezone
+from kron.cli.options import read_span
+from kron.cli.trace_pipeline import trace_pipeline
+from kron.engine.ports import Sink
+from kron.errors.base import describe_exception
+from kron.hosts.library.scheduler import Scheduler, resolve_contract
+from kron.rules.contract import DEFAULT
+from kron.theory.formula import TruthValue
+from kron.theory.trace_format import TraceHeader
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@click.command()
+@click.argument("target", metavar="MODULE:NAME")
+@click.option("--ledger", type=click.Path(path_type=Path), help="Remember across restarts, in this file.")
+@click.option("--timezone", metavar="ZONE", help="IANA zone of the schedules. [default: the host's]")
+@click.option(
+    "--dialect", type=click.Choice(["posix", "extended"]), default="posix", show_default=True, help="Cron language."
+)
+@click.option("--contract", metavar="NAME", default=DEFAULT.name, show_default=True, help="Rules to go by.")
+@click.option("--max-concurrent-runs", type=click.IntRange(1), metavar="N", help="Start no more while so many run.")
+@click.option("--run-timeout", metavar="DURATION", help="Cancel a run after this long, such as 10m.")
+@click.option(
+    "--trace",
+    "trace_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Record a trace in this file, for kron verify; one that is there is continued.",
+)
+@click.option("--verify", is_flag=True, help="Judge the scheduler while it runs; exit 1 if a property was violated.")
+@click.option("--json", "as_json", is_flag=True, help="Print every event as a line of JSON.")
+@click.option("--verbose", "-v", is_flag=True, help="Log details, too.")
+def run(
+    target: str,
+    *,
+    run_timeout: str | None,
+    trace_path: Path | None,
+    verify: bool,
+    as_json: bool,
+    verbose: bool,
+    **keywords: Any,
+) -> None:
+    """Run the registrations NAME of the Python module MODULE until SIGTERM or SIGINT.
+
+    NAME is a list of (name, cron expression, async function, retry delay), or a function that returns one. The current
+    directory is searched for the module first. On a signal nothing starts any more, and runs in flight may end.
+    """
+    registrations = load_registrations(target)
+    timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
+    sink = _sink(as_json=as_json, verbose=verbose)
+    contract, timezone = resolve_contract(keywords["contract"]).name, keywords["timezone"] or system_timezone()
+    header = TraceHeader(contract, timezone, names_dues=keywords["dialect"] == "extended")  # its lines may have windows
+    with trace_pipeline(sink, header, trace_path, verify=verify) as (watching, monitor):
+        scheduler = Scheduler(**keywords, run_timeout=timeout, sink=watching)
+        asyncio.run(_run(scheduler, registrations))
+    if monitor is not None:
+        report = monitor.report()
+        click.echo(f"{report.verdict.value}: {report.positions:,} positions judged", err=True)
+        click.get_current_context().exit(1 if report.verdict is TruthValue.VIOLATED else 0)
+
+
+async def _run(scheduler: Scheduler, registrations: Sequence[Any]) -> None:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+    def ask_to_stop() -> None:
+        for number in _SIGNALS:  # a second signal does what it does to any process
+            loop.remove_signal_handler(number)
+        stop.set()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, ask_to_stop)
+    await scheduler.initialize(registrations)
+    await stop.wait()
+    await scheduler.stop()
+
+
+def _sink(*, as_json: bool, verbose: bool) -> Sink:
+    if as_json:
+        return JsonLinesSink(sys.stdout, system_now)
+    level = logging.DEBUG if verbose else logging.INFO
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(asctime)s %(levelname)-7s %(message)s")
+    return LoggingSink()
+
+
+def load_registrations(target: str) -> Sequence[Any]:
+    """Return the registrations, or say what is wrong with the module, the name or what is found there."""
+    module_name, colon, name = target.partition(":")
+    if not (module_name and colon and name):
+        raise _wrong(target, "write it as package.module:name")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # the user's own code may raise anything
+        raise _wrong(target, f"cannot import {module_name}: {describe_exception(error)}{_place(error)}") from error
+    found = getattr(module, name, None)
+    if callable(found) and not asyncio.iscoroutinefunction(found):
+        try:
+            found = found()
+        except Exception as error:
+            raise _wrong(target, f"{name}() failed: {describe_exception(error)}{_place(error)}") from error
+    if not isinstance(found, list | tuple):
+        shown = "nothing" if found is None else type(found).__name__
+        raise _wrong(target, f"{module_name} has {shown} named {name}; a list of registrations is needed")
+    return found
+
+
+def _place(error: Exception) -> str:
+    """Return where in the user's files an exception came from."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) or trace is None or "importlib" in trace.tb_frame.f_code.co_filename:
+        return ""
+    return f" ({trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno})"
+
+
+def _wrong(target: str, reason: str) -> click.BadParameter:
+    return click.BadParameter(f"{target!r}: {reason}", param_hint="MODULE:NAME")

@@ -1,0 +1,74 @@
+"""trace_pipeline(sink, …) -> a sink that also records a trace, judges it, or both."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from kron.adapters.system_time import system_now
+from kron.engine.ports import Sink
+from kron.rules.contract import PRESETS
+from kron.theory.properties import SUITES
+from kron.theory.trace_format import Line, TraceEvent, TraceHeader, read_trace
+from kron.trace.crash_repair import CrashRepair
+from kron.trace.due_events import DueEventInserter
+from kron.trace.file import TraceFile
+from kron.trace.monitor import OnlineMonitor
+from kron.trace.recorder import RecordingSink, TraceRecorder
+
+
+@contextmanager
+def trace_pipeline(
+    sink: Sink, header: TraceHeader, trace: Path | None, *, verify: bool
+) -> Iterator[tuple[Sink, OnlineMonitor | None]]:
+    """Yield the sink to give to a scheduler, and the monitor, if there is to be one."""
+    if trace is None and not verify:
+        yield sink, None
+        return
+    monitor = OnlineMonitor(header, sink) if verify else None
+    file = _open(trace, header) if trace is not None else None
+
+    def take(position: Line) -> None:
+        if file is not None:
+            file.write(position)
+        if monitor is not None:
+            monitor.emit(position)
+
+    naming = DueEventInserter(PRESETS[header.contract], header.timezone, take) if header.names_dues else None
+    put: Callable[[TraceEvent], object] = naming or take
+    telling = CrashRepair(put)
+    together = monitor.emit_batch if monitor is not None and file is None and naming is None else None
+    try:
+        if file is not None:
+            readers = [*([monitor.emit] if monitor else ()), *([naming.replay] if naming else ())]
+            _recall(file, readers, telling)
+        last = file.last if file is not None else None
+        yield (
+            RecordingSink(sink, TraceRecorder(system_now, put if file is None else telling, together, last=last)),
+            monitor,
+        )
+    finally:
+        telling.flush()
+        if monitor is not None:
+            monitor.flush()
+        if file is not None:
+            file.close()
+
+
+def _recall(file: TraceFile, readers: list[Callable[[Line], None]], telling: CrashRepair) -> None:
+    """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
+    if readers or file.crash is not None:
+        with file.path.open(encoding="utf-8") as lines:
+            for position in read_trace(lines, SUITES)[1]:
+                for reader in (*readers, telling.replay):
+                    reader(position)
+    if file.crash is not None:
+        telling(file.crash)
+
+
+def _open(path: Path, header: TraceHeader) -> TraceFile:
+    try:
+        return TraceFile(path, header, holds_crash=True)
+    except OSError as error:
+        raise click.UsageError(f"{path}: {error.strerror}") from error

@@ -1,0 +1,276 @@
+"""JobDeclaration: a new set of jobs: which are new, changed or removed, and which periods that closes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from kron.decision.decision import Decision
+from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
+from kron.engine.jobs.execution import Execution
+from kron.engine.jobs.job_state import JobState
+from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
+from kron.engine.jobs.step import closed_by
+from kron.engine.jobs.store import JobBatch
+from kron.instant import SECOND, Instant
+from kron.rules.job_record import JobRecord, PeriodRecord
+from kron.rules.job_spec import JobSpec
+from kron.rules.obligation import owned_after
+from kron.rules.override import DefinitionChange, compare_definition
+from kron.rules.periods import NO_PERIODS, HandledPeriods
+from kron.rules.verdict import Reason
+
+_FIRST = datetime.min.replace(tzinfo=UTC)
+_NOTHING: Mapping[str, PreparedJob] = {}
+
+
+class JobsApplied(NamedTuple):
+    """What became of the jobs, by their identities, and when that was."""
+
+    at: Instant
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    unchanged: list[str]
+
+
+def jobs_needing_history(
+    book: PeriodPlanner, works: Sequence[JobSpec], now: Instant, prepared: Mapping[str, PreparedJob] = _NOTHING
+) -> Mapping[str, Instant]:
+    """Return jobs of which not all is known, each with an instant: whether a period after it is handled will be asked.
+
+    They are those that change, go, or come back, and after a start all of them: what another definition has handled,
+    now or in an earlier life, may come after what is served under the present one. Of what is prepared it is known.
+    """
+    named = {work.identity: work for work in works}
+    asked: dict[str, Instant] = {}
+    for record in book.records():
+        work = named.get(record.identity)
+        if work is None and not record.is_declared:
+            continue
+        change = compare_definition(record.definition_key, None if work is None else work.definition_key)
+        is_same = change is DefinitionChange.SAME  # also of one that comes back
+        if record.identity in prepared or (is_same and record.identity in book.jobs):
+            continue
+        timings = [None if work is None else work.timing, None if is_same else book.work(record).timing]
+        longest = max((timing.terms.last for timing in timings if timing is not None), default=0)
+        asked[record.identity] = _before(min(now, record.handled_until), SECOND * (max(0, longest) + 1))
+    return asked
+
+
+def _before(at: Instant, span: timedelta) -> Instant:
+    try:
+        return at - span
+    except OverflowError:  # the calendar begins
+        return _FIRST
+
+
+class JobDeclaration:
+    """A change of what is declared. The engine remembers its batch, and then it is adopted."""
+
+    def __init__(
+        self,
+        book: PeriodPlanner,
+        works: Sequence[JobSpec],
+        now: Instant,
+        handled: Mapping[str, Collection[Instant] | HandledPeriods],
+        prepared: Mapping[str, PreparedJob] = _NOTHING,
+        *,
+        leaving: Collection[str] | None = None,
+        spares_absent: bool = False,
+    ) -> None:
+        """`handled` are the periods that have their outcome, of jobs whose definition is in question.
+
+        `prepared` is what was computed before, and still holds. `leaving` are identities of jobs that are removed,
+        None: all but those of the works. `spares_absent`: a file that may define more jobs could not be read,
+        so a recorded job that this host has not declared since it started is neither run nor removed.
+        """
+        self._book, self._prepared = book, prepared
+        self._is_whole = leaving is None
+        self._handled = {
+            identity: periods if isinstance(periods, HandledPeriods) else HandledPeriods.from_nominals(periods)
+            for identity, periods in handled.items()
+        }
+        self._jobs: dict[str, JobState] = {}
+        self._definitions: dict[str, str] = {}
+        self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
+        self._records: list[JobRecord] = []
+        self._before: list[JobRecord] = []  # of those that change or go
+        self._given_up: list[str] = []  # names of runs that the new definitions do not try again
+        self._held: list[str] = []  # identities of those that somebody holds, before and after
+        self._active = self._runs_of_others() if self._is_whole else {}
+        self._declared = JobsApplied(now, [], [], [], [])
+        self._aside: dict[str, Exception] = {}  # jobs that cannot be declared stay as they are, and start nothing
+        for work in works:
+            self._declare_or_leave(work)
+        for record in book.records() if leaving is None else map(book.record, leaving):
+            if record is None or not record.is_declared or record.identity in self._jobs:
+                continue
+            if record.identity not in self._aside and (not spares_absent or record.identity in book.jobs):
+                self._remove(record)
+        closed = [record for _, record, _ in self._closed]
+        self.batch = JobBatch(self._definitions, self._records, closed)
+
+    def _runs_of_others(self) -> dict[str, dict[str, Execution]]:
+        """Return what runs of jobs that are not declared, by identity."""
+        found: dict[str, dict[str, Execution]] = {}
+        for run_id, execution in self._book.running.items():
+            if execution.attempt.identity not in self._book.jobs:
+                found.setdefault(execution.attempt.identity, {})[run_id] = execution
+        return found
+
+    def look_ahead(self) -> None:
+        """Find what comes first of each job, which takes long where windows overlap, before it is adopted."""
+        for job in self._jobs.values():
+            if job.coming is not None:
+                with suppress(Exception):  # the planner meets it again, and sets the job aside
+                    job.coming.first()
+
+    def commit(self) -> JobsApplied:
+        """Let it be so, and return what became of the jobs."""
+        book, chronicle = self._book, self._book.host.chronicle
+        held = [record.identity for record in self._before if record.is_suspended]
+        self._held += held
+        for identity in held:
+            chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
+        book.dropped_retries += self._given_up
+        for record in self._before:
+            if record.identity in self._jobs:
+                continue
+            if (job := book.jobs.get(record.identity)) is None:
+                book.dropped_retries += [retry.attempt.run_id for retry in waiting_retries(book, record.identity)]
+            else:
+                book.dropped_retries += job.retry_run_ids()
+                if self._is_whole:  # else nothing is remembered of who is gone
+                    book.drop_requests(job, job.unstarted_requests(), self._declared.at)
+        if self._is_whole:
+            book.replace_all(self._jobs, self._records, self._declared.at)
+            if book.is_armed:  # before, no retry is taken up yet
+                keep_waiting_retries(book)
+        else:
+            book.update(self._jobs, self._declared.removed, self._declared.at)
+        for identity, error in self._aside.items():
+            book.set_aside(identity, error)
+        for each in self._closed:
+            chronicle.on_closed(*each)
+        for identity in self._held:
+            if identity in self._jobs:
+                chronicle.on_suspended(identity, suspended=True)
+        return self._declared
+
+    def _declare_or_leave(self, work: JobSpec) -> None:
+        lists: tuple[list[Any], ...] = (
+            self._closed,
+            self._records,
+            self._before,
+            self._given_up,
+            self._held,
+            *self._declared[1:],
+        )
+        lengths = [len(each) for each in lists]
+        try:
+            self._jobs[work.identity] = self._declare(work)
+        except Exception as error:
+            for each, length in zip(lists, lengths, strict=True):
+                del each[length:]
+            self._aside[work.identity] = error
+            if (before := self._book.jobs.get(work.identity)) is not None:
+                self._jobs[work.identity] = before
+
+    def _declare(self, work: JobSpec) -> JobState:
+        book, identity, now = self._book, work.identity, self._declared.at
+        record, job = book.record(identity), book.jobs.get(identity)
+        change = change_of(book, record, work)
+        if record is None or change is DefinitionChange.ADDED:
+            self._declared.added.append(identity)
+            return self._remember(self._added(work, record))
+        if change is DefinitionChange.SAME:
+            self._declared.unchanged.append(identity)
+            return self._returned(self._job(work, record)) if job is None else job
+        self._declared.changed.append(identity)
+        self._before.append(record)
+        before = book.work(record)
+        renewed = record._replace(name=work.name, definition_key=work.definition_key)
+        if change is DefinitionChange.SETTINGS:
+            new = self._job(work, renewed)
+            if job is None:
+                self._returned(new)
+            new.inherit(job, lifted_at=now if before.policy.suspend and not work.policy.suspend else None)
+            self._given_up += new.limit_retries()
+            return self._remember(new)
+        self._close(before, record, work)
+        boot = book.host.boot if book.is_armed else ""  # neither is a changed one
+        new = self._job(work, renewed._replace(declared_at=now, handled_until=now, last_boot_id=boot))
+        if job is None:
+            self._returned(new)
+        new.inherit_runs(job)
+        self._given_up += new.limit_retries()
+        return self._remember(new)
+
+    def _returned(self, job: JobState) -> JobState:
+        """Return a recorded job that this host declares for the first time.
+
+        If the host already runs jobs, the file of this one could not be read until now: its periods since then are
+        judged as after downtime, and its runs and retries of an earlier life are its own again.
+        """
+        if self._is_whole and self._book.is_armed:
+            identity = job.record.identity
+            job.armed, job.gap = self._declared.at, Reason.DOWNTIME
+            job.active = self._active.pop(identity, {})
+            job.retries = waiting_retries(self._book, identity)
+            self._given_up += job.limit_retries()
+            job.at = None if job.retries else job.at
+        return job
+
+    def _added(self, work: JobSpec, before: JobRecord | None) -> JobState:
+        """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
+        book, now = self._book, self._declared.at
+        boot = "" if before is None else before.last_boot_id
+        boot = book.host.boot if book.is_armed else boot  # a new file is no boot of the machine
+        served = owned_after(now, book.host.contract.first_minute)
+        record = JobRecord(work.identity, work.name, work.definition_key, now, served, last_boot_id=boot)
+        if before is not None and before.is_suspended:
+            record = record._replace(is_suspended=True, suspended_until=before.suspended_until)
+            self._held.append(work.identity)
+        job = self._job(work, record)
+        job.active = self._active.pop(work.identity, {})
+        if record.is_suspended:
+            job.at = None  # it was looked ahead as if nobody held it
+        return job
+
+    def _job(self, work: JobSpec, record: JobRecord) -> JobState:
+        """Return a job with a record."""
+        prepared = self._prepared.get(work.identity)
+        if prepared is None or prepared.job is None:
+            return JobState(work, record, self._handled.get(work.identity, NO_PERIODS))
+        prepared.job.rebase(record)
+        return prepared.job
+
+    def _remove(self, record: JobRecord) -> None:
+        self._declared.removed.append(record.identity)
+        self._before.append(record)
+        try:
+            self._close(self._book.work(record), record, None)
+        except Exception as error:  # what it left cannot be judged, and is not closed
+            self._aside[record.identity] = error
+        self._records.append(
+            record._replace(is_declared=False, handled_until=max(record.handled_until, self._declared.at))
+        )
+
+    def _close(self, before: JobSpec, record: JobRecord, after: JobSpec | None) -> None:
+        """Close what had begun under the old definition, and is not run by the new one."""
+        if record.identity in self._book.aside:  # what it left cannot be judged
+            return
+        now, prepared = self._declared.at, self._prepared.get(record.identity)
+        if prepared is None or (prepared.job is None) != (after is None):
+            handled = self._handled.get(record.identity, NO_PERIODS)
+            closings = closed_by_change(self._book, before, record, after, now, handled)
+        else:
+            closings = prepared.closings
+        self._closed += [(before, closed_by(record, closing, now), closing.last) for closing in closings]
+
+    def _remember(self, job: JobState) -> JobState:
+        self._records.append(job.record)
+        self._definitions[job.work.definition_key] = job.work.definition
+        return job

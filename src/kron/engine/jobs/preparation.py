@@ -1,0 +1,207 @@
+"""prepare_jobs(…): compute the slow part of a declaration before it is applied.
+
+What comes first under a new definition, and what the old one leaves behind, hardly ever changes within seconds. So
+it is computed while everything else goes on, in a thread, and used if it still holds when the jobs are declared.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from kron.decision.timing import Timing
+from kron.engine.jobs.job_state import JobState
+from kron.engine.jobs.planner import PeriodPlanner
+from kron.errors import CronCalculationError
+from kron.instant import SECOND, Instant
+from kron.rules.effort import AT_ONCE, Effort, Parts, finish
+from kron.rules.job_record import JobRecord
+from kron.rules.job_spec import JobSpec
+from kron.rules.obligation import owned_after
+from kron.rules.outage import ClosedPeriods, Outage
+from kron.rules.override import DefinitionChange, compare_definition, redefine_in_parts
+from kron.rules.periods import NO_PERIODS, HandledPeriods
+from kron.rules.verdict import Reason
+
+
+class PreparedJob(NamedTuple):
+    """A job under its new definition, what is closed with its old one, and how long both are right."""
+
+    identity: str
+    job: JobState | None  # None: it is removed
+    closings: Sequence[ClosedPeriods]
+    record: JobRecord | None  # as it was remembered then
+    until: Instant | None  # when a period begins, or comes; None: never
+
+    def holds(self, book: PeriodPlanner, now: Instant) -> bool:
+        """Whether nothing has happened to the job since, and time has brought nothing."""
+        identity = self.identity
+        if book.record(identity) is not self.record or (self.until is not None and self.until <= now):
+            return False
+        before = book.jobs.get(identity)
+        return before is None or (not before.queue and (before.at is None or before.at > now))
+
+
+def prepare_jobs(
+    book: PeriodPlanner,
+    works: Sequence[JobSpec],
+    now: Instant,
+    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+) -> Mapping[str, PreparedJob]:
+    """Return by identity what can be computed of jobs that are new or change; nothing is changed by it."""
+    return finish(prepare_in_parts(book, works, now, handled))
+
+
+def prepare_in_parts(
+    book: PeriodPlanner,
+    works: Sequence[JobSpec],
+    now: Instant,
+    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+    leaving: Collection[str] = (),
+) -> Parts[Mapping[str, PreparedJob]]:
+    """Return the same, part by part; `leaving` are identities of jobs that are removed."""
+    found: dict[str, PreparedJob] = {}
+    for work in works if book.is_armed else ():  # before, nobody is kept from anything
+        record = book.record(work.identity)
+        change = compare_definition(_key(record), work.definition_key)
+        is_new = change is DefinitionChange.ADDED
+        if record is not None and record.is_declared and record.identity not in book.jobs:
+            if change is DefinitionChange.SAME:  # its file could not be read until now
+                with suppress(Exception):  # the declaration meets it again, and sets the job aside
+                    found[work.identity] = yield from _prepare_return(book, work, record, now, handled)
+        elif is_new or (record is not None and _can_be_said(book, record, work)):
+            with suppress(Exception):
+                found[work.identity] = yield from _prepare(book, work, None if is_new else record, now, handled)
+    for identity in leaving if book.is_armed else ():
+        record = book.record(identity)
+        if record is not None and record.is_declared and not record.is_suspended and identity in book.jobs:
+            with suppress(Exception):
+                found[identity] = yield from _prepare_removal(book, record, now, _known(handled, identity))
+    return found
+
+
+def _prepare_removal(book: PeriodPlanner, record: JobRecord, now: Instant, known: HandledPeriods) -> Parts[PreparedJob]:
+    before = book.work(record)
+    closings = yield from closings_in_parts(book, before, record, None, now, known)
+    return PreparedJob(record.identity, None, closings, record, _earliest(*_beginnings(before.timing, None, now)))
+
+
+def _can_be_said(book: PeriodPlanner, record: JobRecord, work: JobSpec) -> bool:
+    """Whether it changes, and what happens to it is seen: periods of a job that is held pass without a trace."""
+    if compare_definition(_key(record), work.definition_key) is DefinitionChange.SAME or record.is_suspended:
+        return False
+    return not book.work(record).policy.suspend
+
+
+def change_of(book: PeriodPlanner, record: JobRecord | None, work: JobSpec) -> DefinitionChange:
+    """Return how a job changes; one that is recorded and not declared comes as if it were new."""
+
+    def timings() -> tuple[object, object]:
+        assert record is not None, "only two definitions are compared"
+        return book.work(record).timing, work.timing
+
+    return compare_definition(_key(record), work.definition_key, timings)
+
+
+def _key(record: JobRecord | None) -> str | None:
+    """Return the key of the definition that is in force, None if the job is not declared."""
+    return record.definition_key if record is not None and record.is_declared else None
+
+
+def _prepare(
+    book: PeriodPlanner,
+    work: JobSpec,
+    record: JobRecord | None,
+    now: Instant,
+    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+) -> Parts[PreparedJob]:
+    known = _known(handled, work.identity)
+    served = owned_after(now, book.host.contract.first_minute) if record is None else now
+    job = JobState(work, JobRecord(work.identity, work.name, work.definition_key, now, served), known)
+    job.at = yield from _next_look(job, now)
+    if record is None:
+        return PreparedJob(work.identity, job, (), book.record(work.identity), job.at)
+    before = book.work(record)
+    if change_of(book, record, work) is DefinitionChange.SETTINGS:
+        return PreparedJob(work.identity, job, (), record, None)
+    until = _earliest(job.at, *_beginnings(before.timing, work.timing, now))
+    closings = yield from closings_in_parts(book, before, record, work, now, known)
+    return PreparedJob(work.identity, job, closings, record, until)
+
+
+def _known(handled: Mapping[str, Collection[Instant] | HandledPeriods], identity: str) -> HandledPeriods:
+    given = handled.get(identity, NO_PERIODS)
+    return given if isinstance(given, HandledPeriods) else HandledPeriods.from_nominals(given)
+
+
+def _prepare_return(
+    book: PeriodPlanner,
+    work: JobSpec,
+    record: JobRecord,
+    now: Instant,
+    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+) -> Parts[PreparedJob]:
+    job = JobState(work, record, _known(handled, work.identity))
+    job.at = yield from _next_look(job, now)
+    return PreparedJob(work.identity, job, (), book.record(work.identity), job.at)
+
+
+def _next_look(job: JobState, now: Instant) -> Parts[Instant | None]:
+    while job.coming is not None and not job.coming.advance(Effort(AT_ONCE)):
+        yield AT_ONCE
+    return job.next_check(now)
+
+
+def still_valid(book: PeriodPlanner, prepared: Mapping[str, PreparedJob], now: Instant) -> Mapping[str, PreparedJob]:
+    """Return what may still be used."""
+    return {identity: each for identity, each in prepared.items() if each.holds(book, now)}
+
+
+def closed_by_change(
+    book: PeriodPlanner,
+    before: JobSpec,
+    record: JobRecord,
+    after: JobSpec | None,
+    now: Instant,
+    handled: HandledPeriods,
+) -> Sequence[ClosedPeriods]:
+    """Return what had begun under the old definition of a job, and is not run by the new one; None: it is removed."""
+    return finish(closings_in_parts(book, before, record, after, now, handled))
+
+
+def closings_in_parts(
+    book: PeriodPlanner,
+    before: JobSpec,
+    record: JobRecord,
+    after: JobSpec | None,
+    now: Instant,
+    handled: HandledPeriods,
+) -> Parts[Sequence[ClosedPeriods]]:
+    """Return the same, part by part."""
+    if before.timing is None:
+        return ()
+    could_run = book.is_armed and record.identity in book.jobs
+    gap = Outage(record.handled_until, now, Reason.DEADLINE if could_run else Reason.DOWNTIME)
+    new = None if after is None else after.timing
+    return (yield from redefine_in_parts(before.timing, new, before.policy, gap, handled))
+
+
+def _beginnings(old: Timing | None, new: Timing | None, now: Instant) -> list[Instant | None]:
+    """Return when the next window of each may begin: from then on, something else is closed, or owned."""
+    found = []
+    if old is not None:
+        found.append(_next(old, now, old.terms.first))
+    if new is not None:
+        found.append(_next(new, now, new.terms.first if old is None else min(old.terms.first, new.terms.first)))
+    return found
+
+
+def _next(timing: Timing, now: Instant, first: int) -> Instant | None:
+    begins = SECOND * first
+    try:
+        return timing.schedule.next(now - begins) + begins
+    except (CronCalculationError, OverflowError):  # the calendar ends
+        return None
+
+
+def _earliest(*instants: Instant | None) -> Instant | None:
+    return min((each for each in instants if each is not None), default=None)

@@ -1,0 +1,283 @@
+"""Engine: the only loop in Kron that waits for time.
+
+A step: settle what ended, plan what is due (pure, `now` read once), append all records of the step to the ledger in one
+transaction, and only then start runs and emit events. Remember first, then do. A planner plans the step: one for the
+tasks of the library, one for jobs with periods.
+"""
+
+from asyncio import Lock, Task, create_task, wait
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
+
+from kron.engine.clock_watch import ClockWatch
+from kron.engine.delay import Delay
+from kron.engine.emitter import Emitter, log_crash
+from kron.engine.planner import Batch, Change, Planner, Step, Stored
+from kron.engine.ports import Clock, Store
+from kron.engine.tasks.events import failure_text
+from kron.errors import LedgerWriteError
+from kron.instant import SECOND, ZERO, Instant
+
+_LONGEST_BACK_OFF = 60.0  # seconds between two tries to write a ledger that fails; the first comes after one
+_SOON = 1.0  # seconds, where the ledger's place is not as it was: it may be put back any moment, and looking is cheap
+_SELDOM = 60  # tries for each time that the same failure is reported again, where they are made soon
+_LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
+
+_Result = TypeVar("_Result")
+_Answer = TypeVar("_Answer")
+
+
+class FailedLedger(NamedTuple):
+    """Since when a ledger takes no records, and why. Meanwhile nothing is started."""
+
+    since: Instant
+    error: str
+
+
+class Engine(Generic[Batch, Stored]):
+    """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
+
+    def __init__(
+        self, clock: Clock, ledger: Store[Batch, Stored], emitter: Emitter, book: Planner[Batch, Stored]
+    ) -> None:
+        self._clock, self._ledger, self._emitter, self._book = clock, ledger, emitter, book
+        self._wake = book.wake
+        self._turn = Lock()  # a step and a change never interleave
+        self._watch = ClockWatch(clock)
+        self._delay = Delay(clock)
+        self._loop: Task[None] | None = None
+        self._hushed = False
+        self._failures = 0
+        self._pause = 0.0  # seconds until the ledger is tried again
+        self._told = ""  # of its last failure
+        self._failure: Exception | None = None
+        self.failed_ledger: FailedLedger | None = None  # since its last step could not be recorded; it tries again
+        self._last_tries = _LAST_TRIES
+
+    async def open(self) -> None:
+        """Take possession of the ledger and load what it remembers."""
+        with self._clock.busy():
+            await self._ledger.open()
+            self._book.load(await self._ledger.load())
+
+    async def apply(self, make: Callable[[Instant], Change[Batch, _Result]]) -> _Result:
+        """Change what is declared; `make` says how, given the present.
+
+        All or nothing: if the ledger refuses, its error is raised and everything is as before.
+        """
+        async with self._turn:
+            return await self._adopt(make(self._clock.now()))
+
+    async def apply_after(
+        self,
+        ask: Callable[[Instant], Awaitable[_Answer]],
+        make: Callable[[_Answer, Instant], Change[Batch, _Result]],
+    ) -> _Result:
+        """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
+        async with self._turn:
+            now = self._clock.now()
+            with self._waiting():
+                answer = await ask(now)
+            return await self._adopt(make(answer, now))
+
+    async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
+        if change.batch:
+            with self._waiting():
+                await self._ledger.append(change.batch)
+        result = change.commit()
+        self._delay.hasten(self._clock.now())
+        self._wake.set()
+        return result
+
+    def _waiting(self) -> AbstractContextManager[object]:
+        """Surround a wait for the ledger; where lateness matters, it is measured."""
+        return self._clock.busy() if self._book.slack is None else self._delay.waiting()
+
+    # --- the life of the loop -----------------------------------------------------------------------------------------
+
+    def arm(self, since: Instant | None = None, *, on_death: Callable[[Exception], object] = log_crash) -> None:
+        """Begin to start runs, from the next turn of the event loop on.
+
+        `since` is when it could have, if somebody else did it until now. `on_death` is told at once of an error that
+        ends the loop, which is a bug of Kron; a stop raises it.
+        """
+        now = self._clock.now()
+        self._book.arm(since or now)
+        self._watch.expect(now)
+        self._delay.take(now)
+        self._delay.plan(now)
+        self._loop = create_task(self._run(), name="kron engine")
+        self._loop.add_done_callback(partial(_on_done, on_death))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether runs are started when they are due, or at least waited for."""
+        return self._loop is not None and not self._loop.done()
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether it was asked to start nothing any more."""
+        return self._hushed
+
+    def look(self) -> None:
+        """Report freezes and leaps before a call is handled: its caller may have stood still, too.
+
+        The next step reports a clock that was set back, because it clamps baselines by the same reading.
+        """
+        now = self._clock.now()
+        if not self._watch.is_set_back(now):
+            self._emitter.emit(self._watch.read(now, is_awake=False))
+
+    def pause_starts(self) -> None:
+        """Start nothing any more, from this very moment on."""
+        self.look()
+        self._hushed = True
+        self._wake.set()
+
+    async def drain(self) -> Exception | None:
+        """Wait until nothing runs, close the ledger, and return what could not be recorded, if anything."""
+        self.pause_starts()
+        self._book.on_draining()
+        if self._loop is not None:
+            await self._loop
+        self._book.on_drained()
+        try:
+            with self._clock.busy():
+                await self._ledger.close()
+        except Exception as error:
+            self._failure = self._failure or error
+        return self._failure
+
+    async def crash(self) -> None:
+        """End as a crash does: nothing more is recorded, told or waited for."""
+        self.pause_starts()
+        self._book.crash()
+        if self._loop is not None:
+            self._loop.cancel()
+            await wait([self._loop])  # it may have died long ago
+        await self._ledger.close()
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            await self._turn.acquire()  # `async with` costs twice as much, and comes with every run
+            if self._book.slack is not None:
+                await self._catch_up(self._book.slack)
+            try:
+                written = await self._step()
+            finally:
+                self._turn.release()
+            if self._hushed and not self._book.has_runs() and self._is_done(written=written):
+                return
+            if written is None:
+                await self._back_off()
+            else:
+                await self._wait(others_had_a_turn=written)
+
+    async def _catch_up(self, slack: timedelta) -> None:
+        """After a delay, let the planner hear of the runs that have ended, and let changes go before the next step.
+
+        It is called, and returns, with the turn.
+        """
+        caught_up = ZERO
+        while not self._hushed:
+            now = self._clock.now()
+            self._emitter.emit(self._watch.read(now, is_awake=False))
+            late, leap = self._delay.measure(now), SECOND * self._watch.leapt
+            if late < SECOND and leap <= caught_up:
+                return
+            if late > slack and not self._watch.is_told:  # it came in the middle of a step
+                self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
+            caught_up = leap
+            self._turn.release()
+            await self._book.catch_up(stood_still=max(late, leap) > slack)
+            self._delay.catch_up(now)
+            await self._turn.acquire()
+
+    def _is_done(self, *, written: bool | None) -> bool:
+        """Whether a stop that waits for no run may end: all is recorded, or was tried often enough."""
+        if written is None:
+            self._last_tries -= 1
+            return self._last_tries <= 0
+        return not self._book.has_unrecorded()
+
+    async def _wait(self, *, others_had_a_turn: bool) -> None:
+        deadline = self._deadline()
+        self._delay.plan(deadline)
+        if others_had_a_turn and deadline is not None and deadline <= self._clock.now():
+            return  # there is more to do; what was started runs while the next records are written
+        self._watch.expect(deadline)
+        await self._clock.wait_until(deadline, self._wake)
+
+    def _deadline(self) -> Instant | None:
+        """Return when the next step is due at the latest."""
+        deadline, longest = self._book.next_wake(hushed=self._hushed), self._clock.max_sleep
+        if longest is None:
+            return deadline
+        latest = self._clock.now() + longest
+        return latest if deadline is None or latest < deadline else deadline
+
+    async def _back_off(self) -> None:
+        """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
+        until = self._clock.monotonic() + self._pause
+        while not (self._hushed and not self._book.has_runs()):
+            left = SECOND * (until - self._clock.monotonic())
+            if left <= ZERO:  # to the microsecond: of less no clock would see the end
+                return
+            deadline = self._clock.now() + left
+            self._delay.plan(deadline)  # until then the ledger is waited for
+            await self._clock.wait_until(deadline, self._wake)
+            self._wake.clear()
+
+    # --- one step -----------------------------------------------------------------------------------------------------
+
+    async def _step(self) -> bool | None:
+        """Take one step; return whether anything was written, None if the ledger failed."""
+        now = self._clock.now()
+        if news := self._watch.read(now):
+            self._emitter.emit(news)
+        freeze = None if self._book.slack is None else self._delay.end(now, self._book.slack)
+        step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt, freeze=freeze)
+        written = await self._write(step)
+        if written is not None:
+            # A crash here: what begins is recorded and has not begun. The contract says whether it is owed again.
+            step.act(hushed=self._hushed)
+        step.report(written=written)
+        return written
+
+    async def _write(self, step: Step[Batch]) -> bool | None:
+        if not step.batch:
+            self.failed_ledger = None  # what could not be recorded is not due any more: its job is gone
+            return False
+        try:
+            with self._waiting():
+                await self._ledger.append(step.batch)
+        except Exception as error:
+            step.rollback()
+            self._failures, self._failure = self._failures + 1, error
+            is_soon = isinstance(error, LedgerWriteError) and error.retry_soon
+            self._pause = _SOON if is_soon else _back_off(self._failures)
+            said = failure_text(error)
+            if not is_soon or said != self._told or self._failures % _SELDOM == 0:
+                self._emitter.tell("LedgerAppendFailed", error=said, retryInSeconds=self._pause)
+            self._told = said
+            since = self._clock.now() if self.failed_ledger is None else self.failed_ledger.since
+            self.failed_ledger = FailedLedger(since, said)
+            return None
+        if self._failures:
+            self._failures, self._failure, self._told, self.failed_ledger = 0, None, "", None
+            self._emitter.tell("LedgerRecovered", records=step.record_count)
+        return True
+
+
+def _on_done(on_death: Callable[[Exception], object], loop: Task[None]) -> None:
+    if not loop.cancelled() and isinstance(error := loop.exception(), Exception):
+        on_death(error)
+
+
+def _back_off(failures: int) -> float:
+    """Return how many seconds to wait after so many failures in a row."""
+    return min(_LONGEST_BACK_OFF, 2.0 ** min(failures - 1, 10))

@@ -1,1 +1,0 @@
-"""kron k8s: KronJobs from the command line. What a KronJob means is in `kron.rules.kronjob`."""

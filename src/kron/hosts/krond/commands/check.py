@@ -1,0 +1,80 @@
+"""krond check: whether this host could run the jobs of its files, and what is unlikely to be meant."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from kron.adapters.files.job_files import is_directory, load_jobs, sort_findings
+from kron.adapters.system_time import system_now
+from kron.console.output import exit_with_findings
+from kron.console.parameters import NonEmptyPath
+from kron.engine.gc_pause import gc_paused
+from kron.hosts.krond.host_checks import check_host
+from kron.jobfile.job_file import FileFormat
+from kron.jobfile.lint import lint_job, lint_same_second, lint_truncation, no_jobs
+from kron.rules.lint import Linter
+
+Decorator = Callable[[Callable[..., Any]], Any]
+
+CONFIG: Decorator = click.option(
+    "--config",
+    "configs",
+    metavar="FILE|DIR",
+    type=NonEmptyPath(readable=False),  # what cannot be read is told with all else
+    multiple=True,
+    required=True,
+    help="A job file, or a directory: its *.toml, *.kron, *.crontab and cron.d, at any depth. Repeatable.",
+)
+FORMAT: Decorator = click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in FileFormat]),
+    help="What a single file is, whatever its name says.",
+)
+
+ALLOW_EMPTY: Decorator = click.option("--allow-empty", is_flag=True, help="Files without any job are no error.")
+
+
+@click.command()
+@CONFIG
+@FORMAT
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
+@click.option("--elsewhere", is_flag=True, help="The jobs run on another host: users missing here are warnings.")
+@click.option("--no-permissions", is_flag=True, help="Do not ask who may write the files.")
+@ALLOW_EMPTY
+def check(
+    configs: tuple[str, ...],
+    form: str | None,
+    *,
+    strict: bool,
+    as_json: bool,
+    elsewhere: bool,
+    no_permissions: bool,
+    allow_empty: bool,
+) -> None:
+    """Check job files as this host would read them, and run nothing.
+
+    Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or a file that cannot be read.
+    """
+    loaded = load_jobs(configs, form=read_form(configs, form), permissions=not no_permissions)
+    jobs, linter = loaded.job_set.jobs, Linter(system_now())
+    with gc_paused():
+        found = [*loaded.findings, *check_host(loaded.job_set, elsewhere=elsewhere)]
+        for job in jobs:
+            found += lint_job(job, linter)
+            found += lint_same_second(job)
+            found += lint_truncation(job)
+    if loaded.ok and not jobs and not allow_empty:
+        found.append(no_jobs(configs))
+    exit_with_findings(sort_findings(found), strict=strict, as_json=as_json, unreadable=loaded.unreadable)
+
+
+def read_form(files: tuple[str, ...], form: str | None) -> FileFormat | None:
+    """Return the form that was asked for; it can hold for one file only."""
+    if form is None:
+        return None
+    if len(files) != 1 or is_directory(files[0]):
+        raise click.UsageError("--format is for a single file")
+    return FileFormat(form)

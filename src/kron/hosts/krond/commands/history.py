@@ -1,0 +1,294 @@
+"""krond history | logs | ledger: what the state directory tells, also while no krond runs."""
+
+import sys
+import time
+from codecs import getincrementaldecoder
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from kron.adapters.process.output import Output, OutputLog
+from kron.adapters.process.supervision import find_survivors
+from kron.adapters.sqlite.job_check import check_ledger
+from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory, copy_ledger
+from kron.adapters.system_time import system_now
+from kron.console.output import exit_with_findings, print_json, print_table
+from kron.cron.wall_time import format_local, is_duration, read_moment
+from kron.cron.zone import UTC_ZONE, Zone
+from kron.errors import (
+    ControlError,
+    InvalidDefinitionError,
+    InvalidInstantError,
+    NoRunError,
+    StateDirectoryError,
+    UnknownJobError,
+    UnknownRunError,
+)
+from kron.errors.base import safe_text
+from kron.hosts.krond.commands.control import JSON, STATE
+from kron.hosts.krond.control_client import ControlClient
+from kron.hosts.krond.control_protocol import find_identity
+from kron.hosts.krond.failed_file import errors_of
+from kron.hosts.krond.processes import recorded
+from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
+from kron.instant import Instant, format_instant, parse_instant
+from kron.jobfile.values import parse_long_duration
+from kron.rules.history import HistoryRow
+from kron.rules.job_spec import parse_timing
+from kron.rules.verdict import Outcome
+
+_LOST = "krond: neither it nor this run is there any more; what became of the run is told after the next start"
+_PAUSE = 0.2  # seconds between two looks at a run's output
+
+
+def open_state(state: Path | None) -> StateDirectory:
+    """Return the state directory that a command speaks of, and that it may read."""
+    place = StateDirectory((state or default_state_directory()).absolute())
+    try:
+        place.ledger.stat()
+    except PermissionError as error:
+        raise StateDirectoryError(path=str(place.path), reason="can only be read by its owner and root") from error
+    except OSError:  # whoever needs it says what is missing
+        pass
+    return place
+
+
+def find_job(place: StateDirectory, history: SqliteJobHistory, job: str) -> str:
+    """Return the identity of a job by its name or its identity; those that are defined go before those that were.
+
+    For a job that is not known, a krond that runs is asked for the errors of files that it could not read.
+    """
+    records = history.jobs()
+    declared = [(record.name, record.identity) for record in records if record.is_declared]
+    try:
+        return find_identity(job, declared)
+    except UnknownJobError as error:
+        if error.details["identities"]:
+            raise
+        known = [(record.name, record.identity) for record in records]
+        is_known = any(job in names for names in known)
+        return find_identity(job, known, () if is_known else _errors_of_files(place))
+
+
+def _errors_of_files(place: StateDirectory) -> tuple[str, ...]:
+    try:
+        with closing(ControlClient(place.control)) as krond:
+            return errors_of(krond.ask("status")["failed_files"])
+    except ControlError:  # without a krond, no file is known
+        return ()
+
+
+def job_zone(history: SqliteJobHistory, identity: str | None) -> Zone:
+    """Return the zone in which people speak of a job; of all jobs it is UTC."""
+    if identity is None:
+        return UTC_ZONE
+    (key,) = (record.definition_key for record in history.jobs() if record.identity == identity)
+    try:
+        return parse_timing(identity, history.definition(key) or "").schedule.zone
+    except InvalidDefinitionError:  # it has no periods
+        return UTC_ZONE
+
+
+def _moment(text: str | None, zone: Zone) -> Instant | None:
+    """Return a moment; a duration is that long ago."""
+    if text is None:
+        return None
+    if is_duration(text):
+        return system_now() - parse_long_duration("duration", text)
+    try:
+        return read_moment(text, zone, system_now())
+    except InvalidInstantError as error:
+        raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
+
+
+@click.command()
+@click.argument("job", required=False)
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The newest N rows.")
+@click.option("--since", metavar="T", help="From this moment on, or so long ago: 90m, 7d.")
+@click.option("--until", metavar="T", help="Before this moment, or so long ago.")
+@click.option("--at", metavar="T", help="What has this moment in its minute or its window.")
+@click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
+@click.option("--executions", is_flag=True, help="One row for all attempts of an execution.")
+@STATE
+@JSON
+def history(
+    job: str | None, *, limit: int, since: str | None, until: str | None, at: str | None, outcome: str | None,
+    executions: bool, state: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Show what became of the periods and runs of a JOB, or of all jobs, the oldest first."""
+    if at is not None and (since is not None or until is not None):
+        raise click.UsageError("give either --at or --since and --until")
+    place = open_state(state)
+    ledger = SqliteJobHistory(place.ledger)
+    identity = None if job is None else find_job(place, ledger, job)
+    zone = job_zone(ledger, identity)
+    if at is not None:
+        found = ledger.rows_at(read_moment(at, zone, system_now()), identity, executions=executions)
+        rows = [row for row in found if outcome in (None, row["outcome"])][-limit:]
+    else:
+        kind = None if outcome is None else Outcome(outcome)
+        span = _moment(since, zone), _moment(until, zone)
+        rows = ledger.rows(HistoryQuery(identity, *span, outcome=kind, limit=limit, executions=executions))
+    if as_json:
+        print_json(rows)
+    else:
+        heads = (f"due ({zone.name})", "job", "outcome", "result", "attempt", "late", "took", "run")
+        print_table(heads, [_line(row, zone) for row in rows], empty="nothing is recorded")
+
+
+def _line(row: HistoryRow, zone: Zone) -> tuple[str, ...]:
+    due = parse_instant(str(row["chosen_time"] or row["started_at"] or row["nominal_time"])).replace(microsecond=0)
+    why = f": {row['reason']}" if row["reason"] else ""
+    many = f", {row['count']} periods from {row['first_period_id']}" if "count" in row else ""
+    result = row["state"] if row["result"] is None else row["result"]
+    code = f" ({row['signal'] or row['exit_code']})" if row["result"] == "failed" else ""
+    return (
+        format_instant(due) if zone is UTC_ZONE else format_local(zone, due),
+        str(row["name"]),
+        f"{row['outcome']}{why}{many}" if row["kind"] in ("period", "range") else str(row["kind"]),
+        f"{result or ''}{code}",
+        f"{row['attempt']} of {row['attempts']}" if row["attempts"] not in (0, 1) else "",
+        "" if not row["lateness"] else f"{row['lateness']} s",
+        "" if row["duration"] is None else f"{row['duration']} s",
+        str(row["run_id"] or ""),
+    )
+
+
+@click.command()
+@click.argument("run", metavar="RUN|JOB")
+@click.option("--stream", type=click.Choice(["stdout", "stderr"]), help="One of the two alone.")
+@click.option("--timestamps", is_flag=True, help="Time and stream before each line.")
+@click.option("--follow", is_flag=True, help="Go on until the run has ended.")
+@click.option("--raw", is_flag=True, help="Print control characters as they are, also on a terminal.")
+@STATE
+@JSON
+def logs(
+    run: str, *, stream: Literal["stdout", "stderr"] | None, timestamps: bool, follow: bool, raw: bool,
+    state: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the captured output of a RUN, or of the newest run of a JOB.
+
+    The output is unchanged in a pipe or a file. On a terminal, control characters are escaped.
+    """
+    if follow and as_json:
+        raise click.UsageError("give either --follow or --json: one object tells of a run as it is now")
+    place = open_state(state)
+    run_id = _run_id(place, run)
+    try:
+        _print_output(place, run_id, stream, timestamps=timestamps, follow=follow, raw=raw, as_json=as_json)
+    except OSError as error:
+        if error.filename is None:  # of standard output
+            raise
+        with place.reporting_errors():
+            raise
+
+
+def _print_output(
+    place: StateDirectory,
+    run_id: str, stream: Literal["stdout", "stderr"] | None, *, timestamps: bool, follow: bool, raw: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    log = OutputLog(place.output, run_id)
+    if as_json:
+        found = log.read()
+        print_json((found if stream is None else found.only(stream)).to_json())
+        return
+    printer = _Printer(timestamps=timestamps, is_safe=sys.stdout.isatty() and not raw)
+    if not follow and stream is None and not timestamps:
+        printer.print_all(log)
+        return
+    while True:
+        is_alone = follow and not _krond_lives(place)
+        is_lost = is_alone and _is_lost(place, run_id)
+        output = log.follow(collected_only=not is_alone) if follow else log.read()
+        printer.print(output if stream is None else output.only(stream))
+        if output.is_final or not follow:
+            return
+        if is_lost:
+            click.echo(_LOST, err=True)
+            return
+        time.sleep(_PAUSE)
+
+
+def _krond_lives(place: StateDirectory) -> bool:
+    """Whether a krond moves output to its logs."""
+    try:
+        ControlClient(place.control).close()
+    except ControlError:
+        return False
+    return True
+
+
+def _is_lost(place: StateDirectory, run_id: str) -> bool:
+    """Whether a run is over, and no krond is there to say so."""
+    history = SqliteJobHistory(place.ledger)
+    open_ends = [each for each in history.unfinished() if each.attempt.run_id == run_id]
+    return not find_survivors(recorded(open_ends, history, system_now()))
+
+
+def _run_id(place: StateDirectory, run: str) -> str:
+    history = SqliteJobHistory(place.ledger)
+    row = history.run(run)
+    if row is None:
+        try:
+            row = history.latest_run(find_job(place, history, run))
+        except UnknownJobError as error:
+            if error.details["identities"] or error.details["errors"]:
+                raise
+            raise UnknownRunError(run=run) from error
+    if row is None:
+        raise NoRunError(job=run)
+    return str(row["run_id"])
+
+
+class _Printer:
+    """Prints the output of a run part by part: unchanged, or as text that is safe on a terminal."""
+
+    def __init__(self, *, timestamps: bool, is_safe: bool) -> None:
+        self._timestamps, self._is_safe = timestamps, is_safe
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")  # a character may be in two parts
+
+    def print_all(self, log: OutputLog) -> None:
+        """Print both streams of a run, however long they are."""
+        for part in log.stream():
+            self._write(part)
+        self._write(b"", is_final=True)
+
+    def print(self, output: Output) -> None:
+        """Print what has come since the last time."""
+        data = b"".join(map(bytes, output.lines())) if self._timestamps else output.text()
+        self._write(data, is_final=output.is_final)
+
+    def _write(self, data: bytes, *, is_final: bool = False) -> None:
+        if self._is_safe:
+            sys.stdout.write(safe_text(self._decoder.decode(data, final=is_final)))
+        else:
+            sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+
+
+@click.group()
+def ledger() -> None:
+    """Look after the ledger."""
+
+
+@ledger.command("check")
+@STATE
+@JSON
+def check_(*, state: Path | None, as_json: bool) -> None:
+    """Check the ledger, also while krond runs. Exit 1 if something is wrong with it."""
+    findings = check_ledger(open_state(state).ledger)
+    if not findings and not as_json:
+        click.echo("the ledger is sound")
+    exit_with_findings(findings, strict=False, as_json=as_json)
+
+
+@ledger.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@STATE
+def backup(file: Path, *, state: Path | None) -> None:
+    """Copy the ledger to a new FILE, also while krond runs."""
+    copy_ledger(open_state(state).ledger, file)
+    click.echo(f"copied to {file}")

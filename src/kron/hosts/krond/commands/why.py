@@ -1,0 +1,141 @@
+"""krond why | explain: why a job did, or did not, run at a time, and how the second of a period was chosen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from kron.adapters.sqlite.job_history import SqliteJobHistory
+from kron.adapters.system_time import system_now
+from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
+from kron.console.output import print_json
+from kron.cron.wall_time import format_utc_and_local, read_moment
+from kron.errors import ControlError, escape_unprintable
+from kron.hosts.krond.commands.control import JSON, STATE
+from kron.hosts.krond.commands.history import find_job, job_zone, open_state
+from kron.hosts.krond.state_directory import StateDirectory
+from kron.instant import Instant, parse_instant
+from kron.jobfile.job import Job
+from kron.rules.evidence import ahead_text
+from kron.rules.history import RANGE
+from kron.rules.job_spec import parse_definition, parse_timing
+from kron.rules.periods import PeriodQueue
+from kron.why.decision_steps import decision_steps, period_facts, policy_text
+from kron.why.explanation import ExplainedPeriod, Explanation
+from kron.why.sentence import how_it_ended, sentence, to_dict
+
+_AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zone."
+
+
+@click.command()
+@click.argument("job")
+@click.option("--at", "at", metavar="T", required=True, help=_AT)
+@STATE
+@JSON
+def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
+    """Say why a JOB did, or did not, run at T: exit 0 if something ran then, 1 if nothing did."""
+    answer = _asked(open_state(state), job, at)
+    if as_json:
+        print_json(to_dict(answer))
+    else:
+        click.secho(escape_unprintable(sentence(answer)), fg="green" if answer.run else "yellow", bold=True)
+        for episode in answer.periods:
+            _print_episode(answer, episode)
+    click.get_current_context().exit(0 if answer.run else 1)
+
+
+@click.command()
+@click.argument("job")
+@click.option("--at", "at", metavar="T", help=f"{_AT} [default: the next period]")
+@STATE
+@JSON
+def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> None:
+    """Explain how the second of a period of a JOB was or will be chosen, by the definition that held."""
+    place = open_state(state)
+    episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
+    if episode is None:
+        raise ControlError(reason=f"no period of {job} has to do with {at}; `krond why` names the nearest")
+    decision, definition = episode.decision, episode.definition
+    if as_json:
+        print_json([decision_steps(decision)])
+        return
+    timing, policy = parse_definition(decision.identity, definition)
+    assert timing is not None
+    text = Job(timing, policy)
+    print_expression(text)
+    print_period(text, decision)
+    print_decision(decision)
+
+
+def _asked(place: StateDirectory, job: str, at: str) -> Explanation:
+    history = SqliteJobHistory(place.ledger)
+    identity = find_job(place, history, job)
+    moment = read_moment(at, job_zone(history, identity), system_now())
+    return Explanation(history.inquire(identity, moment, system_now()))
+
+
+def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
+    """Return the period of a job that comes next."""
+    history = SqliteJobHistory(place.ledger)
+    identity, now = find_job(place, history, job), system_now()
+    inquiry = history.inquire(identity, now, now)
+    if not inquiry.record.is_declared:
+        raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")
+    timing, _ = parse_definition(identity, inquiry.definition)
+    if timing is None:
+        raise ControlError(reason=f"{job} has no periods: it runs when the machine is started")
+    coming = PeriodQueue(timing, max(now, inquiry.record.declared_at, inquiry.record.handled_until))
+    while (at := coming.next_time()) is not None:
+        decision = coming.pop(at)
+        assert decision is not None
+        for episode in Explanation(history.inquire(identity, decision.nominal_time, now)).periods:
+            if episode.decision == decision and episode.row["outcome"] is None:
+                return episode
+    raise ControlError(reason=f"no period of {job} is to come")
+
+
+# --- for people -------------------------------------------------------------------------------------------------------
+
+
+def _print_episode(answer: Explanation, episode: ExplainedPeriod) -> None:
+    click.echo()
+    click.secho(f"Period {episode.decision.period_id}", bold=True)
+    print_facts(_lines(answer, episode))
+
+
+def _lines(answer: Explanation, episode: ExplainedPeriod) -> Iterator[tuple[str, str]]:
+    row, decision, policy = episode.row, episode.decision, episode.policy
+    timing = parse_timing(decision.identity, episode.definition)
+    zone = timing.schedule.zone
+    yield from period_facts(timing, decision)
+    if row["chosen_time"] is not None and decision.chosen_time != episode.effective_time:
+        yield "", f"recorded, with the time zone data of then: {format_utc_and_local(zone, episode.effective_time)}"
+    yield "policy", f"{policy_text(policy)}{', suspended by its file' if policy.suspend else ''}"
+    if episode.definition != answer.inquiry.definition:
+        yield "", "of an earlier definition of the job, which held for this period"
+    yield from _outcome(episode)
+
+
+def _outcome(episode: ExplainedPeriod) -> Iterator[tuple[str, str]]:
+    row = episode.row
+    if row["outcome"] is None:
+        yield "outcome", f"none, {row['state']}: {row['detail']}"
+        return
+    reason = f", {row['reason']}" if row["reason"] else ""
+    detail = f": {row['detail']}" if row["detail"] else ""
+    yield "outcome", f"{row['outcome']}{reason}{detail}"
+    if episode.ahead is not None:
+        yield "", ahead_text(episode.ahead)
+    if row["kind"] == RANGE:
+        yield "", f"one of {row['count']} periods from {row['first_period_id']} until {row['last_period_id']}"
+    if row["run_id"] is not None:
+        zone = episode.decision.terms.zone
+        late = f", {row['lateness']} s late" if row["lateness"] else ""
+        yield "run", f"{row['run_id']}, {how_it_ended(row)}, attempt {row['attempt']} of {row['attempts']}"
+        yield "", f"began {format_utc_and_local(zone, _instant(row['started_at']))}{late}"
+        if row["ended_at"] is not None:
+            yield "", f"ended {format_utc_and_local(zone, _instant(row['ended_at']))}, after {row['duration']} s"
+
+
+def _instant(text: object) -> Instant:
+    return parse_instant(str(text)).replace(microsecond=0)

@@ -1,0 +1,250 @@
+"""EventQueue: events in order, with their time, after starts. JobEvents: those of runs. LoopErrors: of the loop."""
+
+import asyncio
+import traceback
+from asyncio import AbstractEventLoop, TimerHandle
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from kron.decision.decision import Decision
+from kron.engine.emitter import Emitter
+from kron.engine.jobs.execution import Chronicle, Execution, Witness
+from kron.engine.ports import Sink
+from kron.errors.base import describe_exception
+from kron.instant import SECOND, Instant
+from kron.rules.decision_range import FIELD, DecisionRange
+from kron.rules.events import Event
+from kron.rules.history import closed_row, run_row
+from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
+from kron.rules.job_spec import JobSpec
+from kron.rules.verdict import Outcome
+from kron.trace.job_recorder import JobRecorder
+
+_TOGETHER = 20  # calls made in one turn of the event loop: nobody waits more than a few milliseconds for them
+_PAUSE = 0.02  # seconds between two looks whether a burst of starts is over
+_LONGEST = SECOND  # that the oldest waits, however many starts there are
+_MOST = 20_000  # calls that may wait; whoever brings more makes them
+
+
+class EventQueue:
+    """Takes calls at next to no cost. All of it is in the ledger already: who is told may wait, who starts may not."""
+
+    def __init__(self, now: Callable[[], Instant]) -> None:
+        self._now = now
+        self._is_starting: Callable[[], bool] = lambda: False
+        self._waiting: deque[tuple[Instant, Callable[..., object], tuple[Any, ...]]] = deque()
+        self._at: Instant | None = None  # of the call that is being made
+        self._is_asked_for = False
+
+    def hold_while(self, is_starting: Callable[[], bool]) -> None:
+        """Make no calls as long as this is so."""
+        self._is_starting = is_starting
+
+    def now(self) -> Instant:
+        """Return when that happened which is being told; the present if nothing is."""
+        return self._now() if self._at is None else self._at
+
+    def __call__(self, call: Callable[..., object], *arguments: object) -> None:
+        """Take a call."""
+        self._waiting.append((self._now(), call, arguments))
+        if len(self._waiting) > _MOST:
+            self.flush()
+        elif not self._is_asked_for:
+            with suppress(RuntimeError):  # without an event loop they wait for `flush`
+                asyncio.get_running_loop().call_soon(self._go_on)
+                self._is_asked_for = True
+
+    def flush(self) -> None:
+        """Make all calls that wait."""
+        self._make(len(self._waiting))
+
+    def sink(self, sink: Sink) -> Sink:
+        """Return a sink that passes events on in their turn."""
+        emitter = Emitter(sink)
+
+        def take(event: Event) -> None:
+            self(emitter.emit, (event,))
+
+        return take
+
+    def chronicle(self, chronicle: Chronicle) -> Chronicle:
+        """Return a chronicle that passes on what it is told in its turn."""
+        return _Chronicle(self, chronicle)
+
+    def _go_on(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._waiting and self._is_starting() and self._now() - self._waiting[0][0] < _LONGEST:
+            loop.call_later(_PAUSE, self._go_on)
+            return
+        try:
+            self._make(_TOGETHER)
+        finally:  # an error that nobody thought of is told by the event loop, and must not silence all others
+            self._is_asked_for = bool(self._waiting)
+            if self._is_asked_for:
+                loop.call_soon(self._go_on)
+
+    def _make(self, most: int) -> None:
+        for _ in range(min(most, len(self._waiting))):
+            self._at, call, arguments = self._waiting.popleft()
+            try:
+                call(*arguments)
+            finally:
+                self._at = None
+
+
+class _Chronicle:
+    def __init__(self, telling: EventQueue, chronicle: Chronicle) -> None:
+        self._telling, self._chronicle = telling, chronicle
+
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
+        self._telling(self._chronicle.on_closed, work, record, last)
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+        self._telling(self._chronicle.on_begun, execution, decision)
+
+    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+        self._telling(self._chronicle.on_ended, execution, end)
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        self._telling(partial(self._chronicle.on_suspended, identity, suspended=suspended))
+
+    def on_given_up(self, run_id: str) -> None:
+        self._telling(self._chronicle.on_given_up, run_id)
+
+
+class EventOutput(NamedTuple):
+    """Where events go, and by whom they are told."""
+
+    sink: Sink
+    telling: EventQueue
+
+    def in_turn(self) -> Sink:
+        """Return the sink for those who are not told themselves."""
+        return self.telling.sink(self.sink)
+
+
+_REMEMBERED = 10_000  # ends that somebody may still ask for
+
+
+class JobEvents:
+    """Tells a sink, and passes everything on to others."""
+
+    def __init__(self, sink: Sink, recorder: JobRecorder, *others: Witness) -> None:
+        self._emitter = Emitter(sink)
+        self._recorder = recorder
+        self._others = [recorder, *others]
+        self.last_results: dict[
+            str, tuple[str, str | None]
+        ] = {}  # by identity: the outcome and, of an execution, the result
+        self._results: dict[str, str] = {}  # of executions, by the name of their first run
+        self.on_held: list[Callable[[str], object]] = []  # who is told that a job is suspended, or resumed
+        self.on_dropped: list[Callable[[str], object]] = []  # who is told that a run is not tried again after all
+        self._waiting: dict[str, set[asyncio.Future[str]]] = {}
+        self._first: dict[str, str] = {}  # by the name of a further run: that of the first
+
+    def add(self, other: Witness) -> None:
+        """Pass everything on to one more."""
+        self._others.append(other)
+
+    async def wait_for_end(self, run_id: str) -> str:
+        """Return how a run ended, when it has and is not tried again."""
+        if run_id in self._results:
+            return self._results[run_id]
+        waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(run_id, set()).add(waiting)
+        try:
+            return await waiting
+        finally:  # a client that leaves leaves nothing behind
+            others = self._waiting.get(run_id, set())
+            others.discard(waiting)
+            if not others:
+                self._waiting.pop(run_id, None)
+
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
+        """Tell that a period, or neighbours, are over."""
+        self._emitter.tell("DecisionMade", **last.to_dict())
+        self.last_results[record.identity] = record.outcome.value, None
+        row = closed_row(work.name, record)
+        if record.period_count > 1 and work.timing is not None:
+            row[FIELD] = DecisionRange.of(work.timing, record).to_dict()
+        self._emitter.tell(f"Period{record.outcome.value.capitalize()}", **row)
+        for other in self._others:
+            other.on_closed(work, record, last)
+
+    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+        """Tell that an attempt begins; the first of a period is its outcome."""
+        if before := execution.attempt.retry_of:
+            self._first[execution.run_id] = self._first.pop(before, before)
+        row = run_row(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
+        self.last_results[execution.attempt.identity] = Outcome.EXECUTED.value, None
+        if decision is not None:
+            self._emitter.tell("DecisionMade", **decision.to_dict())
+            self._emitter.tell("PeriodExecuted", **row)
+        else:
+            self._emitter.tell("RunStarted", **row)
+        for other in self._others:
+            other.on_begun(execution, decision)
+
+    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+        """Tell that an attempt has ended."""
+        row = run_row(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
+        self._emitter.tell("RunEnded", **row)
+        self.last_results[execution.attempt.identity] = "executed", end.result.value
+        if end.retry_at is None:
+            self._settle(end.run_id, end.result)
+        for other in self._others:
+            other.on_ended(execution, end)
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        """Let it be recorded, and told by the job's identity."""
+        self._recorder.on_suspended(identity, suspended=suspended)
+        for tell in self.on_held:
+            tell(identity)
+
+    def on_given_up(self, run_id: str) -> None:
+        """Tell whoever waits that nothing more comes: something else took its place, or its job is gone."""
+        self._settle(run_id, ResultCode.REPLACED)
+        for tell in self.on_dropped:
+            tell(run_id)
+
+    def _settle(self, run_id: str, result: ResultCode) -> None:
+        first = self._first.pop(run_id, run_id)
+        for waiting in self._waiting.pop(first, ()):
+            if not waiting.done():
+                waiting.set_result(result.value)
+        self._results[first] = result.value
+        if len(self._results) > _REMEMBERED:
+            del self._results[next(iter(self._results))]
+
+
+_QUIET = 1.0  # seconds between two events; without descriptors the event loop has dozens of errors in one turn
+
+
+class LoopErrors:
+    """The exception handler of an event loop. Of many errors in a row, the last stands for all."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._last: dict[str, Any] = {}
+        self._times = 0
+        self._quiet: TimerHandle | None = None
+
+    def __call__(self, loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Take an error."""
+        self._last = context
+        self._times += 1
+        if self._quiet is None:
+            self._tell(loop)
+
+    def _tell(self, loop: AbstractEventLoop) -> None:
+        self._quiet = None
+        if self._times:
+            error, times, self._times = self._last.get("exception"), self._times, 0
+            said = "" if error is None else f": {describe_exception(error)}"
+            trace = "" if error is None else "".join(traceback.format_exception(error))
+            self._emitter.tell("ErrorCaught", error=f"{self._last['message']}{said}", times=times, trace=trace)
+            self._last = {}
+            self._quiet = loop.call_later(_QUIET, self._tell, loop)

@@ -1,0 +1,354 @@
+"""DeliveryQueue: notifications in order, a few at a time, each tried three times, by a command or an HTTP request."""
+
+import asyncio
+import http.client
+import secrets
+import socket
+import ssl
+import threading
+from base64 import b64encode
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+
+from kron._version import __version__
+from kron.adapters.process.execution import SpawnRequest
+from kron.adapters.process.procfs import HOOK_ID
+from kron.adapters.sqlite.job_history import failing_jobs, pending_retries
+from kron.engine.emitter import Emitter
+from kron.errors.base import describe_exception
+from kron.hosts.krond.hooks import HookTriggers, Notification
+from kron.hosts.krond.processes import Processes
+from kron.jobfile.host_job import HookCommand, HostJob, Webhook
+
+if TYPE_CHECKING:
+    from kron.adapters.prometheus.job_metrics import JobMetrics
+
+
+_MOST_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MOST_THREADS = 64  # also those whose time is over, but which still wait for the name of a host
+
+
+class HttpRequest(NamedTuple):
+    """What to ask for."""
+
+    method: str
+    url: str
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class HttpCaller:
+    """Proxies and cookies mean nothing to it, answers no more than their status. Redirects stay on their host."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit  # seconds for a request with all its redirects
+        self._too_late = f"no answer within {limit:g} s"
+        self._threads = 0
+
+    async def call(self, request: HttpRequest) -> str:
+        """Return why it failed, empty if it did not."""
+        if self._threads >= _MOST_THREADS:
+            return "too many earlier calls still wait"
+        exchange, done = _Exchange(request, self._limit), asyncio.get_running_loop().create_future()
+        try:
+            threading.Thread(target=self._work, args=(exchange, done), name="kron hook", daemon=True).start()
+        except RuntimeError as error:
+            return str(error)
+        self._threads += 1
+        try:
+            async with asyncio.timeout(self._limit):
+                return await asyncio.shield(done)
+        except TimeoutError:
+            return self._too_late
+        finally:
+            exchange.cut()
+
+    def _work(self, exchange: "_Exchange", done: "asyncio.Future[str]") -> None:
+        try:
+            found = exchange.run()
+        except TimeoutError:  # of a single step: it has the same limit as all together
+            found = self._too_late
+        except Exception as error:  # whatever it is, somebody waits
+            found = _text(error)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            done.get_loop().call_soon_threadsafe(self._finish, done, found)
+
+    def _finish(self, done: "asyncio.Future[str]", found: str) -> None:
+        self._threads -= 1
+        if not done.done():
+            done.set_result(found)
+
+
+class _Exchange:
+    """A request with its redirects. `cut` ends it from another thread."""
+
+    def __init__(self, request: HttpRequest, limit: float) -> None:
+        self._request, self._limit = request, limit
+        self._connection: http.client.HTTPConnection | None = None
+        self._is_cut = False
+
+    def run(self) -> str:
+        request = self._request
+        for _ in range(_MOST_REDIRECTS + 1):
+            status, location = self._ask(request)
+            if status not in _REDIRECTS or not location:
+                return "" if 200 <= status < 300 else f"it answered {status}"
+            here, there = urlsplit(request.url), urlsplit(urljoin(request.url, location))
+            if refusal := _refusal(here, there):
+                return refusal
+            request = request._replace(url=there.geturl())
+            if status == http.HTTPStatus.SEE_OTHER:
+                request = request._replace(method="GET", body=b"")
+        return f"it redirected more than {_MOST_REDIRECTS} times"
+
+    def cut(self) -> None:
+        """End it."""
+        self._is_cut = True
+        connection = self._connection
+        sock = None if connection is None else connection.sock
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _ask(self, request: HttpRequest) -> tuple[int, str]:
+        parts = urlsplit(request.url)
+        connection = self._connection = _connection(parts, self._limit)
+        try:
+            connection.connect()
+            if self._is_cut:
+                raise TimeoutError("it took too long")
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            headers = {"User-Agent": f"krond/{__version__}", "Connection": "close", **_credentials(parts)}
+            connection.request(request.method, path, request.body or None, headers | dict(request.headers))
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("Location") or ""
+        finally:
+            connection.close()
+
+
+def _connection(parts: SplitResult, limit: float) -> http.client.HTTPConnection:
+    host = parts.hostname or ""
+    if parts.scheme == "https":
+        return http.client.HTTPSConnection(host, parts.port, timeout=limit, context=_context())
+    return http.client.HTTPConnection(host, parts.port, timeout=limit)
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _credentials(parts: SplitResult) -> dict[str, str]:
+    if parts.username is None:
+        return {}
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+
+
+def _refusal(here: SplitResult, there: SplitResult) -> str:
+    if there.scheme not in ("http", "https") or (here.scheme, there.scheme) == ("https", "http"):
+        return "it redirected to an address that is not safe"
+    if here.hostname != there.hostname:
+        return f"it redirected to another host, {there.hostname}"
+    return ""
+
+
+def _text(error: Exception) -> str:
+    reason = getattr(error, "strerror", None) or str(error)
+    return reason or type(error).__name__
+
+
+_PAUSES = (1.0, 5.0)  # seconds between the three tries
+_TOGETHER = 16  # errands under way
+_SHARE = 8  # of them to the same host or program: if it is dead, the others still hear what happens
+_MOST = 10_000  # errands that wait; whoever comes then is told to nobody
+_PARTING = 15.0  # seconds that errands have when the host ends
+
+Key = tuple[str, object]
+
+
+class DeliveryQueue:
+    """`deliver` returns why an errand failed, empty if it did not; `failed` is told which was given up, and why."""
+
+    def __init__(
+        self,
+        deliver: Callable[[Notification], Awaitable[str]],
+        failed: Callable[[Notification, str, int], object],
+        *,
+        pauses: Sequence[float] = _PAUSES,
+    ) -> None:
+        """`pauses`: seconds between the tries, of which there is one more."""
+        self._pauses = pauses
+        self._deliver, self._failed = deliver, failed
+        self._queues: dict[Key, deque[Notification]] = {}  # what has the same key is told in its order
+        self._ready: dict[str, deque[Key]] = {}  # by target: whose turn it may be
+        self._targets: deque[str] = deque()  # the keys of `_ready`, in turn
+        self._busy: Counter[str] = Counter()
+        self._waiting = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ending = asyncio.Event()
+        self._quiet = asyncio.Event()  # nothing is under way, or nobody waits for it
+        self._quiet.set()
+
+    def enqueue(self, errand: Notification) -> None:
+        """Take an errand."""
+        if self._waiting >= _MOST:
+            self._failed(errand, "too many others wait", 0)
+            return
+        self._waiting += 1
+        if errand.order_key in self._queues:
+            self._queues[errand.order_key].append(errand)
+        else:
+            self._queues[errand.order_key] = deque([errand])
+            self._line_up(errand)
+            self._go_on()
+
+    async def close(self) -> None:
+        """Let the errands have a moment, and give up the rest."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PARTING):
+                await self._quiet.wait()
+        self.stop_waiting()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for queue in self._queues.values():
+            for errand in queue:
+                self._failed(errand, "krond ended before", 0)
+
+    def stop_waiting(self) -> None:
+        """Wait for nothing any more."""
+        self._ending.set()
+        self._quiet.set()
+
+    def _line_up(self, errand: Notification) -> None:
+        if errand.destination not in self._ready:
+            self._ready[errand.destination] = deque()
+            self._targets.append(errand.destination)
+        self._ready[errand.destination].append(errand.order_key)
+
+    def _go_on(self) -> None:
+        skipped = 0
+        while len(self._tasks) < _TOGETHER and skipped < len(self._targets) and not self._ending.is_set():
+            target = self._targets.popleft()
+            if self._busy[target] >= _SHARE:
+                self._targets.append(target)
+                skipped += 1
+                continue
+            key = self._ready[target].popleft()
+            if self._ready[target]:
+                self._targets.append(target)
+            else:
+                del self._ready[target]
+            self._begin(key, target)
+
+    def _begin(self, key: Key, target: str) -> None:
+        self._busy[target] += 1
+        task = asyncio.get_running_loop().create_task(self._run(key, target))
+        self._tasks.add(task)
+        self._quiet.clear()
+        task.add_done_callback(self._on_done)
+
+    def _on_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        self._go_on()
+        if not self._tasks:
+            self._quiet.set()
+
+    async def _run(self, key: Key, target: str) -> None:
+        """Run the first errand of a queue; the others have to line up again."""
+        queue = self._queues[key]
+        await self._try(queue[0])
+        queue.popleft()
+        self._waiting -= 1
+        self._busy -= Counter({target: 1})  # one that has none any more is forgotten
+        if queue:
+            self._line_up(queue[0])
+        else:
+            del self._queues[key]
+
+    async def _try(self, errand: Notification) -> None:
+        for tries, pause in enumerate((*self._pauses, None), start=1):
+            try:
+                error = await self._deliver(errand)
+            except Exception as raised:  # whatever it is, those behind it have to have their turn
+                error = describe_exception(raised)
+            if not error:
+                return
+            if pause is None or await self._is_over(pause):
+                self._failed(errand, error, tries)
+                return
+
+    async def _is_over(self, seconds: float) -> bool:
+        """Wait before the next try; whether there is to be none, because the host ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ending.wait()
+        return self._ending.is_set()
+
+
+LIMIT = 10.0  # seconds for each try
+
+
+class HookDispatcher:
+    """Composition: `alarms` is the chronicle that brings errands; what fails is an event, and counted."""
+
+    def __init__(self, processes: Processes, emitter: Emitter, metrics: "JobMetrics | None") -> None:
+        self._processes, self._emitter, self._metrics = processes, emitter, metrics
+        self._caller = HttpCaller(LIMIT)
+        self._messenger = DeliveryQueue(self._deliver, self._failed)
+        self._life, self._numbers = secrets.token_hex(4), count(1)
+        self.alarms = HookTriggers(self._messenger.enqueue)
+        self.hurry = self._messenger.stop_waiting
+        self.close = self._messenger.close
+
+    async def learn(self, jobs: Iterable[HostJob], ledger: Path) -> None:
+        """Find out which jobs are failing, as soon as there is one whose recovery is to be told."""
+        if not self.alarms.has_learnt and any(job.hooks.on_recovery for job in jobs):
+            self.alarms.load_failing(await asyncio.to_thread(failing_jobs, ledger))
+
+    async def recall(self, jobs: Mapping[str, HostJob], ledger: Path) -> None:
+        """Find out what is to be tried again: if that is given up, somebody may want to hear of it."""
+        if any(job.hooks.on_failure or job.hooks.ping for job in jobs.values()):
+            self.alarms.load_pending_retries(jobs, await asyncio.to_thread(pending_retries, ledger))
+
+    async def _deliver(self, errand: Notification) -> str:
+        match errand.hook:
+            case HookCommand(argv):
+                return await self._run(errand, argv)
+            case Webhook(url):
+                headers = (("Content-Type", "application/json"), ("X-Kron-Event", errand.event))
+                return await self._caller.call(HttpRequest("POST", url, errand.payload().encode(), headers))
+            case ping:
+                return await self._caller.call(HttpRequest("GET", ping.address()))
+
+    async def _run(self, errand: Notification, argv: tuple[str, ...]) -> str:
+        name = f"hook-{self._life}-{next(self._numbers)}"
+        start = SpawnRequest(name, errand.command(argv), errand.variables(), HOOK_ID)
+        ended = await self._processes.run_aside(start, LIMIT)
+        if ended is None:
+            return f"it had not ended after {LIMIT:g} s"
+        if ended.exit_code == 0:
+            return ""
+        return ended.not_started or (f"it ended by {ended.signal}" if ended.signal else f"exit code {ended.exit_code}")
+
+    def _failed(self, errand: Notification, error: str, tries: int) -> None:
+        if self._metrics is not None:
+            self._metrics.on_hook_failure()
+        job = errand.job
+        self._emitter.tell(
+            "HookFailed",
+            identity=job.identity,
+            name=job.name,
+            hook=errand.event,
+            target=errand.destination,
+            error=error,
+            tries=tries,
+        )

@@ -1,1 +1,0 @@
-"""Who is told of what became of jobs: hooks and pings, never in the way of a run."""

@@ -1,0 +1,1 @@
+"""The library: `Scheduler` and `running`, inside the process of its user."""

@@ -1,0 +1,127 @@
+"""Scenario: jobs, fault rates and how callbacks behave; jobs are those of registrations or of files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
+
+from kron.cron.dialect import POSIX
+from kron.cron.expression import Expression, parse
+from kron.decision.timing import Timing
+from kron.instant import Instant
+from kron.jobfile.host_job import HostJob
+from kron.rules.contract import DEFAULT, Contract
+from kron.theory.trace_format import TraceHeader
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackBehaviour:
+    """How a task's callback behaves: the shares of its runs that take time, fail, or hang."""
+
+    slow: float = 0.3
+    longest: timedelta = timedelta(minutes=20)  # that a slow one takes
+    failing: float = 0.15
+    hanging: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRates:
+    """How often things happen, in times a day."""
+
+    crashes: float = 1.0
+    stops: float = 0.5
+    changes: float = 0.5  # a stop, or a reload where the contract has it, and a list with tasks added, removed, changed
+    freezes: float = 0.5
+    jumps: float = 0.2  # of the clock, forwards or back
+    faults: float = 0.5  # of the ledger
+    corrections: float = 0.0  # of a clock that was wrong by days, forwards or back
+
+    def scaled(self, factor: float) -> "FaultRates":
+        """Return the same, so much more often."""
+        names = self.__slots__
+        return FaultRates(**{name: getattr(self, name) * factor for name in names})
+
+
+NO_FAULTS = FaultRates(0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedJob:
+    """A task of the scenario; `cron` is an expression or, in the extended dialect, a whole schedule line."""
+
+    name: str
+    cron: str
+    retry_delay: timedelta = timedelta(minutes=5)
+    behaviour: CallbackBehaviour = field(default_factory=CallbackBehaviour)
+    identity: str = ""  # that enters its seeds; empty: its name
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Jobs, a span of time, and a seed."""
+
+    jobs: tuple[SimulatedJob, ...]
+    start: Instant
+    span: timedelta
+    seed: int = 0
+    contract: Contract = DEFAULT
+    timezone: str = "UTC"
+    accidents: FaultRates = field(default_factory=FaultRates)
+    dialect: Literal["extended", "posix"] = "posix"
+
+    @property
+    def header(self) -> TraceHeader:
+        """What the trace begins with: in the extended dialect lines may have windows, and the trace names its Dues."""
+        return TraceHeader(self.contract.name, self.timezone, names_dues=self.dialect == "extended")
+
+
+def jobs_of_registrations(
+    registrations: Sequence[Sequence[Any]], behaviour: CallbackBehaviour
+) -> tuple[SimulatedJob, ...]:
+    """Return the jobs of a list that the library would accept; callbacks are replaced by drawn ones."""
+    return tuple(SimulatedJob(name, cron, delay, behaviour) for name, cron, _, delay in registrations)
+
+
+def jobs_of_file(
+    jobs: Sequence[HostJob], timezone: str, behaviour: CallbackBehaviour
+) -> tuple[tuple[SimulatedJob, ...], Literal["extended", "posix"]]:
+    """Return the jobs of a file, each under its name and with its own identity, and the dialect that says them all.
+
+    Those that have no times, as of @reboot, are left out.
+
+    What the plain language can say is said in it, because then the judge of the trace needs to believe nobody.
+    """
+    timed = [(job.name, job.timing) for job in jobs if job.timing is not None]
+    plain = [_posix(timing, timezone) for _, timing in timed]
+    if all(plain):
+        texts = [text for text in plain if text is not None]
+        return tuple(
+            SimulatedJob(name, text, behaviour=behaviour) for (name, _), text in zip(timed, texts, strict=True)
+        ), "posix"
+    return tuple(
+        SimulatedJob(name, _line(timing, timezone), behaviour=behaviour, identity=timing.identity)
+        for name, timing in timed
+    ), "extended"
+
+
+def _line(timing: Timing, timezone: str) -> str:
+    """Return the schedule line; a zone that lines leave out is that of the scheduler, so theirs is always said."""
+    line = timing.to_line()
+    zone = timing.schedule.timezone
+    return f"{line} @tz({zone})" if zone == "UTC" != timezone else line
+
+
+def _posix(timing: Timing, timezone: str) -> str | None:
+    """Return the same in the plain language that traces are written in, None if that cannot say it."""
+    modifiers = timing.modifiers()
+    if timing.schedule.timezone == timezone:
+        modifiers = [each for each in modifiers if not each.startswith("@tz")]
+    if modifiers or timing.schedule.timezone != timezone:
+        return None
+    text = _plain(timing.schedule.expression)
+    return text if parse(text, POSIX).matches_either_day == timing.schedule.expression.matches_either_day else None
+
+
+def _plain(expression: Expression) -> str:
+    fields = (expression.minute, expression.hour, expression.day, expression.month, expression.weekday)
+    return " ".join("*" if field.is_full else ",".join(str(value) for value in field) for field in fields)

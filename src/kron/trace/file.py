@@ -1,0 +1,109 @@
+"""TraceFile: a trace on disk, one life of a scheduler after the other."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from kron.errors import InvalidTraceError
+from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of, write_event, write_header
+
+_QUIET_ENDS = ("StopEnd", "UnexpectedShutdown")  # after these nothing was running, so nothing was cut off
+_BLOCK = 65_536
+
+
+class TraceFile:
+    """Adds to a file, or makes it. A torn last line is cut off; a life that broke off ended by a crash.
+
+    `crash` is the line that says so. It is written at once, unless whoever opens the file wants to know first what the
+    ledger has to say.
+    """
+
+    def __init__(self, path: Path, header: TraceHeader, *, holds_crash: bool = False) -> None:
+        self.path = path
+        self.crash: TraceEvent | None = None
+        self._is_old = False  # of version 1, where each event has a line of its own
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            self._size = self._whole_size()
+            os.ftruncate(self._file, self._size)
+            self.last: int | None = None  # the instant of the last position that was there, in milliseconds
+            if self._size == 0:
+                self._write(write_header(header))
+            else:
+                self._go_on(header)
+                if self.crash is not None and not holds_crash:
+                    self.write(self.crash)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def write(self, position: Line) -> None:
+        """Add a position. If that fails, no half of it is left."""
+        lines = events_of(position) if self._is_old else (position,)
+        self._write("\n".join(map(write_event, lines)))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+    def _write(self, text: str) -> None:
+        line = f"{text}\n".encode()
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(line)
+
+    def _whole_size(self) -> int:
+        """Return where the last whole line ends."""
+        end = os.fstat(self._file).st_size
+        while end:
+            start = max(0, end - _BLOCK)
+            newline = os.pread(self._file, end - start, start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+        return 0
+
+    def _go_on(self, header: TraceHeader) -> None:
+        first = self._line_at(0)
+        self._is_old = first == write_header(replace(header, version=1))
+        if first != write_header(header) and not self._is_old:
+            reason = f"of {self.path} must be that of the traces to be added to it, {write_header(header)}"
+            raise InvalidTraceError(line=1, field="header", found=first, reason=reason)
+        last = self._last_line()
+        if last == first:
+            return
+        found = json.loads(last)
+        events = found if isinstance(found, list) else [found]
+        names = {event["event"] for event in events}
+        self.last = int(events[0]["t"])
+        if "End" in names:
+            number = sum(block.count(b"\n") for block in self._blocks())
+            raise InvalidTraceError(
+                line=number, field="event", found="End", reason="must be one that others may follow"
+            )
+        if names.isdisjoint(_QUIET_ENDS):
+            shown = {"clock": events[0]["clock"]} if "clock" in events[0] else {}
+            self.crash = TraceEvent(self.last, "UnexpectedShutdown", shown)
+
+    def _line_at(self, start: int) -> str:
+        text = b""
+        while b"\n" not in text and (block := os.pread(self._file, _BLOCK, start + len(text))):
+            text += block
+        return text.partition(b"\n")[0].decode(errors="replace")
+
+    def _last_line(self) -> str:
+        start, text = self._size, b""
+        while start and b"\n" not in text[:-1]:
+            begin = max(0, start - _BLOCK)
+            text = os.pread(self._file, start - begin, begin) + text
+            start = begin
+        return text[:-1].rpartition(b"\n")[2].decode(errors="replace")
+
+    def _blocks(self) -> list[bytes]:
+        return [os.pread(self._file, _BLOCK, start) for start in range(0, self._size, _BLOCK)]

@@ -1,0 +1,295 @@
+"""TraceRecorder: the events of a scheduler -> the positions of its trace.
+
+An end is told when its record is durable, so that is when it enters the trace, with the instant at which it ended.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from kron.engine.ports import Run, Sink
+from kron.errors import LedgerError
+from kron.errors.base import describe_exception
+from kron.instant import Instant
+from kron.rules.events import Event
+from kron.rules.registration import is_async_callable
+from kron.rules.task_record import TaskRecord, milliseconds
+from kron.theory.trace_format import TraceEvent
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_FIELDS = 4
+
+EmitBatch = Callable[[int, str, Sequence[str]], object]
+"""Takes an instant, `RunStart` or `RunSuccess`, and the tasks: one position for each of them."""
+
+
+class TraceRecorder:
+    """A sink. Takes every event, and hands the positions on, in an order that time agrees with."""
+
+    def __init__(
+        self,
+        now: Callable[[], Instant],
+        take: Callable[[TraceEvent], object],
+        take_runs: EmitBatch | None = None,
+        *,
+        last: int | None = None,
+    ) -> None:
+        """`take_runs` takes many starts or successes at once; `last` is the instant of the last position before this
+        life, in milliseconds.
+        """
+        self._now, self._take, self._take_runs = now, take, take_runs
+        self._last = self._shown = last if last is not None else -(2**63)  # what the clock showed at the last position
+        self._initialisations = self._stops = 0
+        self._is_stopping = False
+        self._initialising: dict[str, object] | None = None  # the fields of a call in progress
+        self._is_ledger_down = False
+        self._makers: Mapping[str, Callable[[Event], None]] = {
+            "SchedulerInitializationStarted": self._on_initialize,
+            "SchedulerReinitializationStarted": self._on_initialize,
+            "SchedulerInitializationCompleted": self._on_initialized,
+            "SchedulerInitializationFailed": self._on_initialize_failed,
+            "SchedulerStopRequested": self._on_stop,
+            "SchedulerStopped": self._on_stopped,
+            "LedgerAppendFailed": self._on_ledger_failed,
+            "EndsLost": self._on_ends_lost,
+            "LedgerRecovered": self._on_ledger_recovered,
+            "LoopFrozen": self._on_pause,
+            "ClockJumped": self._on_pause,
+        }
+        self.needs = frozenset(self._makers)
+        self.wants = frozenset[str]().__contains__  # no level: only those it needs, by name
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        maker = self._makers.get(event.name)
+        if maker is not None:
+            maker(event)
+
+    def timestamp(self) -> int:
+        """Return the instant of a position that would be written now."""
+        self._last = max(self._last, _milliseconds(self._now()))
+        return self._last
+
+    def record_crash(self) -> None:
+        """Say that the process died."""
+        self._is_ledger_down = self._is_stopping = False
+        self._initialising = None
+        self._emit(None, "UnexpectedShutdown", {})
+
+    def _emit(self, at: Instant | None, name: str, fields: Mapping[str, object]) -> None:
+        """Hand a position on; a clock that was set back stands still here until it is later again."""
+        t = shown = _milliseconds(self._now() if at is None else at)
+        if t < self._last:
+            if self._is_behind():  # otherwise it is only told late
+                fields = {**fields, "clock": t}
+            else:
+                shown = self._last
+            t = self._last
+        self._last, self._shown = t, shown
+        self._emit_through_freeze(TraceEvent(t, name, fields))
+
+    def _is_behind(self) -> bool:
+        """Whether the clock was set back, and is not yet where it was."""
+        return _milliseconds(self._now()) < self._last
+
+    def _emit_through_freeze(self, position: TraceEvent) -> None:
+        if not self._is_ledger_down:
+            self._take(position)
+            return
+        shown = {"clock": position.fields["clock"]} if "clock" in position.fields else {}
+        for each in (
+            TraceEvent(position.time_ms, "Thaw", shown),
+            position,
+            TraceEvent(position.time_ms, "Freeze", shown),
+        ):
+            self._take(each)
+
+    def on_starts(self, names: Sequence[str], at: Instant) -> None:
+        """Take the starts of runs."""
+        if self._is_behind():
+            for name in names:
+                self._emit(at, "RunStart", {"task": name})
+            return
+        self._put_runs(max(self._last, _milliseconds(at)), "RunStart", names)
+
+    def on_ends(self, runs: Iterable[Run]) -> None:
+        """Take the ends of runs, which are durable by now."""
+        succeeded: list[str] = []
+        is_behind = self._is_behind()
+        t, until = self._last, _EPOCH  # those that end before `until` end in the same millisecond
+        for run in runs:
+            at, error = run.ended, run.error
+            assert at is not None
+            if error is None and at < until:
+                succeeded.append(run.name)
+                continue
+            if succeeded:
+                self._put_runs(t, "RunSuccess", succeeded)
+                succeeded = []
+            if error is None and is_behind:
+                self.on_success(run.name, at)
+            elif error is None:
+                t = max(self._last, _milliseconds(at))
+                until = _EPOCH + _MILLISECOND * (t + 1)
+                succeeded.append(run.name)
+            else:
+                self.on_failure(run.name, at, error)
+        if succeeded:
+            self._put_runs(t, "RunSuccess", succeeded)
+
+    def on_success(self, name: str, at: Instant) -> None:
+        """Take the end of a run that went well."""
+        self._emit(at, "RunSuccess", {"task": name})
+
+    def on_failure(self, name: str, at: Instant, error: BaseException) -> None:
+        """Take the end of a run that failed."""
+        fields: dict[str, object] = {"task": name, "error": describe_exception(error)}
+        ended = _milliseconds(at)
+        if ended < self._last:  # something else was told before; its delay counts from here all the same
+            fields["ended"] = ended
+        self._emit(at, "RunFailure", fields)
+
+    def _put_runs(self, t: int, event: str, names: Sequence[str]) -> None:
+        self._last = self._shown = t
+        if self._take_runs is not None and not self._is_ledger_down:
+            self._take_runs(t, event, names)
+            return
+        for name in names:
+            self._emit_through_freeze(TraceEvent(t, event, {"task": name}))
+
+    def _on_initialize(self, event: Event) -> None:
+        self._initialisations += 1
+        items, is_expressible = _express(event.subject)
+        fields: dict[str, object] = {"call": self._initialisations, "registrations": items}
+        self._initialising = fields if is_expressible else {**fields, "valid": False}
+        self._emit(None, "InitStart", self._initialising)
+
+    def _on_initialized(self, event: Event) -> None:
+        fields: dict[str, object] = {"call": self._initialisations}
+        if isinstance(event.subject, Mapping) and event.subject:  # what the ledger knew when it was opened
+            fields["remembered"] = [_remembered(record) for record in event.subject.values()]
+        self._initialising = None
+        self._emit(event.happened_at, "InitSuccess", fields)
+
+    def _on_initialize_failed(self, event: Event) -> None:
+        fields: dict[str, object] = {"call": self._initialisations, "error": event.fields["error"]}
+        self._initialising = None
+        is_environment = _is_of_storage(event.subject)
+        self._emit(None, "InitFailure", {**fields, "cause": "environment"} if is_environment else fields)
+
+    def _on_stop(self, _: Event) -> None:
+        self._stops += 1
+        self._is_stopping = True
+        self._emit(None, "StopStart", {"call": self._stops})
+
+    def _on_stopped(self, _: Event) -> None:
+        if self._is_stopping:
+            self._is_stopping = False
+            self._emit(None, "StopEnd", {"call": self._stops})
+
+    def _on_ledger_failed(self, _: Event) -> None:
+        """While nothing can be recorded nothing can be started: by the world's fault, so that time does not count."""
+        if not self._is_ledger_down:
+            self._emit(None, "Freeze", {})
+            self._is_ledger_down = True
+
+    def _on_ends_lost(self, _: Event) -> None:
+        """An end that the ledger does not know has not happened: to the next scheduler those runs were cut off."""
+        initialising = self._initialising
+        self.record_crash()
+        if initialising is not None:  # of a list that was given up; the call that follows it goes on
+            self._initialising = initialising
+            self._emit(None, "InitStart", initialising)
+
+    def _on_ledger_recovered(self, _: Event) -> None:
+        self._is_ledger_down = False
+        self._emit(None, "Thaw", {})
+
+    def _on_pause(self, event: Event) -> None:
+        """The loop stood still, or the clock leapt, or both: in that time nothing could be done."""
+        seconds = event.fields["seconds"]
+        if isinstance(seconds, int | float) and seconds < 0:
+            self._emit(event.happened_at, "ClockSet", {})
+        elif isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
+            whole = event.subject if isinstance(event.subject, float) else seconds
+            began = self._now() - timedelta(seconds=whole)
+            # The clock may leap from far behind to where it was: until then it was behind.
+            clock = max(self._shown, _milliseconds(began))
+            self._emit(began, "Freeze", {"clock": clock} if self._shown < self._last and clock < self._last else {})
+            self._emit(None, "Thaw", {})
+
+
+class RecordingSink:
+    """A sink for a scheduler: lets a recorder hear what it needs, and the sink that was there what it wants."""
+
+    def __init__(self, sink: Sink, recorder: TraceRecorder) -> None:
+        self._sink, self._recorder = sink, recorder
+        wants = getattr(sink, "wants", None)
+        self.wants: Callable[[str], bool] = wants if callable(wants) else lambda _: True
+        self.needs, self.on_starts, self.on_ends = recorder.needs, recorder.on_starts, recorder.on_ends
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        self._recorder(event)
+        if self.wants(event.level):
+            self._sink(event)
+
+
+def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
+    """Return a list as a trace holds it, and whether all that is right or wrong with it can be seen there."""
+    items: list[dict[str, object]] = []
+    is_expressible = isinstance(registrations, list | tuple)
+    for item in registrations if isinstance(registrations, list | tuple) else ():
+        parts: tuple[Any, ...] = tuple(item) if isinstance(item, list | tuple) else ()
+        name, cron, callback, delay = parts if len(parts) == _FIELDS else (None, None, None, None)
+        fits = isinstance(name, str) and isinstance(cron, str) and isinstance(delay, timedelta)
+        is_expressible &= fits and is_async_callable(callback) and _is_text(name)
+        milliseconds = delay / _MILLISECOND if isinstance(delay, timedelta) else -1
+        whole = int(milliseconds) if milliseconds == int(milliseconds) else milliseconds
+        items.append({"name": _text(name), "cron": _text(cron), "retryDelayMs": whole})
+    return items, is_expressible
+
+
+def _remembered(record: TaskRecord) -> dict[str, object]:
+    """Return what a trace that begins here has to know of a task: why a run may be owed at once."""
+    found: dict[str, object] = {
+        "task": record.name,
+        "cron": record.cron,
+        "retryDelayMs": milliseconds(record.retry_delay),
+        "first": _milliseconds(record.first_seen),
+    }
+    if record.last_attempt is not None:
+        found["lastStart"] = _milliseconds(record.last_attempt)
+    if record.retry_until is not None:
+        found["retryAt"] = _milliseconds(record.retry_until)
+    if record.last_success is not None:
+        found["lastSuccess"] = _milliseconds(record.last_success)
+    if record.last_failure is not None:
+        found["lastFailure"] = _milliseconds(record.last_failure)
+    if record.running_since is not None:
+        found["interrupted"] = True
+    return found
+
+
+@lru_cache(maxsize=4)  # one instant is asked for several times in a row
+def _milliseconds(at: Instant) -> int:
+    return (at - _EPOCH) // _MILLISECOND
+
+
+def _text(value: object) -> str:
+    return value if _is_text(value) else ascii(value)  # type: ignore[return-value] # it is a text
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _is_of_storage(error: object) -> bool:
+    """Whether a failure is one of the disk, somewhere down the chain."""
+    while isinstance(error, BaseException):
+        if isinstance(error, LedgerError | OSError):
+            return True
+        error = error.__cause__
+    return False

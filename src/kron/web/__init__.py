@@ -1,0 +1,1 @@
+"""What serves HTTP for hosts: sockets, bounded connections. Never: click, a daemon or an operator."""

@@ -1,0 +1,64 @@
+"""Election.release: what is under way meanwhile never leads again."""
+
+import asyncio
+
+from aiohttp import web
+
+from tests.adapters.kubernetes.election_candidates import ElectionCandidates, electing
+from tests.adapters.kubernetes.scripted_server import Step, live
+
+
+class Gate:
+    """Holds up one request, before or after it has its effect, until the test lets it go on."""
+
+    def __init__(self, world: ElectionCandidates) -> None:
+        self.came = asyncio.Event()
+        self.may_go = asyncio.Event()
+        self._leases = world.leases
+
+    async def before(self, request: web.Request) -> web.StreamResponse:
+        self.came.set()
+        await self.may_go.wait()
+        return await self._leases.answer(request)
+
+    async def after(self, request: web.Request) -> web.StreamResponse:
+        answer = await self._leases.answer(request)
+        self.came.set()
+        await self.may_go.wait()
+        return answer
+
+
+async def released_during(world: ElectionCandidates, gate: Gate, step: Step) -> list[bool]:
+    """Release while the holder's next turn is under way at a gate; return what it told of leading."""
+    a = await world.candidate("a")
+    world.leases.instead = [step]
+    turn = asyncio.create_task(a.turn(after=2))
+    await gate.came.wait()
+    await a.election.release()
+    gate.may_go.set()
+    await turn
+    await a.last_turn()
+    assert not a.leads
+    return a.changes
+
+
+def test_a_renewal_that_comes_too_late_does_not_take_the_lease_back() -> None:
+    async def play() -> None:
+        async with electing() as world:
+            gate = Gate(world)
+
+            assert await released_during(world, gate, gate.before) == [True, False]
+            assert world.leases.spec["holderIdentity"] == ""
+
+    live(play())
+
+
+def test_a_renewal_that_was_done_is_released_and_its_answer_means_nothing() -> None:
+    async def play() -> None:
+        async with electing() as world:
+            gate = Gate(world)
+
+            assert await released_during(world, gate, gate.after) == [True, False]
+            assert world.leases.spec["holderIdentity"] == ""
+
+    live(play())

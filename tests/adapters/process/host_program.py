@@ -1,0 +1,44 @@
+"""A host in a process of its own, to be killed.
+
+    python -m tests.adapters.process.host_program FOLDER FILE [DESCRIPTORS]
+
+FILE holds a list of starts, as JSON: id and fields of the command. It prints a line of JSON for each start and each
+end, and lives until its input ends; then it lets go of everything, without ending what runs.
+"""
+
+import asyncio
+import json
+import resource
+import sys
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kron.adapters.process.execution import Exit, SpawnRequest, Started
+from kron.adapters.process.runner import ProcessRunner
+from kron.rules.command import Command
+
+
+def tell(what: str, values: list[Started] | list[Exit]) -> None:
+    """Print what has happened."""
+    print("".join(json.dumps({"what": what, **asdict(value)}) + "\n" for value in values), end="", flush=True)
+
+
+async def main(folder: str, starts: list[dict[str, Any]]) -> None:
+    """Start, and wait for the end of the input."""
+    runner = ProcessRunner(
+        folder, started=lambda values: tell("started", values), ended=lambda values: tell("ended", values)
+    )
+    await runner.open()
+    runner.start_many(SpawnRequest(start.pop("run_id"), Command(tuple(start.pop("argv")), **start)) for start in starts)
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(sys.stdin, over.set)
+    await over.wait()
+    await runner.close()
+
+
+if __name__ == "__main__":
+    with suppress(IndexError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[3]), int(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], json.loads(Path(sys.argv[2]).read_text("utf-8"))))

@@ -1,0 +1,1 @@
+"""Tests of how benchmark results are read and compared; no benchmark runs here."""

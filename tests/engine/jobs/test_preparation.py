@@ -1,0 +1,96 @@
+"""What is computed before a declaration changes nothing of it: used if it still holds, and left if it does not."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kron.engine.jobs.preparation import still_valid
+from kron.errors import JobActiveError
+from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
+from tests.rules.test_period_queue import LINES
+
+MEANWHILE = ("nothing", "trigger", "suspend", "max_active")
+
+
+async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, ahead: bool) -> Any:
+    """Let a host go from one definition to another, and return all that became of it."""
+    world = World()
+    jobs = [work(old, deadline="20m"), work("0 * * * *", name="other")]
+    await world.begin(*jobs)
+    world.runner.lasts = 7 * SECOND
+    await world.clock.advance(before * SECOND)
+    changed = [work(new, deadline="20m"), jobs[1], work(old, name="more")]
+    prepared = await world.prepare(*changed) if ahead else {}
+    if meanwhile == "trigger":
+        with suppress(JobActiveError):  # a period of it may have begun just before
+            await world.trigger("a")
+    elif meanwhile == "suspend":
+        await world.suspend("a")
+    elif meanwhile == "max_active":
+        world.book.host = world.book.host._replace(most_active=1)
+    await world.clock.advance(after * SECOND)
+    await world.declare(*changed, prepared=prepared)
+    world.book.host = world.book.host._replace(most_active=0)
+    await world.clock.advance(5 * HOUR)
+    await world.engine.crash()
+    ledger = world.ledger
+    return world.told, ledger.jobs, ledger.closed, ledger.runs, ledger.ends, ledger.definitions
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(
+    st.sampled_from([*LINES, "@reboot"]),
+    st.sampled_from([*LINES, "@reboot"]),
+    st.integers(0, 4 * 3600),
+    st.sampled_from([0, 1, 2, 30, 60, 600]),
+    st.sampled_from(MEANWHILE),
+)
+@example("0 * * * *", "* * * * *", 10, 60, "nothing")
+@example("0 * * * * @win(after,1h)", "0 * * * * @win(around,1h)", 3600, 60, "nothing")
+@example("* * * * * @win(after,30m)", "*/5 * * * * @win(around,2h)", 4000, 2, "trigger")
+def test_a_declaration_is_the_same_with_and_without(
+    old: str, new: str, before: int, after: int, meanwhile: str
+) -> None:
+    def lived_through(*, ahead: bool) -> Any:
+        return asyncio.run(live(old, new, before=before, after=after, meanwhile=meanwhile, ahead=ahead))
+
+    assert lived_through(ahead=True) == lived_through(ahead=False)
+
+
+def test_what_still_holds_is_used() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 * * * *"))
+        changed, more = work("30 * * * *"), work(name="more")
+        prepared = await world.prepare(changed, more)
+        await world.clock.advance(30 * SECOND)
+        await world.declare(changed, more, prepared=prepared)
+        assert [world.book.jobs[name] for name in ("a", "more")] == [prepared[name].job for name in ("a", "more")]
+        assert world.book.jobs["a"].record.declared_at == world.clock.now()
+
+    lived(story)
+
+
+@pytest.mark.parametrize("line", ["30 * * * *", "1 12 * * *"], ids=["the old came", "the new came"])
+def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 12 * * *" if line.startswith("30") else "0 11 * * *"))
+        prepared = await world.prepare(work(line))
+        assert still_valid(world.book, prepared, world.clock.now()) == prepared
+        await world.clock.advance(2 * MINUTE)
+        assert still_valid(world.book, prepared, world.clock.now()) == {}
+
+    lived(story)
+
+
+def test_of_a_job_that_is_held_nothing_is_said_beforehand() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work(), work(name="b", suspend=True))
+        await world.suspend("a")
+        assert await world.prepare(work("5 * * * *"), work("5 * * * *", name="b")) == {}
+
+    lived(story)

@@ -1,0 +1,353 @@
+"""Planned: the records of one transaction, and how they are taken back."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron.adapters.callback_runner import CallbackRunner
+from kron.cron.schedule import Schedule
+from kron.engine.agenda import Agenda, TaskEntry
+from kron.engine.emitter import Emitter
+from kron.engine.loop import Engine
+from kron.engine.ports import Run
+from kron.engine.tasks.declaration import reschedule
+from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
+from kron.engine.tasks.step import Planned
+from kron.instant import Instant, parse_instant
+from kron.rules.contract import DECLARATIVE, POLLING, Contract, FirstMinute
+from kron.rules.due import Occurrences
+from kron.rules.obligation import ObligationReason, StartTask, plan_task
+from kron.rules.registration import ScheduleReader, parse_registrations
+from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
+from tests.conformance.world import World as Host
+
+ME, ANOTHER = "scheduler-2", "scheduler-1"
+HOURLY = Occurrences(Schedule("0 * * * *"))
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+NOON = parse_instant("2026-03-02T12:00:00Z")
+ALL = 1_000
+
+
+async def work() -> None: ...
+
+
+def task(name: str = "report", last_attempt: Instant = NOON - HOUR) -> TaskRecord:
+    return TaskRecord(name, "0 * * * *", 5 * MINUTE, NOON - 24 * HOUR, last_attempt)
+
+
+def running(name: str = "report", since: Instant = NOON) -> TaskRecord:
+    return task(name, since)._replace(running_since=since, scheduler=ME)
+
+
+def end(name: str = "report", error: BaseException | None = None, at: Instant = NOON + MINUTE) -> Run:
+    run = Run(name, work, NOON, NOON, 0.0)
+    run.ended, run.error = at, error
+    return run
+
+
+class World:
+    """An agenda with entries in their places, and a step in it."""
+
+    def __init__(self, *records: TaskRecord, now: Instant, contract: Contract = DECLARATIVE) -> None:
+        self.now, self.contract, self.agenda = now, contract, Agenda[TaskEntry]()
+        self.entries = {record.name: TaskEntry(work, HOURLY, record) for record in records}
+        for entry in self.entries.values():
+            reschedule(self.agenda, entry, now, ME)
+        self.step = Planned(now, self.agenda, contract, ME)
+
+    def act(self, *ends: Run) -> Planned:
+        """Settle what ended, then plan what is due, as the engine does."""
+        self.step.settle(ends, self.entries)
+        self.step.plan(self.agenda.pop_due(self.now, ALL))
+        return self.step
+
+    @property
+    def records(self) -> dict[str, TaskRecord]:
+        return {name: entry.record for name, entry in self.entries.items()}
+
+    @property
+    def places(self) -> dict[str, Instant | None]:
+        return {name: entry.at for name, entry in self.entries.items()}
+
+
+# --- starts -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_due_begins_with_the_record_of_its_start() -> None:
+    world = World(task(), now=NOON)
+    planned = plan_task(task(), HOURLY, NOON, ME)
+    assert isinstance(planned, StartTask)
+
+    step = world.act()
+
+    assert step.begun == [planned.after]
+    assert world.records == {"report": planned.after}
+    assert [(entry.record, before, owed) for entry, before, owed in step.starts] == [
+        (planned.after, task(), planned.owed)
+    ]
+
+
+def test_what_is_not_due_is_not_evaluated() -> None:
+    step = World(task("due"), task("not due", NOON), now=NOON).act()
+
+    assert step.evaluated == 1
+    assert [record.name for record in step.begun] == ["due"]
+
+
+def test_an_entry_that_owes_nothing_after_all_is_put_where_it_will() -> None:
+    world = World(task(last_attempt=NOON), now=NOON)
+
+    world.step.plan(world.entries.values())
+
+    assert (world.step.evaluated, world.step.begun) == (1, [])
+    assert world.places == {"report": NOON + HOUR}
+
+
+def test_an_entry_that_runs_is_brought_back_by_its_end_and_not_by_time() -> None:
+    world = World(running(), now=NOON)
+
+    world.step.plan(world.entries.values())
+
+    assert world.places == {"report": None}
+
+
+# --- ends -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_success_is_recorded_with_its_run() -> None:
+    world = World(running(), now=NOON + MINUTE)
+
+    step = world.act(end())
+
+    assert step.settled == [task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)]
+    assert step.runs == [TaskRunRecord("report", NOON, NOON, NOON + MINUTE, TaskRunOutcome.SUCCESS, None)]
+    assert step.retries == [None]
+    assert world.places == {"report": NOON + HOUR}
+
+
+def test_a_failure_is_recorded_with_its_run_and_its_retry() -> None:
+    world = World(running(), now=NOON + MINUTE)
+
+    step = world.act(end(error=ValueError("no such table")))
+
+    error = "ValueError: no such table"
+    assert step.runs == [TaskRunRecord("report", NOON, NOON, NOON + MINUTE, TaskRunOutcome.FAILURE, error)]
+    assert step.retries == [NOON + 6 * MINUTE]
+    assert world.places == {"report": NOON + 6 * MINUTE}
+
+
+def test_the_end_of_a_task_that_is_gone_is_history_and_nothing_else() -> None:
+    step = World(now=NOON + MINUTE).act(end(error=ValueError("late")))
+
+    assert step.settled == []
+    assert [run.result for run in step.runs] == [TaskRunOutcome.FAILURE]
+    assert (len(step.ended), step.retries) == (1, [None])
+
+
+@pytest.mark.parametrize("contract", [POLLING, DECLARATIVE], ids=lambda contract: contract.name)
+def test_a_record_keeps_its_owner_after_an_end_only_where_it_always_does(contract: Contract) -> None:
+    step = World(running(), now=NOON + MINUTE, contract=contract).act(end())
+
+    assert step.settled[0].scheduler == (ME if contract is POLLING else "")
+
+
+def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> None:
+    world = World(running(), now=NOON + HOUR + MINUTE)
+
+    step = world.act(end(at=NOON + HOUR + MINUTE))
+
+    assert [record.running_since for record in step.settled + step.begun] == [None, NOON + HOUR + MINUTE]
+    assert [(before.last_success, owed.scheduled) for _, before, owed in step.starts] == [
+        (NOON + HOUR + MINUTE, NOON + HOUR)
+    ]
+
+
+def test_those_that_begin_are_told_from_those_that_ended() -> None:
+    world = World(running("one"), task("two"), running("three"), now=NOON + MINUTE)
+
+    step = world.act(end("one"), end("gone"), end("three"))
+
+    assert [before.name for _, before, _ in step.starts] == ["two"]
+    assert [each.name for each in step.ended] == ["one", "gone", "three"]
+    assert [owed.reason for owed in step.owed] == [ObligationReason.DUE]
+
+
+# --- taking back ------------------------------------------------------------------------------------------------------
+
+
+def test_an_undone_start_is_due_still() -> None:
+    world = World(task(), now=NOON)
+
+    world.act().undo()
+
+    assert world.records == {"report": task()}
+    assert world.agenda.next_instant() == NOON
+    assert world.agenda.pop_due(NOON, ALL) == list(world.entries.values())
+
+
+def test_an_undone_end_leaves_the_task_running() -> None:
+    world = World(running(), now=NOON + MINUTE)
+
+    world.act(end(error=ValueError())).undo()
+
+    assert world.records == {"report": running()}
+    assert world.places == {"report": None}
+
+
+def test_an_undone_end_and_start_of_one_task_leave_it_running() -> None:
+    world = World(running(), now=NOON + HOUR + MINUTE)
+
+    world.act(end()).undo()
+
+    assert world.records == {"report": running()}
+    assert world.agenda.pop_due(NOON + 24 * HOUR, ALL) == []
+
+
+def test_a_withdrawn_start_is_given_back_as_it_was_and_its_end_stays() -> None:
+    world = World(running(), task("due"), now=NOON + HOUR + MINUTE)
+    ended = task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)
+
+    withdrawn = world.act(end()).withdraw()
+
+    assert sorted(withdrawn) == [task("due"), ended]
+    assert world.records == {"report": ended, "due": task("due")}
+
+
+def test_a_step_without_a_start_has_nothing_to_withdraw() -> None:
+    assert World(running(), now=NOON + MINUTE).act(end()).withdraw() == []
+
+
+def test_a_withdrawn_restart_is_an_interrupted_run_still() -> None:
+    cut_off = running()._replace(scheduler=ANOTHER)
+    world = World(cut_off, now=NOON + MINUTE)
+
+    assert world.act().withdraw() == [cut_off]
+
+
+instants = st.timedeltas(-2 * HOUR, HOUR).map(lambda away: NOON + away)
+maybe = st.none() | instants
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[World, list[Run]]:
+    """Draw tasks at rest, running here or cut off, and ends of some of those that run here."""
+    records = [
+        task(name, draw(instants))._replace(
+            retry_until=draw(maybe), running_since=draw(maybe), scheduler=draw(st.sampled_from([ME, ANOTHER]))
+        )
+        for name in draw(st.sets(st.sampled_from("abcdef")))
+    ]
+    here = [record.name for record in records if record.running_since is not None and record.scheduler == ME]
+    errors = st.none() | st.just(ValueError("no"))
+    ends = [end(name, draw(errors)) for name in here if draw(st.booleans())]
+    return World(*records, now=NOON + MINUTE, contract=draw(st.sampled_from([POLLING, DECLARATIVE]))), ends
+
+
+@given(worlds())
+def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[World, list[Run]]) -> None:
+    world, ends = drawn
+    records, places = world.records, world.places
+
+    world.act(*ends).undo()
+
+    assert world.records == records
+    assert world.places == places
+
+
+@given(worlds())
+def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[World, list[Run]]) -> None:
+    world, ends = drawn
+    first = world.act(*ends)
+    first.undo()
+
+    world.step = Planned(world.now, world.agenda, world.contract, ME)
+    second = world.act(*ends)
+
+    assert {*second.settled, *second.begun} == {*first.settled, *first.begun}
+    assert {*second.runs} == {*first.runs}
+
+
+@given(worlds())
+def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(drawn: tuple[World, list[Run]]) -> None:
+    world, ends = drawn
+    step = world.act(*ends)
+
+    for (_, before, _), after in zip(step.starts, step.begun, strict=True):
+        attempt = max(world.now, before.last_attempt or world.now)
+        begun = before._replace(last_attempt=attempt, running_since=world.now, scheduler=ME, retry_until=None)
+        assert after == begun._replace(retry_count=after.retry_count)
+
+
+@given(worlds())
+def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tuple[World, list[Run]]) -> None:
+    world, ends = drawn
+    step = world.act(*ends)
+    begun = [before for _, before, _ in step.starts]
+
+    withdrawn = step.withdraw()
+
+    assert withdrawn == begun
+    assert all(world.records[before.name] is before for before in begun)
+
+
+def test_a_task_whose_record_cannot_be_judged_is_set_aside_alone() -> None:
+    world = World(task("bad"), task("good"), now=NOON)
+    world.entries["bad"].record = task("bad", NOON.replace(tzinfo=None))
+
+    step = world.act()
+
+    assert [record.name for record in step.begun] == ["good"]
+    assert [(name, type(error)) for name, error in step.aside] == [("bad", TypeError)]
+    assert world.places["bad"] is None
+
+
+@pytest.mark.parametrize("broken", [{"retry_delay": None}, {"last_attempt": "yesterday"}])
+def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str, Any]) -> None:
+    world = World(running("bad"), running("good"), now=NOON + MINUTE)
+    world.entries["bad"].record = bad = world.entries["bad"].record._replace(**broken)
+
+    step = world.act(end("bad", ValueError()), end("good"))
+
+    assert [record.name for record in step.settled] == ["good"]
+    assert [name for name, _ in step.aside] == ["bad"]
+    assert [run.name for run in step.ended] == ["bad", "good"]
+    assert len(step.retries) == len(step.ended)
+    assert world.entries["bad"].record is bad
+
+
+def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> None:
+    async def story() -> list[str]:
+        host = Host(DECLARATIVE)
+        ports = Ports(host.clock, host.disk, CallbackRunner(), Emitter(host.events.append))
+        book = ObligationPlanner(ports, DECLARATIVE, "me", Limits())
+        engine = Engine(host.clock, host.disk, ports.emitter, book)
+        tasks = parse_registrations([host.task()], ScheduleReader(DECLARATIVE, "posix", "UTC"))
+        await engine.open()
+        engine.arm()
+        await engine.apply(partial(book.declare, tasks))
+        (entry,) = book._entries.values()
+        broken: dict[str, Any] = {"last_attempt": "yesterday"}
+        entry.record = entry.record._replace(**broken)
+        before = dict(host.store.records)
+        await host.until("11:00")
+        assert host.store.records == before
+        await engine.drain()
+        return [str(event.fields["taskName"]) for event in host.told("TaskSetAside")]
+
+    assert asyncio.run(story()) == ["report"]
+
+
+def test_a_step_starts_no_run_of_the_first_minute_under_a_contract_that_does_not_own_it() -> None:
+    contract = replace(DECLARATIVE, first_minute=FirstMinute.NOT_OWNED)
+    new = task()._replace(first_seen=NOON + MINUTE / 3, last_attempt=None)
+    world = World(new, now=NOON + MINUTE / 3, contract=contract)
+
+    world.step.plan(world.entries.values())
+
+    assert world.step.begun == []

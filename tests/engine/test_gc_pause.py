@@ -1,0 +1,52 @@
+"""collector_paused: off inside, and afterwards as it was."""
+
+import gc
+
+import pytest
+
+from kron.engine.gc_pause import gc_paused
+from tests.hosts.world import MINUTE, World, run
+
+
+def test_it_is_off_inside_and_on_again_afterwards() -> None:
+    with gc_paused():
+        inside = gc.isenabled()
+
+    assert (inside, gc.isenabled()) == (False, True)
+
+
+def test_it_is_on_again_after_an_error() -> None:
+    with pytest.raises(ValueError, match="inside"), gc_paused():
+        raise ValueError("inside")
+
+    assert gc.isenabled()
+
+
+def test_one_that_was_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with gc_paused():
+            pass
+
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_it_is_on_while_a_callback_runs() -> None:
+    seen: list[bool] = []
+
+    async def look() -> None:
+        seen.append(gc.isenabled())
+
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task(then=look)])
+
+        await world.clock.advance(MINUTE)
+
+        assert seen == [True]
+        await scheduler.stop()
+
+    run(body())

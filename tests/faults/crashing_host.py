@@ -1,0 +1,201 @@
+"""Mortal: a host of jobs on virtual time that dies at one append to its ledger, comes back, and is judged."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from enum import Enum
+from pathlib import Path
+
+from kron.adapters.sqlite.job_check import check_ledger
+from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
+from kron.adapters.sqlite.job_ledger import SqliteJobLedger
+from kron.adapters.virtual_clock import VirtualClock
+from kron.decision.seed import period_id
+from kron.engine.jobs.execution import Ending, Execution, Listener
+from kron.engine.jobs.store import JobBatch
+from kron.instant import Instant
+from kron.rules.job_spec import JobSpec
+from kron.theory.checker import Checker
+from kron.theory.formula import TruthValue
+from kron.theory.trace_format import TraceHeader
+from kron.trace.job_recorder import JobRecorder
+from tests.engine.jobs.world import MINUTE, NOON, SECOND, Runner, World, work
+from tests.faults.judge import judge
+from tests.faults.recording_jobs import Chore, Word
+
+LASTS = {"slow": 100 * SECOND, "long": 200 * SECOND, "many": 150 * SECOND, "fails": 5 * SECOND}  # others: no time
+WORKS = (
+    work("* * * * *", "slow", deadline="3m"),
+    work("* * * * * @win(after,4m)", "wide", deadline="1m"),
+    work("* * * * * @win(after,59s)", "long", concurrency="replace", deadline="10m"),
+    work("* * * * *", "many", concurrency="allow"),
+    work("* * * * * @win(after,59s)", "fails", retries=2, retry_delay=7 * SECOND, deadline="5m"),
+)
+HELD, GONE = work("* * * * * @win(after,59s)", "held"), work("*/2 * * * *", "gone")
+EDITED = work("* * * * * @win(after,2m) @seed(stable,salt=x)", "edited")
+BEFORE = (*WORKS, HELD, GONE, work("* * * * *", "edited"))
+AFTER = (*WORKS, HELD, EDITED, work("* * * * *", "new"))
+CHORES = (
+    Chore("slow"), Chore("fails"), Chore("held"), Chore("wide", minutes=4),
+    Chore("long", policy="concurrency = 'replace'"), Chore("many", policy="concurrency = 'allow'"),
+)  # fmt: skip
+_OF_A_FAILING_DISK = ("LedgerAppendFailed", "LedgerRecovered")
+
+
+class When(Enum):
+    """On which side of durability a host dies."""
+
+    BEFORE = "before it is durable"
+    AFTER = "after it is durable"
+
+
+class CrashingLedger:
+    """A ledger that is a file; nobody comes back from the append at which its host dies."""
+
+    def __init__(self, path: Path, death: int, when: When) -> None:
+        self._inner, self._left, self._when = SqliteJobLedger(path), death, when
+        self.open, self.load, self.close, self.handled = (
+            self._inner.open, self._inner.load, self._inner.close, self._inner.handled,
+        )  # fmt: skip
+        self.died = asyncio.Event()
+
+    async def append(self, batch: JobBatch) -> None:
+        """Remember, or die."""
+        self._left -= 1
+        if self._left or self._when is When.AFTER:
+            await self._inner.append(batch)
+        if not self._left:
+            self.died.set()
+            await asyncio.get_running_loop().create_future()
+
+
+class Machine(Runner):
+    """The processes of a host. They go on, whatever becomes of it, and say when they begin and end."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__(clock)
+        self._listener: Listener | None = None
+        self._own: set[str] = set()  # runs that the present host has started
+        self.alive: dict[str, Execution] = {}
+        self.said: list[Word] = []
+
+    def listen(self, listener: Listener) -> None:
+        """Tell another host what becomes of those that are there."""
+        self._listener = listener
+
+    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+        """Begin them."""
+        self._listener = listener
+        for execution in executions:
+            self.alive[execution.run_id] = execution
+            self._own.add(execution.run_id)
+            self._say("begin", execution)
+            listener.on_process(execution.run_id, 1000 + len(self.said), 7)
+            self._tasks.add(asyncio.ensure_future(self._live(execution)))
+
+    async def _live(self, execution: Execution) -> None:
+        name = execution.work.name
+        await self._clock.sleep(LASTS.get(name, timedelta()))
+        self._finish(execution, Ending(exit_code=int(name == "fails")))
+
+    def _finish(self, execution: Execution, ending: Ending) -> None:
+        if self.alive.pop(execution.run_id, None) is not None:
+            self._say("end", execution)
+            if self._listener is not None:
+                self._listener.on_end(execution.run_id, ending if execution.run_id in self._own else Ending())
+
+    def _say(self, what: str, execution: Execution) -> None:
+        attempt = execution.attempt
+        period = "-" if attempt.nominal is None else period_id(attempt.nominal)
+        self.said.append(Word(what, attempt.run_id, execution.work.name, str(attempt.attempt), period))
+
+    def terminate(self, execution: Execution) -> None:
+        """End one."""
+        self._finish(execution, Ending(signal="SIGTERM"))
+
+    def abandon(self) -> None:
+        """Their host is gone."""
+        self._listener = None
+        self._own.clear()
+
+
+class HostLives:
+    """One life after the other, of the same jobs and the same file."""
+
+    def __init__(self, folder: Path, death: int = 0, when: When = When.BEFORE, pause: timedelta = timedelta()) -> None:
+        """`death`: the number of the append, 0 for none; `pause`: until it is back."""
+        self._path, self._pause = folder / "ledger.db", pause
+        self._ledger = CrashingLedger(self._path, death, when)
+        self._world = World(NOON - MINUTE, self._ledger)
+        self._machine = self._world.runner = Machine(self._world.clock)
+        self._works: Sequence[JobSpec] = BEFORE
+        self._checkers: list[Checker] = []
+        self.has_died = False
+        self.disturb: Callable[[], object] = lambda: None  # for a minute of it
+        self.mend: Callable[[], object] = lambda: None
+
+    async def tell(self) -> list[str]:
+        """Tell it to its end, and return what is wrong."""
+        world, advance = self._world, self._world.clock.advance
+        await self._live_again(timedelta())
+        await self._do(lambda: advance(150 * SECOND))
+        await self._do(lambda: world.suspend("held"))
+        self.disturb()
+        await self._do(lambda: advance(60 * SECOND))
+        self.mend()
+        await self._do(lambda: world.trigger("many"))
+        await self._do(lambda: advance(45 * SECOND))
+        self._works = AFTER
+        await self._do(lambda: world.declare(*self._works))
+        await self._do(lambda: advance(100 * SECOND))
+        await self._do(lambda: world.resume("held"))
+        await self._do(lambda: advance(130 * SECOND))
+        await self._live_again(7 * MINUTE)
+        await self._do(lambda: world.resume("held"))  # if the host died of it before
+        await self._do(lambda: advance(200 * SECOND))
+        ended = world.clock.now()
+        while await self._do(lambda: asyncio.gather(world.stop(), advance(5 * MINUTE))):
+            pass  # it died of stopping, and is back
+        return self._judge(ended)
+
+    async def _do(self, act: Callable[[], Awaitable[object]]) -> bool:
+        """Let something happen; return whether the host died of it, and is back."""
+        acting, dying = asyncio.ensure_future(act()), asyncio.ensure_future(self._ledger.died.wait())
+        await asyncio.wait({acting, dying}, return_when=asyncio.FIRST_COMPLETED)
+        died = self._ledger.died.is_set()
+        for task in (acting, dying):
+            if died or task is dying:
+                task.cancel()
+        await asyncio.gather(dying, return_exceptions=True)
+        if not died:
+            await acting
+            return False
+        await asyncio.gather(acting, return_exceptions=True)
+        self.has_died = True
+        self._ledger.died.clear()
+        await self._live_again(self._pause)
+        return True
+
+    async def _live_again(self, pause: timedelta) -> None:
+        """Come back after a while, and find what is there."""
+        world = self._world
+        await world.crash(pause)
+        slack = world.book.host.slack
+        self._checkers.append(Checker(TraceHeader("kron", slack=slack // timedelta(milliseconds=1))))
+        recorder = JobRecorder(world.clock.now, self._checkers[-1].read, slack)
+        world.listeners = [recorder]
+        recorder.on_declared()
+        self._machine.listen(world.book)
+        await self._do(lambda: world.begin(*self._works, alive=list(self._machine.alive)))
+
+    def _judge(self, ended: Instant) -> list[str]:
+        rows = SqliteJobHistory(self._path).rows(HistoryQuery(limit=None))
+        complaints = [str(finding) for finding in check_ledger(self._path)]
+        complaints += [f"{run_id} was left behind" for run_id in self._machine.alive]
+        complaints += [f"it said {each}" for each in self._world.events if each.name not in _OF_A_FAILING_DISK]
+        complaints += judge(rows, self._machine.said, CHORES, (NOON - MINUTE, ended))
+        for checker in self._checkers:
+            report = checker.report()
+            if report.verdict is TruthValue.VIOLATED:
+                complaints.append(str(report))
+        return complaints

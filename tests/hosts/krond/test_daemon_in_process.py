@@ -1,0 +1,161 @@
+"""A daemon inside this process: what it does when it is asked to end, and when it cannot go on."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from kron.adapters.system_time import system_now
+from kron.engine.jobs.execution import Execution
+from kron.errors import ControlError
+from kron.hosts.krond.control_api import ControlApi
+from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.events import EventQueue, JobEvents
+from kron.hosts.krond.file_reader import ReadRequest, read_files
+from kron.hosts.krond.state_directory import StateDirectory
+from kron.rules.events import Event
+from kron.rules.job_record import RunEnd
+from kron.theory.trace_format import TraceHeader
+from kron.trace.job_recorder import JobRecorder
+from kron.trace.monitor import OnlineMonitor
+from tests.hosts.krond.krond_process import NEVER
+
+T = TypeVar("T")
+Handlers = Mapping[str, Callable[[Mapping[str, object]], Awaitable[object]]]
+JOB = f"[jobs.a]\n{NEVER}\ncommand = ['true']\n[jobs.b]\n{NEVER}\ncommand = ['sleep', '0.5']\n"
+JOB += f"[jobs.stubborn]\n{NEVER}\ncommand = \"trap '' TERM; touch ready; sleep 1000\"\nshell = true\ngrace = '1h'\n"
+
+
+JOB += f"[jobs.parent]\n{NEVER}\nshell = true\ngrace = '1h'\n"
+JOB += "command = \"(trap '' TERM; touch ready; sleep 1000) & wait\"\n"
+
+
+class Fault:
+    """A witness with a bug."""
+
+    def on_begun(self, *_: object) -> None: ...
+
+    def on_closed(self, *_: object) -> None: ...
+
+    def on_ended(self, _execution: Execution, _end: RunEnd) -> None:
+        raise ZeroDivisionError("a bug")
+
+
+async def no_reload() -> dict[str, object]:
+    raise AssertionError("nobody asks for it")
+
+
+def lived(folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], *witnesses: Fault) -> tuple[T, list[Event]]:
+    """Return what came of a life, and what was told of it."""
+    file = folder / "krond.toml"
+    file.write_text(f"[defaults]\ncwd = '{folder}'\n{JOB}", "utf-8")
+    file.chmod(0o644)
+    told: list[Event] = []
+
+    async def live() -> T:
+        state = StateDirectory(folder / "state")
+        state.lock()
+        found = read_files(ReadRequest([str(file)], None))
+        recorder = JobRecorder(system_now, lambda _: None)
+        chronicler = JobEvents(told.append, recorder, *witnesses)
+        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), told.append), EventQueue(system_now))
+        daemon = Daemon(state, found.settings, told.append, chronicler, watching)
+        handlers = ControlApi(daemon, no_reload, chronicler, []).handlers()
+        try:
+            await daemon.start(list(found.jobs))
+            async with asyncio.timeout(60):
+                return await life(daemon, handlers)
+        finally:
+            state.unlock()
+
+    return asyncio.run(live()), told
+
+
+def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> str:
+        await handlers["trigger"]({"job": "a"})
+        with pytest.raises(ControlError) as raised:
+            await daemon.run()
+        return raised.value.message
+
+    said, told = lived(tmp_path, life, Fault())
+
+    assert said == "it cannot go on, which is a bug of it; please report this: ZeroDivisionError: a bug"
+    caught = next(event for event in told if event.name == "ErrorCaught")
+    assert "on_ended" in str(caught.fields["trace"])
+
+
+def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> int:
+        await handlers["trigger"]({"job": "stubborn"})
+        while not ((process := next(iter(daemon.book.running.values())).process) and (tmp_path / "ready").exists()):
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
+        daemon.terminate_runs()
+        await handlers["trigger"]({"job": "a"})
+        with pytest.raises(ControlError, match="it cannot go on"):
+            await daemon.run()
+        return process.pid
+
+    pid, _ = lived(tmp_path, life, Fault())
+
+    os.killpg(pid, signal.SIGKILL)
+
+
+def test_who_is_left_of_what_was_ended_has_its_grace_until_somebody_insists(tmp_path: Path) -> None:
+    async def until(claim: Callable[[], object]) -> None:
+        while not claim():
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
+
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        await handlers["trigger"]({"job": "parent"})
+        await until((tmp_path / "ready").exists)
+        daemon.on_stop_signal()
+        daemon.on_stop_signal()
+        ending = asyncio.ensure_future(daemon.run())
+        await until(lambda: daemon.surface.ended)
+        with pytest.raises(ControlError, match="krond ends, and takes nothing up any more"):
+            await handlers["suspend"]({"jobs": ["a"]})
+        assert not ending.done()
+        daemon.on_stop_signal()
+        await ending
+
+    _, told = lived(tmp_path, life)
+
+    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["stopped"]
+
+
+def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        await handlers["trigger"]({"job": "a"})
+        daemon.stop()
+        with pytest.raises(ControlError, match="it cannot go on"):
+            await daemon.run()
+
+    lived(tmp_path, life, Fault())
+
+
+def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        daemon.stop()
+        with pytest.raises(ControlError, match="krond drains, and starts nothing any more"):
+            await handlers["trigger"]({"job": "a"})
+        await daemon.run()
+
+    assert "RunStarted" not in [event.name for event in lived(tmp_path, life)[1]]
+
+
+def test_whoever_asks_it_to_stop_again_waits_as_well(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        await handlers["trigger"]({"job": "b"})
+        for _ in range(2):
+            await handlers["stop"]({})
+        daemon.on_stop_signal()
+        await daemon.run()
+
+    _, told = lived(tmp_path, life)
+
+    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["succeeded"]

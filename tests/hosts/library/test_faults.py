@@ -1,0 +1,294 @@
+"""What goes wrong around a scheduler: callbacks, sinks, ledgers and clocks; everything else goes on."""
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+
+import pytest
+
+from kron.engine.wake import WakeUp
+from kron.rules.events import Event
+from kron.testing import FaultyLedger, VirtualClock, crash
+from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, World, run
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("no"), asyncio.CancelledError(), KeyboardInterrupt(), SystemExit(3), GeneratorExit(), BaseException()],
+    ids=repr,
+)
+def test_whatever_a_callback_raises_is_the_failure_of_that_run_alone(error: BaseException) -> None:
+    async def raise_it() -> None:
+        raise error
+
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task("bad", then=raise_it), world.task("good")])
+
+        await world.clock.advance(2 * HOUR)
+
+        assert world.starts.count(NOON) == 2
+        assert len(world.told("TaskRunCompleted")) == 2
+        failed = world.told("TaskRunFailed")
+        assert {event.fields["taskName"] for event in failed} == {"bad"}
+        assert str(failed[0].fields["error"]).startswith(type(error).__name__)
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_callback_that_cancels_itself_fails() -> None:
+    async def cancel_myself() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.Event().wait()
+
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task(then=cancel_myself)])
+
+        await world.clock.advance(MINUTE)
+
+        assert [event.fields["error"] for event in world.told("TaskRunFailed")] == ["CancelledError"]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_sink_that_raises_is_reported_once_and_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(event: Event) -> None:
+        raise ValueError(event.name)
+
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(sink=broken)
+        await scheduler.initialize([world.task()])
+
+        await world.clock.advance(3 * HOUR)
+
+        assert len(world.starts) == 3
+        await scheduler.stop()
+
+    with caplog.at_level(logging.ERROR):
+        run(body())
+    assert len(caplog.records) == 1
+
+
+def test_a_failing_append_starts_nothing_and_is_tried_again_later_and_later() -> None:
+    async def body() -> None:
+        world = World()
+        ledger = FaultyLedger(world.ledger)
+        scheduler = world.scheduler(ledger=ledger)
+        await scheduler.initialize([world.task()])
+        ledger.fail_next(3)
+
+        await world.clock.advance(2 * MINUTE)
+
+        assert world.starts == [NOON + 7 * SECOND]
+        assert [event.fields["retryInSeconds"] for event in world.told("LedgerAppendFailed")] == [1, 2, 4]
+        assert len(world.told("LedgerRecovered")) == 1
+        await scheduler.stop()
+
+    run(body())
+
+
+class Counting(VirtualClock):
+    """A clock that counts how often somebody waits for it."""
+
+    waits = 0
+
+    async def wait_until(self, deadline: datetime | None, wake: WakeUp) -> None:
+        """Wait, and be counted."""
+        self.waits += 1
+        await super().wait_until(deadline, wake)
+
+
+def test_waiting_for_the_ledger_ends_where_seconds_have_no_exact_fraction() -> None:
+    # after so much time 1.000008 + 1 is a hair more than 2.000008: a wait that no clock would ever see the end of
+    start = NOON - timedelta(microseconds=1_000_008)
+
+    async def body() -> None:
+        world = World(start)
+        clock = world.clock = Counting(start)
+        ledger = FaultyLedger(world.ledger)
+        scheduler = world.scheduler(ledger=ledger)
+        await scheduler.initialize([world.task()])
+        ledger.fail_next()
+
+        await clock.advance(MINUTE)
+
+        assert world.starts == [NOON + SECOND]
+        assert clock.waits < 10
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_an_end_that_cannot_be_written_is_kept_and_written_when_the_ledger_is_back() -> None:
+    async def body() -> None:
+        world = World()
+        ledger = FaultyLedger(world.ledger)
+        scheduler = world.scheduler(ledger=ledger)
+        await scheduler.initialize([world.task(takes=MINUTE)])
+        await world.clock.advance(MINUTE)
+        ledger.fail_next(5)
+        await world.clock.advance(MINUTE)
+        unknown = world.ledger.records["task"].running_since
+
+        await world.clock.advance(MINUTE)
+
+        assert unknown == NOON
+        record = world.ledger.records["task"]
+        assert (record.running_since, record.last_success) == (None, NOON + MINUTE)
+        assert len(world.told("TaskRunCompleted")) == 1
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_clock_set_forwards_is_reported_and_leads_to_one_run() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task()])
+        await world.clock.advance(timedelta(0))
+
+        world.clock.jump(5 * HOUR)
+        await world.clock.advance(SECOND)
+
+        assert len(world.starts) == 1
+        assert [event.fields["seconds"] for event in world.told("ClockJumped")] == [18000]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_clock_set_back_is_reported_and_repeats_nothing() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task()])
+        await world.clock.advance(MINUTE)
+
+        world.clock.jump(-2 * MINUTE)
+        await world.clock.advance(timedelta(0))
+        await world.clock.advance_to(NOON + HOUR)
+
+        assert world.starts == [NOON, NOON + HOUR]
+        assert [event.fields["seconds"] for event in world.told("ClockJumped")] == [-120]
+        await scheduler.stop()
+
+    run(body())
+
+
+class Sleepy(VirtualClock):
+    """A clock whose owner is woken late: the process stood still."""
+
+    async def wait_until(self, deadline: object, wake: WakeUp) -> None:
+        await super().wait_until(deadline, wake)  # type: ignore[arg-type] # as it came
+        self._pass(5 * SECOND)
+
+
+def test_a_loop_that_stood_still_is_reported() -> None:
+    async def body() -> None:
+        world = World()
+        world.clock = Sleepy(world.clock.now())
+        scheduler = world.scheduler()
+        await scheduler.initialize([world.task()])
+
+        await world.clock.advance(MINUTE)
+
+        assert [event.fields["seconds"] for event in world.told("LoopFrozen")] == [5]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_start_that_a_limit_delays_beyond_the_promise_is_reported() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(max_concurrent_runs=1)
+        await scheduler.initialize([world.task("first", takes=10 * MINUTE), world.task("second")])
+
+        await world.clock.advance(20 * MINUTE)
+
+        assert world.starts == [NOON, NOON + 10 * MINUTE]
+        [event] = world.told("StartDelayed")
+        assert (event.fields["taskName"], event.fields["lateness"]) == ("second", 600)
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_no_more_runs_than_the_limit_are_in_flight() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(max_concurrent_runs=2)
+        await scheduler.initialize([world.task(name, takes=MINUTE) for name in "abcde"])
+
+        await world.clock.advance_to(NOON + 10 * MINUTE)
+
+        assert world.starts == [NOON, NOON, NOON + MINUTE, NOON + MINUTE, NOON + 2 * MINUTE]
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_run_that_takes_too_long_is_cancelled_and_fails() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(run_timeout=10 * MINUTE)
+        await scheduler.initialize([world.task(takes=HOUR, delay=HOUR)])
+
+        await world.clock.advance(15 * MINUTE)
+
+        [event] = world.told("TaskRunFailed")
+        assert (event.fields["duration"], event.fields["error"]) == (
+            600, "RunTimeoutError: The run was cancelled after 10m",
+        )  # fmt: skip
+        await scheduler.stop()
+
+    run(body())
+
+
+def test_a_cancelled_run_lasts_until_its_callback_has_really_ended() -> None:
+    async def body() -> None:
+        world = World()
+
+        async def stubborn() -> None:
+            try:
+                await world.clock.sleep(HOUR)
+            except asyncio.CancelledError:
+                await world.clock.sleep(30 * MINUTE)
+
+        scheduler = world.scheduler(run_timeout=10 * MINUTE)
+        await scheduler.initialize([("task", "0,20 * * * *", stubborn, HOUR)])
+
+        await world.clock.advance_to(NOON + 39 * MINUTE)
+        meanwhile = world.told("TaskRunStarted", "TaskRunFailed")
+        await world.clock.advance_to(NOON + 41 * MINUTE)
+
+        assert [event.name for event in meanwhile] == ["TaskRunStarted"]
+        assert [event.name for event in world.told("TaskRunStarted", "TaskRunFailed")] == [
+            "TaskRunStarted", "TaskRunFailed", "TaskRunStarted",
+        ]  # fmt: skip
+        await crash(scheduler)
+
+    run(body())
+
+
+def test_a_limit_longer_than_the_calendar_is_no_limit() -> None:
+    async def body() -> None:
+        world = World()
+        scheduler = world.scheduler(run_timeout=timedelta.max)
+        await scheduler.initialize([world.task(takes=30 * MINUTE)])
+
+        await world.clock.advance(3 * HOUR)
+
+        assert world.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
+        await scheduler.stop()
+
+    run(body())

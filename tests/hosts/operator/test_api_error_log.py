@@ -1,0 +1,102 @@
+"""What a server refuses stands in the log, whole, and once a minute."""
+
+import asyncio
+import io
+import json
+from typing import Any
+
+import pytest
+
+from kron.adapters.kubernetes.resources import EVENTS, JOBS, KRONJOB_STATUS, Resource
+from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
+from kron.hosts.operator.log import ApiErrorLog, LoggingClient, OperatorLog
+from tests.hosts.operator.fake_cluster import refused
+from tests.hosts.operator.replica import NOON
+
+FORBIDDEN = 'User "system:serviceaccount:kron-system:kron-operator" cannot do that to a resource of this API group'
+LONG = f"{FORBIDDEN} {'at the cluster scope, ' * 20}in the namespace team-b"
+
+
+class Server:
+    """Refuses."""
+
+    def __init__(self, error: ApiError) -> None:
+        self._error = error
+
+    async def request(self, *_asked: Any) -> Any:
+        raise self._error
+
+
+class Told:
+    """What stands in the log after writes that were refused, at seconds of a clock."""
+
+    def __init__(self) -> None:
+        self._stream, self.second = io.StringIO(), 0.0
+        self.problems = ApiErrorLog(OperatorLog(self._stream, lambda: NOON), lambda: self.second)
+
+    def ask(self, error: ApiError, resource: Resource = KRONJOB_STATUS) -> None:
+        with pytest.raises(type(error)):
+            asyncio.run(LoggingClient(Server(error), self.problems).request("patch", resource, "ns", "a"))
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        found = [json.loads(line) for line in self._stream.getvalue().splitlines()]
+        assert all(each.get("object", "ns/a") == "ns/a" for each in found)
+        return [(each["resource"], each["error"]) for each in found]
+
+
+@pytest.mark.parametrize("error", [refused(403, "Forbidden"), refused(500, "InternalError"), refused(429, "Later")])
+@pytest.mark.parametrize("resource", [KRONJOB_STATUS, EVENTS, JOBS])
+def test_a_write_that_is_refused_for_now_is_told(error: ApiRefusedError, resource: Resource) -> None:
+    told = Told()
+
+    told.ask(error, resource)
+
+    assert told.lines == [(resource.label, error.message)]
+
+
+def test_a_server_that_does_not_answer_is_told() -> None:
+    told = Told()
+
+    told.ask(ApiUnreachableError(server="https://test", reason="reset"))
+
+    assert told.lines == [("kronjobs/status", "API server https://test: reset")]
+
+
+@pytest.mark.parametrize("error", [refused(409, "Conflict"), refused(404, "NotFound"), refused(422, "Invalid")])
+def test_an_answer_that_has_its_own_consequence_is_not_told(error: ApiRefusedError) -> None:
+    told = Told()
+
+    told.ask(error)
+
+    assert told.lines == []
+
+
+def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
+    told = Told()
+
+    for second in (0, 1, 59, 60, 61):
+        told.second = second
+        told.ask(refused(403, "Forbidden", message=f"kronjobs.kron.io a-{second} is forbidden"))
+
+    assert [text for _, text in told.lines] == [
+        "kronjobs.kron.io a-0 is forbidden",
+        "kronjobs.kron.io a-60 is forbidden",
+    ]
+
+
+def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
+    told = Told()
+
+    told.problems.log_watch_error("kronjobs", refused(404, "NotFound", message="404 page not found"))
+
+    ((_, text),) = told.lines
+    assert text.endswith("kron-operator crd | kubectl apply -f -")
+
+
+def test_a_problem_is_told_to_its_last_word() -> None:
+    told = Told()
+
+    told.problems.log_watch_error("kronjobs", refused(403, "Forbidden", message=LONG))
+
+    assert told.lines == [("kronjobs", LONG)]

@@ -1,0 +1,10 @@
+"""MUTANTS: bugs that a scheduler could have, as changes to the text of its code, and the properties that see them."""
+
+from tests.simulator.bugs.chosen import CHOSEN
+from tests.simulator.bugs.clock import CLOCKED
+from tests.simulator.bugs.declaration import DECLARED
+from tests.simulator.bugs.engine import LOOPED, STOPPED
+from tests.simulator.bugs.library import INITIALISED
+from tests.simulator.bugs.rules import OWED, PLANNED
+
+MUTANTS = (*OWED, *CHOSEN, *CLOCKED, *PLANNED, *DECLARED, *LOOPED, *STOPPED, *INITIALISED)

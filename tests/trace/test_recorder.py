@@ -1,0 +1,276 @@
+"""Recorder: what a scheduler tells becomes a trace that the theory can judge."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kron import Scheduler
+from kron.errors import KronError
+from kron.instant import parse_instant
+from kron.rules.events import Event
+from kron.testing import FaultyLedger, MemoryTaskLedger, VirtualClock, crash
+from kron.theory.formula import TruthValue
+from kron.theory.trace_format import TraceEvent, TraceHeader
+from kron.trace.monitor import OnlineMonitor
+from kron.trace.recorder import RecordingSink, TraceRecorder
+
+NOON = parse_instant("2026-03-02T12:00:00Z")
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+async def work() -> None: ...
+
+
+async def fail() -> None:
+    raise ValueError("no")
+
+
+def task(name: str = "report", cron: str = "0 * * * *", callback: object = work, delay: timedelta = MINUTE) -> Any:
+    return (name, cron, callback, delay)
+
+
+class World:
+    """A scheduler with a recorder, on a virtual clock that begins at half past eleven."""
+
+    def __init__(self, ledger: Any = None, contract: str = "declarative") -> None:
+        self.clock = VirtualClock(NOON - HOUR / 2)
+        self.ledger = ledger or MemoryTaskLedger()
+        self.positions: list[TraceEvent] = []
+        self.told: list[Event] = []
+        self.monitor = OnlineMonitor(TraceHeader(contract), self.told.append)
+        self.contract = contract
+        self.scheduler = self.another()
+
+    def another(self) -> Scheduler:
+        """Return another scheduler on the same ledger, recorded into the same trace."""
+        last = self.positions[-1].time_ms if self.positions else None
+        recorder = TraceRecorder(self.clock.now, self.take, last=last)
+        self.scheduler = Scheduler(
+            ledger=self.ledger,
+            clock=self.clock,
+            timezone="UTC",
+            contract=self.contract,
+            sink=RecordingSink(self.told.append, recorder),
+        )
+        return self.scheduler
+
+    def take(self, position: TraceEvent) -> None:
+        self.positions.append(position)
+        self.monitor.emit(position)
+
+    @property
+    def events(self) -> list[str]:
+        return [position.kind for position in self.positions]
+
+
+def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) -> World:
+    """Return the world after a story."""
+
+    async def live() -> World:
+        world = World(**keywords)
+        await story(world)
+        return world
+
+    return asyncio.run(live())
+
+
+def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task()])
+        await world.clock.advance(HOUR)
+        await world.scheduler.stop()
+
+    world = lived(story)
+
+    assert world.events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "StopStart", "StopEnd"]
+    assert world.positions[2] == TraceEvent(1772452800000, "RunStart", {"task": "report"})
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_the_list_stands_in_the_first_position() -> None:
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
+
+    fields = lived(story).positions[0].fields
+
+    assert fields["registrations"] == [{"name": "report", "cron": "0 * * * *", "retryDelayMs": 1500}]
+    assert "valid" not in fields
+
+
+def test_a_failure_says_what_was_raised() -> None:
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task(callback=fail, delay=HOUR)])
+        await world.clock.advance(HOUR)
+
+    assert lived(story).positions[3].fields == {"task": "report", "error": "ValueError: no"}
+
+
+@pytest.mark.parametrize(
+    ("registrations", "expressible"),
+    [
+        ([task(cron="61 * * * *")], True),
+        ([task(), task()], True),
+        ([task(callback=print)], False),
+        ([("report", "0 * * * *")], False),
+        (7, False),
+    ],
+    ids=["cron", "duplicate", "callback", "shape", "no list"],
+)
+def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(registrations: Any, expressible: bool) -> None:  # noqa: FBT001
+    async def story(world: World) -> None:
+        with pytest.raises(KronError):
+            await world.scheduler.initialize(registrations)
+
+    world = lived(story)
+
+    assert world.events == ["InitStart", "InitFailure"]
+    assert ("valid" in world.positions[0].fields) is not expressible
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
+    ledger = FaultyLedger(MemoryTaskLedger())
+    ledger.fail_next()
+
+    async def story(world: World) -> None:
+        with pytest.raises(KronError):
+            await world.scheduler.initialize([task()])
+
+    world = lived(story, ledger=ledger)
+
+    assert world.positions[1].fields["cause"] == "environment"
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
+    ledger = FaultyLedger(MemoryTaskLedger())
+
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task()])
+        ledger.fail_next(8)
+        await world.clock.advance(HOUR)
+        await world.scheduler.stop()
+
+    world = lived(story, ledger=ledger)
+
+    assert world.events[2:6] == ["Freeze", "Thaw", "RunStart", "RunSuccess"]
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_a_crash_and_what_follows_is_sound() -> None:
+    never = asyncio.Event
+
+    async def hang() -> None:
+        await never().wait()
+
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task(callback=hang)])
+        await world.clock.advance(HOUR)
+        await crash(world.scheduler)
+        world.take(TraceEvent(world.positions[-1].time_ms, "UnexpectedShutdown"))
+        await world.another().initialize([task()])
+        await world.clock.advance(MINUTE)
+        await world.scheduler.stop()
+
+    world = lived(story)
+
+    assert world.events[2:7] == ["RunStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "RunStart"]
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
+    ledger = FaultyLedger(MemoryTaskLedger())
+
+    async def slow() -> None:
+        ledger.fail_next(100)
+
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task(callback=slow)])
+        await world.clock.advance(HOUR / 2)
+        with pytest.raises(KronError):
+            await world.scheduler.stop()
+
+    world = lived(story, ledger=ledger)
+
+    assert "RunSuccess" not in world.events
+    assert world.events[-1] == "UnexpectedShutdown"
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_a_reload_is_an_initialisation() -> None:
+    async def story(world: World) -> None:
+        await world.scheduler.initialize([task()])
+        await world.scheduler.initialize([task(), task("another")])
+        await world.scheduler.stop()
+
+    world = lived(story, contract="polling")
+
+    assert world.events == ["InitStart", "InitSuccess"] * 2 + ["StopStart", "StopEnd"]
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_the_other_sink_gets_what_it_wants_and_no_more() -> None:
+    class Quiet:
+        def __init__(self) -> None:
+            self.told: list[str] = []
+
+        def wants(self, level: str) -> bool:
+            return level == "WARNING"
+
+        def __call__(self, event: Event) -> None:
+            self.told.append(event.name)
+
+    quiet, positions = Quiet(), list[TraceEvent]()
+
+    async def live() -> None:
+        clock = VirtualClock(NOON - MINUTE)
+        tap = RecordingSink(quiet, TraceRecorder(clock.now, positions.append))
+        scheduler = Scheduler(clock=clock, timezone="UTC", sink=tap)
+        await scheduler.initialize([task(callback=fail, delay=HOUR)])
+        await clock.advance(MINUTE)
+        await scheduler.stop()
+
+    asyncio.run(live())
+
+    assert quiet.told == ["TaskRunFailed"]
+    assert len(positions) == 6
+
+
+def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:
+    ledger = MemoryTaskLedger()
+
+    async def first(world: World) -> None:
+        await world.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
+        await world.clock.advance(HOUR)
+        await crash(world.scheduler)
+
+    async def second(world: World) -> None:
+        await world.clock.advance(5 * HOUR)
+        await world.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
+        await world.clock.advance(2 * HOUR)
+        await world.scheduler.stop()
+
+    lived(first, ledger=ledger)
+    world = lived(second, ledger=ledger)
+
+    assert world.events[2:4] == ["RunStart", "RunStart"]
+    assert world.monitor.report().verdict is TruthValue.HOLDS
+
+
+def test_a_call_that_follows_a_list_given_up_goes_on_when_ends_of_that_list_are_lost() -> None:
+    positions: list[TraceEvent] = []
+    recorder = TraceRecorder(lambda: NOON, positions.append)
+
+    for name, subject in (
+        ("SchedulerInitializationStarted", [task()]),
+        ("EndsLost", None),
+        ("SchedulerInitializationCompleted", {}),
+        ("EndsLost", None),
+    ):
+        recorder(Event(name, {"tasks": ["report"]}, subject=subject))
+
+    events = ["InitStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "UnexpectedShutdown"]
+    assert [position.kind for position in positions] == events
