@@ -1,7 +1,8 @@
 """Attacker: a tenant that does too much of one thing, in a process of its own, until its standard input ends.
 
-`python -m bench.cluster.attacker` reads a line of JSON: either `edits` a second of the KronJobs of a namespace, or a
-flood of requests over some `connections` to an address. At the end it prints how many requests it made in how long.
+`python -m bench.cluster.attacker` reads a line of JSON: either `edits` a second of the KronJobs of a namespace, of the
+schedule or, with `salts`, of the salt; or a flood of requests over some `connections` to an address. At the end it
+prints how many requests it made in how long.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ class Attacker:
         return {"requests": self._number, "seconds": monotonic() - begun}
 
     async def _edit(self) -> None:
-        """Give each of some KronJobs another schedule and template, one after the other, so many a second."""
+        """Give each of some KronJobs another definition and template, one after the other, so many a second."""
         orders = self._orders
         tls = ssl.create_default_context(cadata=orders["authority"])
         where = f"{orders['server']}/apis/kron.io/v1alpha1/namespaces/{orders['namespace']}/kronjobs"
@@ -48,8 +49,9 @@ class Attacker:
                 self._number += 1
                 number = self._number
                 await asyncio.sleep(max(0.0, begun + number / orders["edits"] - monotonic()))  # noqa: TID251
+                schedule = {"schedule": f"{number % 60} {number // 60 % 24} 1 1 *"}
                 spec = {
-                    "schedule": f"{number % 60} {number // 60 % 24} 1 1 *",
+                    **({"seed": {"salt": str(number)}} if orders["salts"] else schedule),
                     "jobTemplate": {"metadata": _note(number)},
                 }
                 url = f"{where}/{orders['names'][number % len(orders['names'])]}"

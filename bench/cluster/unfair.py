@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from time import sleep, time
 from typing import Any
 
@@ -18,9 +18,10 @@ from bench.daemons.daemon import next_minute, wait_until
 from bench.disk import disk_folder
 from bench.suite import Measurement
 
-_VICTIM, _PLAIN, _EDITOR, _REFUSED = "victim", "plain", "editor", "refused"  # namespaces
+_VICTIM, _PLAIN, _EDITOR, _COSTLY, _REFUSED = "victim", "plain", "editor", "costly", "refused"  # namespaces
 _JOBS, _EDITED = 20, 100  # KronJobs of the victim, each due every minute, and of the editor
 _EDITS, _CONNECTIONS = 375, 64  # a second; at a time
+_COSTLY_JOBS, _COSTLY_EDITS = 30, 22  # KronJobs, each of which takes long to declare; a second
 _MINUTES = 2  # for which each is measured
 _MINUTE = timedelta(minutes=1)
 _LEAD = 10.0  # seconds of an attack before the first minute
@@ -29,12 +30,12 @@ _QUOTA = "resourcequota-controller"
 
 
 def measure_fairness(size: int) -> Measurement:
-    """Measure a tenant alone, beside edits, beside a flood of /metrics, and beside so many KronJobs over quota."""
+    """Measure a tenant alone, beside edits, costly edits, a flood of /metrics, and so many KronJobs over quota."""
     found = Measurement()
     with ExitStack() as stack:
         plane, folder = stack.enter_context(rig(controllers=(_QUOTA,))), stack.enter_context(disk_folder())
         trail = Trail(plane)
-        for namespace in (_VICTIM, _PLAIN, _EDITOR, _REFUSED):
+        for namespace in (_VICTIM, _PLAIN, _EDITOR, _COSTLY, _REFUSED):
             make_namespace(plane, namespace)
         _forbid_jobs(plane, _REFUSED)
         create(plane, kronjobs(_VICTIM, _JOBS, "* * * * *"))
@@ -44,15 +45,21 @@ def measure_fairness(size: int) -> Measurement:
         subject.sync(_LONGEST)
         trail.wait(STATUSES, _VICTIM, _JOBS, _LONGEST)
         _take(found, "alone", plane, trail)
-        with attacking(found, "edits", _edits(plane, [each["metadata"]["name"] for each in edited])):
+        with attacking(found, "edits", _edits(plane, _EDITOR, edited, _EDITS)):
             _take(found, "edits", plane, trail)
+        costly = list(_costly())
+        create(plane, costly)
+        trail.wait(STATUSES, _COSTLY, _COSTLY_JOBS, _LONGEST)
+        with attacking(found, "costly", _edits(plane, _COSTLY, costly, _COSTLY_EDITS) | {"salts": True}):
+            _take(found, "costly", plane, trail)
+        _delete(plane, costly)
         with attacking(found, "metrics", _flood(subject)):
             _take(found, "metrics", plane, trail)
         create(plane, kronjobs(_REFUSED, size, "* * * * *"))
         trail.wait(STATUSES, _REFUSED, size, _LONGEST)
         _take(found, "quota", plane, trail)
     figures = found.figures
-    for attack in ("edits", "metrics", "quota"):
+    for attack in ("edits", "costly", "metrics", "quota"):
         figures[f"{attack} later"] = figures[f"{attack} last"] - figures["alone last"]
         figures[f"{attack} server"] = figures[f"{attack} plain"] - figures["alone plain"]
     return found
@@ -95,12 +102,24 @@ def _forbid_jobs(plane: ControlPlane, namespace: str) -> None:
         sleep(_LOOK)
 
 
-def _edits(plane: ControlPlane, names: list[str]) -> dict[str, Any]:
-    plane.admin.create(
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "editor", "namespace": _EDITOR}}
-    )
+def _costly() -> Iterator[dict[str, Any]]:
+    """Return KronJobs that are due every minute within sixteen hours, but not on every second of a thousand days."""
+    days = [date(2026, 1, 1) + timedelta(days=2 * each) for each in range(999)]
+    constraints = {"avoid": [f"dates={day}..{day}" for day in days]}
+    for each in kronjobs(_COSTLY, _COSTLY_JOBS, "* * * * *", window="16h"):
+        yield {**each, "spec": {**each["spec"], "constraints": constraints}}
+
+
+def _delete(plane: ControlPlane, documents: list[dict[str, Any]]) -> None:
+    for each in documents:
+        plane.admin.delete("KronJob", each["metadata"]["namespace"], each["metadata"]["name"])
+
+
+def _edits(plane: ControlPlane, namespace: str, edited: list[dict[str, Any]], number: int) -> dict[str, Any]:
+    """Return the orders for so many edits a second, by somebody with the right to edit in this namespace only."""
+    about = {"name": "editor", "namespace": namespace}
+    plane.admin.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about})
     rules = [{"apiGroups": ["kron.io"], "resources": ["kronjobs"], "verbs": ["get", "patch"]}]
-    about = {"name": "editor", "namespace": _EDITOR}
     group = "rbac.authorization.k8s.io"
     plane.admin.create({"apiVersion": f"{group}/v1", "kind": "Role", "metadata": about, "rules": rules})
     plane.admin.create(
@@ -112,8 +131,9 @@ def _edits(plane: ControlPlane, names: list[str]) -> dict[str, Any]:
             "subjects": [{"kind": "ServiceAccount", **about}],
         }
     )
-    who = {"server": plane.server, "authority": plane.authority, "token": plane.token(_EDITOR, "editor")}
-    return {**who, "namespace": _EDITOR, "names": names, "edits": _EDITS}
+    who = {"server": plane.server, "authority": plane.authority, "token": plane.token(namespace, "editor")}
+    names = [each["metadata"]["name"] for each in edited]
+    return {**who, "namespace": namespace, "names": names, "edits": number, "salts": False}
 
 
 def _flood(subject: Measured) -> dict[str, Any]:

@@ -11,6 +11,7 @@ _ROW = row_of("kron-operator", 5_000)
 _ATTACKS = {
     "alone": "none",
     "edits": "up to 375 edits a second of 100 KronJobs",
+    "costly": "22 edits a second of 30 KronJobs of 20 kB, each of which takes long to declare",
     "metrics": "/metrics asked over 64 connections at once",
     "quota": f"{size_of(_ROW):,} KronJobs over quota, due in the same second",
 }
@@ -62,7 +63,7 @@ def promises(cells: Cells) -> list[Promise]:
             f"a Job of another tenant beside this attack, later than without: {_ATTACKS[key]}",
             cell.get(f"{key} later"), _BOUND, " s", at_most=True, spread=cell.spread(f"{key} later"),
         )
-        for key in ("edits", "metrics", "quota")
+        for key in ("edits", "costly", "metrics", "quota")
     ]  # fmt: skip
 
 

@@ -6,13 +6,18 @@ from datetime import timedelta
 from http.client import HTTPConnection
 from typing import Any
 
+from kron.decision.decide import decide
 from kron.hosts.operator.controller import OperatorConfig
 from kron.web.probes import ProbeServer
+from tests.attacks.documents import RARELY_ALLOWED
 from tests.attacks.tenants import GREEDY, VICTIM, Tenants
+from tests.attacks.turns import longest_turn
+from tests.calls import counted
 from tests.hosts.operator.controller_process import Process
-from tests.hosts.operator.replica import MINUTE, NOON, SECOND, live
+from tests.hosts.operator.replica import MINUTE, NOON, SECOND, Replica, live
 
 BOUND = 2 * SECOND  # later than without the attack
+LONGEST_TURN = 0.5  # seconds of processor time; a fifth of it on a machine that is neither slow nor busy
 DUE = NOON
 MANY = 40
 Attack = Callable[[Tenants], Coroutine[Any, Any, None]]
@@ -107,6 +112,51 @@ def test_edits_of_many_kronjobs_do_not_delay_the_job_of_another_tenant() -> None
 
         assert lateness(cluster) <= BOUND
         await process.stop()
+
+    live(story())
+
+
+def edit_costly(cluster: Tenants, number: int, salt: int) -> None:
+    """Have so many KronJobs of one tenant with a new definition each, of which a thousand periods are to be decided."""
+    for each in range(number):
+        cluster.kronjob(f"a{each}", namespace=GREEDY, **RARELY_ALLOWED._replace(salt=salt).spec())
+
+
+def test_costly_kronjobs_that_are_edited_while_an_edit_is_prepared_do_not_hold_the_loop() -> None:
+    async def story() -> None:
+        cluster = Tenants()
+        edit_costly(cluster, 12, salt=1)
+        replica = await Replica(cluster).lead()
+
+        for salt in range(2, 12):
+            edit_costly(cluster, 12, salt)
+            for _ in range(20):
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        await cluster.clock.advance(SECOND)
+
+        observed = {cluster.status(f"a{each}", namespace=GREEDY)["observedGeneration"] for each in range(12)}
+        assert observed == {11}
+        await replica.stop()
+
+    assert longest_turn(story) < LONGEST_TURN
+
+
+def test_an_edit_of_one_tenant_waits_for_a_part_of_the_costly_edits_of_another() -> None:
+    async def story() -> None:
+        cluster = Tenants()
+        edit_costly(cluster, 12, salt=1)
+        cluster.kronjob("b", namespace=VICTIM)
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+
+        with counted(decide) as calls:
+            edit_costly(cluster, 12, salt=2)
+            cluster.kronjob("b", "30 * * * *", namespace=VICTIM)
+            while cluster.status("b", namespace=VICTIM)["observedGeneration"] != 2:
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+
+        assert calls["decide"] < 1_000  # of the twelve thousand that the costly edits take
+        await replica.stop()
 
     live(story())
 

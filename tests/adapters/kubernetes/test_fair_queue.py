@@ -69,3 +69,11 @@ def test_nothing_waits_after_all_is_forgotten() -> None:
     turns.clear()
 
     assert (len(turns), turns.next(), turns.get("few", "x")) == (0, None, None)
+
+
+def test_a_namespace_that_is_rotated_comes_after_the_others_and_keeps_its_order() -> None:
+    turns = waiting(many="ab", few="x")
+
+    turns.rotate("many")
+
+    assert taken(turns) == "XAB"

@@ -66,6 +66,10 @@ class FairQueue(Generic[_Item]):
             self._queues[namespace] = queue
         return found
 
+    def rotate(self, namespace: str) -> None:
+        """Let the other namespaces come before this one; its items keep their order."""
+        self._queues.move_to_end(namespace)
+
     def shorten(self) -> None:
         """Forget the oldest item of the namespace with the most."""
         longest = max(self._queues, key=lambda namespace: len(self._queues[namespace]))

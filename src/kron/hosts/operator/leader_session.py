@@ -1,7 +1,7 @@
 """LeaderSession: the engine of a replica that leads, from taking over until the lease is lost."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -10,13 +10,13 @@ from typing import NamedTuple, Protocol
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.resources import JOBS
-from kron.adapters.kubernetes.work_queue import FairQueue, WorkQueue
+from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import PreparedJob, prepare_in_parts, still_valid
+from kron.engine.jobs.preparation import PreparedJob, still_valid
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
@@ -27,6 +27,7 @@ from kron.hosts.operator.log import ERROR, OperatorLog
 from kron.hosts.operator.maker import Adoption, Maker
 from kron.hosts.operator.making import Surroundings
 from kron.hosts.operator.picture import Picture
+from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
 from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways, period_text
 from kron.hosts.operator.tidying import Tidying
 from kron.hosts.operator.world import World
@@ -35,13 +36,11 @@ from kron.instant import Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended, stored_errors
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure, active_uids
-from kron.rules.effort import Effort, Ongoing
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 
 _TOGETHER = 16  # KronJobs that are declared before the loop has another turn
-_TRIES = 3  # to prepare a change of definitions, before it is computed at once
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 
 
@@ -65,12 +64,6 @@ class Realm(NamedTuple):
     workers: int
     life: str  # tells this process from any other
     see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
-
-
-class _Before(NamedTuple):
-    """What a KronJob was before it changed."""
-
-    seen: KronJobSnapshot | None
 
 
 class LeaderSession:
@@ -118,7 +111,7 @@ class LeaderSession:
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
         self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
         self.book.on_aside = self._on_aside
-        self._changed: FairQueue[_Before] = FairQueue()  # by identity
+        self._changes = SpecChanges(self.book, self._spec, self._handled, now)
         self._changing: asyncio.Task[None] | None = None
 
     # --- its life -----------------------------------------------------------------------------------------------------
@@ -190,9 +183,7 @@ class LeaderSession:
                 self._writer.mark(after.identity)
             if before.generation == after.generation and before.job_spec is after.job_spec:
                 return  # nothing but the status may have changed
-        namespace = identity.partition("/")[0]
-        if self._changed.get(namespace, identity) is None:
-            self._changed.put(namespace, identity, _Before(before))
+        self._changes.add(identity, before)
         if self._changing is None or self._changing.done():
             self._changing = asyncio.get_running_loop().create_task(self._change())
 
@@ -251,55 +242,32 @@ class LeaderSession:
 
     async def _change(self) -> None:
         """Tell the engine what has changed, some KronJobs at a time, until nothing has."""
-        while self._changed:
-            changed: dict[str, KronJobSnapshot | None] = {}
-            while len(changed) < _TOGETHER and (namespace := self._changed.next()) is not None:
-                identity, waiting = self._changed.take(namespace)
-                changed[str(identity)] = waiting.seen
-            for identity in changed:
-                with self._fenced(identity, self._realm.clock.now()):
-                    await self._adoption.meet(identity)
+        while self._changes:
+            with self._realm.clock.busy():
+                while not (ready := self._changes.take_ready()):
+                    await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+            for change in ready:
+                with self._fenced(change.identity, self._realm.clock.now()):
+                    await self._adoption.meet(change.identity)
             try:
-                prepared = await self._prepare(changed)
-                await self._engine.apply(partial(self._declaration, changed, prepared))
+                await self._engine.apply(partial(self._declaration, ready))
             except Exception:  # what one of them causes does not concern the others
-                for identity, before in changed.items():
-                    with self._fenced(identity, self._realm.clock.now()):
-                        await self._engine.apply(partial(self._declaration, {identity: before}, {}))
-            for identity in changed:
-                self._writer.mark(identity)
-            if self._changed:
+                for change in ready:
+                    with self._fenced(change.identity, self._realm.clock.now()):
+                        await self._engine.apply(partial(self._declaration, [change]))
+            for change in ready:
+                self._writer.mark(change.identity)
+            if self._changes:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
 
-    async def _prepare(self, changed: Iterable[str]) -> Mapping[str, PreparedJob]:
-        """Compute what may take long in parts, and once more if it took so long that it holds no longer."""
-        found: Mapping[str, PreparedJob] = {}
-        for _ in range(_TRIES):
-            now, works, leaving = self._realm.clock.now(), list[JobSpec](), list[str]()
-            for identity in changed:
-                seen = self._seen(identity)
-                if seen is not None and identity in self.book.jobs and identity not in found:
-                    works += [] if seen.job_spec is None else [seen.job_spec]
-                    leaving += [identity] if seen.job_spec is None else []
-            handled = self._handled([*leaving, *(work.identity for work in works)])
-            ongoing = Ongoing(prepare_in_parts(self.book, works, now, handled, leaving))
-            with self._realm.clock.busy():
-                while (made := ongoing.advance(Effort())) is None:
-                    await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-            asked = {*found, *made}
-            found = still_valid(self.book, {**found, **made}, self._realm.clock.now())
-            if found.keys() == asked:
-                break
-            await asyncio.sleep(0)  # noqa: TID251  # the engine may have something to do that is due just now
-        return found
-
-    def _declaration(
-        self, changed: dict[str, KronJobSnapshot | None], prepared: Mapping[str, PreparedJob], now: Instant
-    ) -> JobDeclaration:
-        works, leaving = list[JobSpec](), list[str]()
-        for identity, before in changed.items():
-            with self._fenced(identity, now):
-                self._take_change(identity, before, works, leaving, now)
+    def _declaration(self, changes: Sequence[SpecChange], now: Instant) -> JobDeclaration:
+        works, leaving, prepared = list[JobSpec](), list[str](), dict[str, PreparedJob]()
+        for change in changes:
+            with self._fenced(change.identity, now):
+                if self._changes.still_holds(change, now):
+                    self._take_change(change.identity, change.before, works, leaving, now)
+                    if change.prepared is not None:
+                        prepared[change.identity] = change.prepared
         handled = self._handled([*leaving, *(work.identity for work in works)])
         valid = {
             identity: each
@@ -315,6 +283,10 @@ class LeaderSession:
     def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
         return self._realm.world.kronjobs.get((namespace, name))
+
+    def _spec(self, identity: str) -> JobSpec | None:
+        seen = self._seen(identity)
+        return None if seen is None else seen.job_spec
 
     def _take_change(
         self, identity: str, before: KronJobSnapshot | None, works: list[JobSpec], leaving: list[str], now: Instant
