@@ -15,6 +15,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.instant import MICROSECOND, SECOND, Instant, parse_instant
 from kron.rules.due import ChosenTimes, Occurrences
+from tests.calls import counted
 
 NOON = parse_instant("2026-03-02T12:00:00Z")
 MINUTE = timedelta(minutes=1)
@@ -116,6 +117,26 @@ def test_before_the_instant_that_matters_nothing_needs_to_be_found(line: str, at
 
     later = [second for second in by_brute_force(line) if since < second <= at]
     assert found == later[-1] if later else found is None or found <= since
+
+
+@given(lines, st.lists(near_noon, min_size=2, max_size=6))
+def test_earlier_searches_never_change_a_chosen_second(line: str, questions: list[Instant]) -> None:
+    asked = chosen_times(line)
+    for each in questions:
+        assert asked.next(each) == chosen_times(line).next(each)
+        assert asked.latest(each, LONG_AGO) == chosen_times(line).latest(each, LONG_AGO)
+
+
+def test_a_search_decides_again_nothing_that_the_last_two_have_decided() -> None:
+    task = chosen_times("* * * * * @win(around,4h)")
+    task.next(NOON)
+    task.latest(NOON, LONG_AGO)
+
+    with counted(decide) as calls:
+        task.next(NOON + MINUTE)
+        task.latest(NOON + MINUTE, LONG_AGO)
+
+    assert calls["decide"] < 10  # of some hundred periods that may hold the answers
 
 
 @given(near_noon)

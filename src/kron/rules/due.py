@@ -1,7 +1,7 @@
 """Due: the instants at which a task owes a run: the occurrences of a schedule, or the chosen seconds of a timing."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
@@ -74,19 +74,23 @@ class ChosenTimes:
     """The chosen seconds of one task's timing; a period without one owes nothing.
 
     Windows may overlap, so chosen seconds need not come in the order of their nominal times; a window's bounds say
-    which periods can hold the answer.
+    which periods can hold the answer. Of hundreds of them the next search meets nearly all again, so what the last two
+    searches have decided is remembered.
     """
 
-    __slots__ = ("_first", "_last", "_timing")
+    __slots__ = ("_earlier", "_first", "_last", "_recent", "_timing")
 
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
         first, last = timing.window.bounds
         self._first, self._last = SECOND * first, SECOND * last
+        self._recent: dict[Instant, _Choice] = {}  # by nominal time
+        self._earlier: dict[Instant, _Choice] = {}
 
     def next(self, after: Instant) -> Instant | None:
         """Return the earliest chosen second strictly after, or when to ask again if it is many periods away."""
         best, patience = None, _AHEAD
+        self._begin_search()
         try:
             nominal = self._timing.schedule.next(_before(after, self._last))
             while best is None or nominal < _before(best, self._first):
@@ -104,6 +108,7 @@ class ChosenTimes:
     def latest(self, at: Instant, since: Instant) -> Instant | None:
         """Return the latest chosen second at or before, None if there is none since then."""
         best, patience = None, _BACK
+        self._begin_search()
         try:
             nominal = self._timing.schedule.previous(_before(at, self._first))
             while nominal > _before(best or since, self._last) and (best is not None or patience >= 0):
@@ -116,13 +121,24 @@ class ChosenTimes:
             return best
         return best
 
-    def _choose(self, nominal: Instant) -> tuple[Instant | None, int]:
+    def _begin_search(self) -> None:
+        self._earlier, self._recent = self._recent, {}
+
+    def _choose(self, nominal: Instant) -> "_Choice":
         """Return the chosen second of a period, and what finding it took."""
-        try:
-            decision = decide(self._timing, nominal)
-        except OutOfRangeError:
-            return None, 1
-        return decision.chosen_time, max(1, decision.attempts)
+        choice = self._recent.get(nominal) or self._earlier.get(nominal)
+        if choice is None:
+            try:
+                decision = decide(self._timing, nominal)
+            except OutOfRangeError:
+                choice = None, 1
+            else:
+                choice = decision.chosen_time, max(1, decision.attempts)
+        self._recent[nominal] = choice
+        return choice
+
+
+_Choice: TypeAlias = tuple[Instant | None, int]
 
 
 def _before(at: Instant, duration: timedelta) -> Instant:
