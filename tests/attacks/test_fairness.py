@@ -161,6 +161,27 @@ def test_an_edit_of_one_tenant_waits_for_a_part_of_the_costly_edits_of_another()
     live(story())
 
 
+def test_the_loop_has_a_turn_between_the_parts_that_are_computed_for_different_kronjobs() -> None:
+    async def story() -> None:
+        cluster = Tenants()
+        edit_costly(cluster, 12, salt=1)
+        replica = await Replica(cluster).lead()
+        most = 0
+
+        with counted(decide) as calls:
+            edit_costly(cluster, 12, salt=2)
+            for _ in range(1_000):
+                before = calls["decide"]
+                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+                most = max(most, calls["decide"] - before)
+
+        assert calls["decide"] > 12 * 960  # the periods of a window of sixteen hours, of each of them
+        assert most < 600  # a part is 140; an edit, a status and the first look for some other statuses
+        await replica.stop()
+
+    live(story())
+
+
 def test_a_burst_of_one_tenant_does_not_delay_the_job_of_another_tenant() -> None:
     async def story() -> None:
         cluster = Tenants()

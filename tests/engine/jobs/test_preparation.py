@@ -8,19 +8,24 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kron.decision.timing import Timing
 from kron.engine.jobs.preparation import still_valid
 from kron.errors import JobActiveError
+from kron.rules.due import ChosenTimes
 from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
 from tests.rules.test_period_queue import LINES
 
 MEANWHILE = ("nothing", "trigger", "suspend", "max_active")
+SUSPENDED = ("no", "by command", "by its file")
 
 
-async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, ahead: bool) -> Any:
+async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, suspended: str, ahead: bool) -> Any:
     """Let a host go from one definition to another, and return all that became of it."""
     world = World()
-    jobs = [work(old, deadline="20m"), work("0 * * * *", name="other")]
+    jobs = [work(old, deadline="20m", suspend=suspended == "by its file"), work("0 * * * *", name="other")]
     await world.begin(*jobs)
+    if suspended == "by command":
+        await world.suspend("a")
     world.runner.lasts = 7 * SECOND
     await world.clock.advance(before * SECOND)
     changed = [work(new, deadline="20m"), jobs[1], work(old, name="more")]
@@ -49,15 +54,20 @@ async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, a
     st.integers(0, 4 * 3600),
     st.sampled_from([0, 1, 2, 30, 60, 600]),
     st.sampled_from(MEANWHILE),
+    st.sampled_from(SUSPENDED),
 )
-@example("0 * * * *", "* * * * *", 10, 60, "nothing")
-@example("0 * * * * @win(after,1h)", "0 * * * * @win(around,1h)", 3600, 60, "nothing")
-@example("* * * * * @win(after,30m)", "*/5 * * * * @win(around,2h)", 4000, 2, "trigger")
+@example("0 * * * *", "* * * * *", 10, 60, "nothing", "no")
+@example("0 * * * * @win(after,1h)", "0 * * * * @win(around,1h)", 3600, 60, "nothing", "no")
+@example("* * * * * @win(after,30m)", "*/5 * * * * @win(around,2h)", 4000, 2, "trigger", "no")
+@example("* * * * * @win(after,30m)", "*/5 * * * * @win(around,2h)", 4000, 30, "nothing", "by command")
+@example("*/3 * * * * @win(after,30m)", "0 0 * * *", 4000, 60, "nothing", "by its file")
 def test_a_declaration_is_the_same_with_and_without(
-    old: str, new: str, before: int, after: int, meanwhile: str
+    old: str, new: str, before: int, after: int, meanwhile: str, suspended: str
 ) -> None:
     def lived_through(*, ahead: bool) -> Any:
-        return asyncio.run(live(old, new, before=before, after=after, meanwhile=meanwhile, ahead=ahead))
+        return asyncio.run(
+            live(old, new, before=before, after=after, meanwhile=meanwhile, suspended=suspended, ahead=ahead)
+        )
 
     assert lived_through(ahead=True) == lived_through(ahead=False)
 
@@ -87,10 +97,32 @@ def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
     lived(story)
 
 
-def test_of_a_job_that_is_held_nothing_is_said_beforehand() -> None:
+def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_comes() -> None:
     async def story(world: World) -> None:
-        await world.begin(work(), work(name="b", suspend=True))
+        old = "0 * * * * @win(after,50m)"
+        await world.begin(work(old), work(old, name="b", suspend=True))
         await world.suspend("a")
-        assert await world.prepare(work("5 * * * *"), work("5 * * * *", name="b")) == {}
+        await world.clock.advance(5 * HOUR + MINUTE)  # in the middle of a window
+        first = {name: ChosenTimes(Timing.parse(old, identity=name)).next(world.clock.now()) for name in "ab"}
+        prepared = await world.prepare(work("0 0 1 1 *"), work("0 0 1 1 *", name="b", suspend=True))
+        for name, came in first.items():
+            assert came is not None
+            assert came < world.clock.now() + 50 * MINUTE
+            assert name in still_valid(world.book, prepared, came - SECOND)
+            assert name not in still_valid(world.book, prepared, came)
+
+    lived(story)
+
+
+def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_else_waits() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("* * * * *", concurrency="replace"))
+        world.runner.lasts, world.runner.heeds = HOUR, False
+        await world.clock.advance(3 * MINUTE)
+        assert world.book.jobs["a"].queue
+        prepared = await world.prepare(work("0 0 1 1 *", concurrency="replace"))
+        assert still_valid(world.book, prepared, world.clock.now()) == prepared
+        await world.clock.advance(MINUTE)
+        assert still_valid(world.book, prepared, world.clock.now()) == {}
 
     lived(story)

@@ -49,7 +49,7 @@ class Replica:
         self.leads = True
         self.world = World(self.clock.now)
         self._stream = io.StringIO()
-        self._reign: LeaderSession | None = None
+        self.session: LeaderSession | None = None
         self._armed: Instant | None = None
 
     async def sync(self) -> None:
@@ -75,8 +75,8 @@ class Replica:
             "life",
             self._see_again,
         )
-        self._reign = LeaderSession(realm)
-        await self._reign.start(self._armed)
+        self.session = LeaderSession(realm)
+        await self.session.start(self._armed)
         await self.clock.advance(timedelta())
         return self
 
@@ -85,15 +85,15 @@ class Replica:
 
     async def stop(self) -> None:
         """End the reign; what is under way is finished."""
-        assert self._reign is not None
-        reign, self._reign = self._reign, None
-        await reign.stop()
+        assert self.session is not None
+        session, self.session = self.session, None
+        await session.stop()
 
     async def crash(self) -> None:
         """Be gone, without another word to the cluster."""
         self.leads = False
         self.cluster.hide(self.world)
-        if self._reign is not None:
+        if self.session is not None:
             await self.stop()
 
     def lines(self, event: str) -> list[dict[str, Any]]:

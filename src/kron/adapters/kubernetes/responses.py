@@ -6,7 +6,7 @@ import random
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any
@@ -64,11 +64,29 @@ Parts = Generator[None, None, Any]
 """Work in parts, each of which takes some milliseconds; it returns what it has found."""
 
 
+class LoopShare:
+    """Lets long calculations use half of the loop's time: one part at a time, and then the loop is free for as long."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic, pause: Sleep = sleep) -> None:
+        self._monotonic, self._pause = monotonic, pause
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def part(self) -> AsyncIterator[None]:
+        """Wait for the turn of this part, and behind it for as long as it took."""
+        async with self._turn:
+            began = self._monotonic()
+            try:
+                yield
+            finally:
+                await self._pause(self._monotonic() - began)
+
+
 class JsonReader:
     """Reads one long text at a time; after each part of it the loop is free for as long as that part took."""
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic, pause: Sleep = sleep) -> None:
-        self._monotonic, self._pause = monotonic, pause
+        self._share = LoopShare(monotonic, pause)
         self._turn = asyncio.Lock()
 
     async def read(self, text: bytes, level: int) -> Any:
@@ -78,13 +96,11 @@ class JsonReader:
         async with self._turn:
             parts = read_in_parts(text, level)
             while True:
-                began = self._monotonic()
-                try:
-                    next(parts)
-                except StopIteration as end:
-                    return end.value
-                finally:
-                    await self._pause(self._monotonic() - began)
+                async with self._share.part():
+                    try:
+                        next(parts)
+                    except StopIteration as end:
+                        return end.value
 
 
 def decode_json(text: bytes, level: int = 3) -> Any:

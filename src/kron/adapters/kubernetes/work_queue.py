@@ -67,7 +67,7 @@ class FairQueue(Generic[_Item]):
         return found
 
     def rotate(self, namespace: str) -> None:
-        """Let the other namespaces come before this one; its items keep their order."""
+        """Move a namespace behind the others; its items keep their order."""
         self._queues.move_to_end(namespace)
 
     def shorten(self) -> None:

@@ -1,7 +1,7 @@
 """prepare_jobs(…): compute the slow part of a declaration before it is applied.
 
 What comes first under a new definition, and what the old one leaves behind, hardly ever changes within seconds. So
-it is computed while everything else goes on, in a thread, and used if it still holds when the jobs are declared.
+it is computed while everything else goes on, and used if it still holds when the jobs are declared.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kron.decision.timing import Timing
-from kron.engine.jobs.job_state import JobState
+from kron.engine.jobs.job_state import JobState, PendingItem
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.errors import CronCalculationError
 from kron.instant import SECOND, Instant
@@ -19,8 +19,28 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
 from kron.rules.outage import ClosedPeriods, Outage
 from kron.rules.override import DefinitionChange, compare_definition, redefine_in_parts
-from kron.rules.periods import NO_PERIODS, HandledPeriods
+from kron.rules.periods import NO_PERIODS, HandledPeriods, PeriodQueue
 from kron.rules.verdict import Reason
+
+
+class _Basis(NamedTuple):
+    """What a preparation is computed from: if it is another one now, the result holds no longer."""
+
+    record: JobRecord | None
+    job: JobState | None
+    queue: tuple[PendingItem, ...]
+    handled: HandledPeriods
+
+    @classmethod
+    def of(cls, book: PeriodPlanner, identity: str) -> "_Basis":
+        """Return that of a job as it is declared now."""
+        record, job = book.record(identity), book.jobs.get(identity)
+        return cls(record, None, (), NO_PERIODS) if job is None else cls(record, job, job.queue, job.handled)
+
+    def is_same(self, other: "_Basis") -> bool:
+        """Whether nothing has happened to the job between the two."""
+        is_same = self.record is other.record and self.job is other.job and self.handled is other.handled
+        return is_same and self.queue == other.queue
 
 
 class PreparedJob(NamedTuple):
@@ -29,16 +49,15 @@ class PreparedJob(NamedTuple):
     identity: str
     job: JobState | None  # None: it is removed
     closings: Sequence[ClosedPeriods]
-    record: JobRecord | None  # as it was remembered then
+    basis: _Basis
     until: Instant | None  # when a period begins, or comes; None: never
 
     def holds(self, book: PeriodPlanner, now: Instant) -> bool:
         """Whether nothing has happened to the job since, and time has brought nothing."""
-        identity = self.identity
-        if book.record(identity) is not self.record or (self.until is not None and self.until <= now):
+        if not self.basis.is_same(_Basis.of(book, self.identity)) or (self.until is not None and self.until <= now):
             return False
-        before = book.jobs.get(identity)
-        return before is None or (not before.queue and (before.at is None or before.at > now))
+        before = self.basis.job
+        return before is None or before.at is None or before.at > now
 
 
 def prepare_jobs(
@@ -68,28 +87,33 @@ def prepare_in_parts(
             if change is DefinitionChange.SAME:  # its file could not be read until now
                 with suppress(Exception):  # the declaration meets it again, and sets the job aside
                     found[work.identity] = yield from _prepare_return(book, work, record, now, handled)
-        elif is_new or (record is not None and _can_be_said(book, record, work)):
+        elif is_new or change is not DefinitionChange.SAME:
             with suppress(Exception):
                 found[work.identity] = yield from _prepare(book, work, None if is_new else record, now, handled)
     for identity in leaving if book.is_armed else ():
         record = book.record(identity)
-        if record is not None and record.is_declared and not record.is_suspended and identity in book.jobs:
+        if record is not None and record.is_declared and identity in book.jobs:
             with suppress(Exception):
                 found[identity] = yield from _prepare_removal(book, record, now, _known(handled, identity))
     return found
 
 
 def _prepare_removal(book: PeriodPlanner, record: JobRecord, now: Instant, known: HandledPeriods) -> Parts[PreparedJob]:
-    before = book.work(record)
+    basis, before = _Basis.of(book, record.identity), book.work(record)
+    until = _earliest(*_beginnings(before.timing, None, now), (yield from _first_held(book, record, now, known)))
     closings = yield from closings_in_parts(book, before, record, None, now, known)
-    return PreparedJob(record.identity, None, closings, record, _earliest(*_beginnings(before.timing, None, now)))
+    return PreparedJob(record.identity, None, closings, basis, until)
 
 
-def _can_be_said(book: PeriodPlanner, record: JobRecord, work: JobSpec) -> bool:
-    """Whether it changes, and what happens to it is seen: periods of a job that is held pass without a trace."""
-    if compare_definition(_key(record), work.definition_key) is DefinitionChange.SAME or record.is_suspended:
-        return False
-    return not book.work(record).policy.suspend
+def _first_held(book: PeriodPlanner, record: JobRecord, now: Instant, known: HandledPeriods) -> Parts[Instant | None]:
+    """Return when the next period of a suspended job comes: nothing else shows that it has."""
+    before = book.work(record)
+    if before.timing is None or not (record.is_suspended or before.policy.suspend):
+        return None
+    coming = PeriodQueue(before.timing, now, known.under(before.timing.schedule))
+    while not coming.advance(Effort(AT_ONCE)):
+        yield AT_ONCE
+    return coming.next_time()
 
 
 def change_of(book: PeriodPlanner, record: JobRecord | None, work: JobSpec) -> DefinitionChange:
@@ -114,18 +138,19 @@ def _prepare(
     now: Instant,
     handled: Mapping[str, Collection[Instant] | HandledPeriods],
 ) -> Parts[PreparedJob]:
-    known = _known(handled, work.identity)
+    basis, known = _Basis.of(book, work.identity), _known(handled, work.identity)
     served = owned_after(now, book.host.contract.first_minute) if record is None else now
     job = JobState(work, JobRecord(work.identity, work.name, work.definition_key, now, served), known)
     job.at = yield from _next_look(job, now)
     if record is None:
-        return PreparedJob(work.identity, job, (), book.record(work.identity), job.at)
+        return PreparedJob(work.identity, job, (), basis, job.at)
     before = book.work(record)
     if change_of(book, record, work) is DefinitionChange.SETTINGS:
-        return PreparedJob(work.identity, job, (), record, None)
-    until = _earliest(job.at, *_beginnings(before.timing, work.timing, now))
+        return PreparedJob(work.identity, job, (), basis, None)
+    held = yield from _first_held(book, record, now, known)
+    until = _earliest(job.at, held, *_beginnings(before.timing, work.timing, now))
     closings = yield from closings_in_parts(book, before, record, work, now, known)
-    return PreparedJob(work.identity, job, closings, record, until)
+    return PreparedJob(work.identity, job, closings, basis, until)
 
 
 def _known(handled: Mapping[str, Collection[Instant] | HandledPeriods], identity: str) -> HandledPeriods:
@@ -140,9 +165,10 @@ def _prepare_return(
     now: Instant,
     handled: Mapping[str, Collection[Instant] | HandledPeriods],
 ) -> Parts[PreparedJob]:
+    basis = _Basis.of(book, work.identity)
     job = JobState(work, record, _known(handled, work.identity))
     job.at = yield from _next_look(job, now)
-    return PreparedJob(work.identity, job, (), book.record(work.identity), job.at)
+    return PreparedJob(work.identity, job, (), basis, job.at)
 
 
 def _next_look(job: JobState, now: Instant) -> Parts[Instant | None]:

@@ -42,6 +42,7 @@ class Account:
     entries: tuple[PeriodStatus, ...]
     succeeded_at: Instant | None = None
     trouble: CreateFailure | None = None
+    generation: int = 0  # of the spec that is declared; a later one may wait for its turn
     said: bytes = b""  # the hash of its periods as a status was last seen to list them
     owes: bool = False  # whether something is to be written before another Job is created
     is_refused: bool = False  # whether its status could not be written when that was last tried

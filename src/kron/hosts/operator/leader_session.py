@@ -10,13 +10,14 @@ from typing import NamedTuple, Protocol
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.resources import JOBS
+from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import PreparedJob, still_valid
+from kron.engine.jobs.preparation import PreparedJob
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
@@ -40,7 +41,7 @@ from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 
-_TOGETHER = 16  # KronJobs that are declared before the loop has another turn
+_FIRST_TOGETHER = 16  # KronJobs that a new leader declares before the loop has another turn
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 
 
@@ -94,7 +95,8 @@ class LeaderSession:
         )
         self.book = PeriodPlanner(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
         self._adoption = Adoption(realm.world, self.book, self._maker, realm.clock, self._fenced_job)
-        self._picture = Picture(realm.world, self.book)
+        self._share = LoopShare(realm.clock.monotonic)
+        self._picture = Picture(realm.world, self.book, self._share)
         desk = Desk(
             realm.api,
             realm.world,
@@ -111,7 +113,7 @@ class LeaderSession:
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
         self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
         self.book.on_aside = self._on_aside
-        self._changes = SpecChanges(self.book, self._spec, self._handled, now)
+        self._changes = SpecChanges(self.book, self._declared, self._handled, now)
         self._changing: asyncio.Task[None] | None = None
 
     # --- its life -----------------------------------------------------------------------------------------------------
@@ -128,9 +130,10 @@ class LeaderSession:
                 for _ in self._add(identity):
                     await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
             self._writer.mark(identity)
-            if number % _TOGETHER == 0:
+            if number % _FIRST_TOGETHER == 0:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         self._engine.arm(armed)
+        self._take_changes()
 
     async def stop(self) -> None:
         """Start nothing any more, and finish the writes that are under way."""
@@ -184,7 +187,11 @@ class LeaderSession:
             if before.generation == after.generation and before.job_spec is after.job_spec:
                 return  # nothing but the status may have changed
         self._changes.add(identity, before)
-        if self._changing is None or self._changing.done():
+        self._take_changes()
+
+    def _take_changes(self) -> None:
+        """Declare what has changed, once everything is declared for the first time."""
+        if self._engine.is_running and (self._changing is None or self._changing.done()):
             self._changing = asyncio.get_running_loop().create_task(self._change())
 
     def on_job(self, before: ChildJob | None, after: ChildJob | None) -> None:
@@ -243,9 +250,11 @@ class LeaderSession:
     async def _change(self) -> None:
         """Tell the engine what has changed, some KronJobs at a time, until nothing has."""
         while self._changes:
+            ready = list[SpecChange]()
             with self._realm.clock.busy():
-                while not (ready := self._changes.take_ready()):
-                    await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+                while not ready:
+                    async with self._share.part():
+                        ready = self._changes.take_ready()
             for change in ready:
                 with self._fenced(change.identity, self._realm.clock.now()):
                     await self._adoption.meet(change.identity)
@@ -256,25 +265,19 @@ class LeaderSession:
                     with self._fenced(change.identity, self._realm.clock.now()):
                         await self._engine.apply(partial(self._declaration, [change]))
             for change in ready:
-                self._writer.mark(change.identity)
-            if self._changes:
-                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+                if not self._changes.is_waiting(change):
+                    self._writer.mark(change.identity)
 
     def _declaration(self, changes: Sequence[SpecChange], now: Instant) -> JobDeclaration:
         works, leaving, prepared = list[JobSpec](), list[str](), dict[str, PreparedJob]()
         for change in changes:
             with self._fenced(change.identity, now):
-                if self._changes.still_holds(change, now):
+                if self._changes.confirm(change, now):
                     self._take_change(change.identity, change.before, works, leaving, now)
                     if change.prepared is not None:
                         prepared[change.identity] = change.prepared
         handled = self._handled([*leaving, *(work.identity for work in works)])
-        valid = {
-            identity: each
-            for identity, each in still_valid(self.book, prepared, now).items()
-            if each.job is None or any(each.job.work is work for work in works)
-        }
-        return JobDeclaration(self.book, works, now, handled, valid, leaving=leaving)
+        return JobDeclaration(self.book, works, now, handled, prepared, leaving=leaving)
 
     def _handled(self, identities: Iterable[str]) -> dict[str, HandledPeriods]:
         accounts = ((identity, self._accounts.of(identity)) for identity in identities)
@@ -284,9 +287,10 @@ class LeaderSession:
         namespace, _, name = identity.partition("/")
         return self._realm.world.kronjobs.get((namespace, name))
 
-    def _spec(self, identity: str) -> JobSpec | None:
-        seen = self._seen(identity)
-        return None if seen is None else seen.job_spec
+    def _declared(self, identity: str) -> KronJobSnapshot | None:
+        """Return a KronJob as it is now, None if it is gone, or is another one than was declared."""
+        seen, account = self._seen(identity), self._accounts.of(identity)
+        return seen if seen is not None and account is not None and account.uid == seen.uid else None
 
     def _take_change(
         self, identity: str, before: KronJobSnapshot | None, works: list[JobSpec], leaving: list[str], now: Instant
@@ -303,6 +307,7 @@ class LeaderSession:
             for _ in self._add(identity):
                 """At once: what is declared together is declared in one turn."""
             return
+        account.generation = seen.generation
         if self._accounts.redefine(seen, now):
             self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
         self._tell_changes(before, seen)
@@ -325,6 +330,7 @@ class LeaderSession:
         if (seen := self._seen(identity)) is None or seen.uid != account.uid or self._accounts.of(identity) is not None:
             return
         now = self._realm.clock.now()
+        account.generation = seen.generation
         self._accounts.put(identity, account)
         self._tell_changes(None, seen)
         self.book.update({} if seen.job_spec is None else {identity: self._job(seen, account)}, (), now)

@@ -1,7 +1,6 @@
 """Picture: what a status is to say of a KronJob, from what was seen, what is remembered and what comes."""
 
-import asyncio
-
+from kron.adapters.kubernetes.responses import LoopShare
 from kron.decision.decision import Decision
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.hosts.operator.accounts import Account
@@ -16,8 +15,8 @@ from kron.rules.periods import PeriodQueue
 class Picture:
     """Draws it; nothing is changed. What was searched for one status is not searched again for the next."""
 
-    def __init__(self, world: World, book: PeriodPlanner) -> None:
-        self._world, self._book = world, book
+    def __init__(self, world: World, book: PeriodPlanner, share: LoopShare) -> None:
+        self._world, self._book, self._share = world, book, share
         self._searches: dict[str, tuple[PeriodQueue, NextRun]] = {}  # by identity: from what on, and how far
 
     def standing(self, seen: KronJobSnapshot, account: Account) -> KronJobStatus:
@@ -25,7 +24,7 @@ class Picture:
         coming, is_beyond = self._coming(seen)
         active = sorted((job for job in self._world.jobs_of(seen) if job.is_active), key=lambda job: job.name)
         return KronJobStatus(
-            seen.generation,
+            account.generation,
             account.definition_hash,
             account.defined_at,
             account.entries,
@@ -39,9 +38,13 @@ class Picture:
         )
 
     async def look_ahead(self, identity: str) -> None:
-        """Find the next period that has a chosen second, in parts; the loop has a turn between them."""
-        while not self._advance(identity, Effort()):
-            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        """Find the next period that has a chosen second, in parts; the loop has a turn between any two of them."""
+        if self._advance(identity, Effort(AT_ONCE)):
+            return
+        is_found = False
+        while not is_found:
+            async with self._share.part():
+                is_found = self._advance(identity, Effort())
 
     def _advance(self, identity: str, effort: Effort) -> bool:
         """Look on; return whether all is known that a status says of the next period."""

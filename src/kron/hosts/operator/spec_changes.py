@@ -1,36 +1,35 @@
 """SpecChanges: KronJobs whose spec has changed; computes the slow part of their declaration in turns of the loop."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from kron.adapters.kubernetes.work_queue import FairQueue
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, prepare_in_parts
 from kron.instant import Instant
 from kron.kronjob.snapshot import KronJobSnapshot
-from kron.rules.effort import Effort, Ongoing
+from kron.rules.effort import PART, Effort, Ongoing
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 
 _TOGETHER = 16  # KronJobs that are declared in one turn of the loop
-_TRIES = 3  # for what a beginning period outdates before it is declared; then it is computed while it is declared
+_TRIES = 3  # preparations that a period may outdate; after that the declaration computes it, in one turn of the loop
 
 
+@dataclass(slots=True, eq=False)
 class SpecChange:
-    """One KronJob that is to be declared again."""
+    """A KronJob whose change the engine has not taken yet."""
 
-    __slots__ = ("before", "computing", "identity", "prepared", "spec", "tries_left")
-
-    def __init__(self, identity: str, before: KronJobSnapshot | None) -> None:
-        self.identity = identity
-        self.before = before  # as it was declared, None: it was not there
-        self.spec: JobSpec | None = None  # what is computed for; None: it is invalid, or gone
-        self.computing: Ongoing[Mapping[str, PreparedJob]] | None = None
-        self.prepared: PreparedJob | None = None
-        self.tries_left = _TRIES
+    identity: str
+    before: KronJobSnapshot | None  # as the cache had it before the first change that waits; None: it was not there
+    spec: JobSpec | None = None  # what is prepared; None: the KronJob is invalid, or gone
+    preparation: Ongoing[Mapping[str, PreparedJob]] | None = None
+    prepared: PreparedJob | None = None
+    tries_left: int = _TRIES
 
     def restart(self) -> None:
-        """Forget what was computed."""
-        self.computing = self.prepared = None
+        """Forget what was prepared."""
+        self.preparation = self.prepared = None
 
     @property
     def namespace(self) -> str:
@@ -39,21 +38,22 @@ class SpecChange:
 
 
 class SpecChanges:
-    """Namespaces take turns. Within a namespace one change is computed after the other, so that each is done soon.
+    """Queue of changed KronJobs, owned by the LeaderSession. Until a change is taken, the old definition is in force.
 
-    A KronJob that is edited while its change waits is computed again behind the others of its namespace. Until its
-    change is taken, its old definition is in force.
+    Namespaces take turns. Within a namespace one change is prepared after the other, so that each is done soon. A
+    KronJob that is edited while its change waits is prepared again, behind the others of its namespace: if it is edited
+    more often than a preparation takes, its changes wait until the edits end.
     """
 
     def __init__(
         self,
         planner: PeriodPlanner,
-        spec_of: Callable[[str], JobSpec | None],
-        handled_of: Callable[[Iterable[str]], Mapping[str, Collection[Instant] | HandledPeriods]],
+        declared: Callable[[str], KronJobSnapshot | None],
+        handled: Callable[[Iterable[str]], Mapping[str, Collection[Instant] | HandledPeriods]],
         now: Callable[[], Instant],
     ) -> None:
-        """`spec_of` returns the present spec of an identity, `handled_of` the periods that have an outcome."""
-        self._planner, self._spec_of, self._handled_of, self._now = planner, spec_of, handled_of, now
+        """`declared` returns a KronJob as it is now if it is one that is declared, `handled` what has an outcome."""
+        self._planner, self._declared, self._handled, self._now = planner, declared, handled, now
         self._waiting: FairQueue[SpecChange] = FairQueue()
 
     def __len__(self) -> int:
@@ -62,55 +62,75 @@ class SpecChanges:
     def add(self, identity: str, before: KronJobSnapshot | None) -> None:
         """Let a changed KronJob wait for its turn; one that waits already keeps its place."""
         change = SpecChange(identity, before)
-        if self._waiting.get(change.namespace, identity) is None:
+        if not self.is_waiting(change):
             self._waiting.put(change.namespace, identity, change)
 
+    def is_waiting(self, change: SpecChange) -> bool:
+        """Whether a change of this KronJob waits, this one or another."""
+        return self._waiting.get(change.namespace, change.identity) is not None
+
     def take_ready(self) -> list[SpecChange]:
-        """Compute for one turn of the loop; return the changes that can be declared now."""
+        """Return the changes that can be declared now, after preparing for one turn of the loop."""
         effort, ready = Effort(), list[SpecChange]()
         while len(ready) < _TOGETHER and not effort.is_spent and (namespace := self._waiting.next()) is not None:
-            change = self._waiting.first(namespace)
-            is_done = self._advance(change, effort)
-            if not is_done and change.computing is not None:
-                self._waiting.rotate(namespace)
+            change, had_all = self._waiting.first(namespace), effort.left == PART
+            try:
+                is_ready = self._prepare(change, effort)
+            except Exception:  # its declaration meets the error again, and sets this KronJob aside
+                change.restart()
+                change.tries_left, is_ready = 0, True
+            if not is_ready and change.preparation is not None:
+                if had_all:  # else it goes first in the next turn: it has had the rest of another's
+                    self._waiting.rotate(namespace)
                 continue
             self._waiting.take(namespace)
-            if is_done:
-                ready.append(change)
-            else:
+            if not is_ready:
                 self._waiting.put(namespace, change.identity, change)
+                continue
+            ready.append(change)
+            if not change.tries_left:
+                break  # what it costs is part of this turn
         return ready
 
-    def _advance(self, change: SpecChange, effort: Effort) -> bool:
-        """Return whether a change is ready. If it has to be computed again, nothing of it is left."""
-        spec = self._spec_of(change.identity)
-        if change.computing is None:
+    def confirm(self, change: SpecChange, now: Instant) -> bool:
+        """Return whether a change that was ready may be declared now; if not, it waits again."""
+        if self._waiting.get(change.namespace, change.identity) is change:
+            return False
+        if change.spec is self._spec(change.identity) and self._check(change, now):
+            return True
+        change.restart()
+        self._waiting.put(change.namespace, change.identity, change)  # in place of a later one, whose `before` is later
+        return False
+
+    def _spec(self, identity: str) -> JobSpec | None:
+        kronjob = self._declared(identity)
+        return None if kronjob is None else kronjob.job_spec
+
+    def _prepare(self, change: SpecChange, effort: Effort) -> bool:
+        """Return whether a change is ready; if it is not and has no preparation, it begins again."""
+        identity, kronjob = change.identity, self._declared(change.identity)
+        spec = None if kronjob is None else kronjob.job_spec
+        if change.preparation is None:
             change.spec = spec
-            if change.identity not in self._planner.jobs or not change.tries_left:
+            if kronjob is None or identity not in self._planner.jobs or not change.tries_left:
                 return True
-            specs, leaving = ([], [change.identity]) if spec is None else ([spec], [])
-            handled = self._handled_of([change.identity])
-            change.computing = Ongoing(prepare_in_parts(self._planner, specs, self._now(), handled, leaving))
+            specs, leaving = ([], [identity]) if spec is None else ([spec], [])
+            handled = self._handled([identity])
+            change.preparation = Ongoing(prepare_in_parts(self._planner, specs, self._now(), handled, leaving))
         elif change.spec is not spec:
             change.restart()
+            change.tries_left = _TRIES
             return False
-        prepared = change.computing.advance(effort)
+        prepared = change.preparation.advance(effort)
         if prepared is None:
             return False
-        change.computing, change.prepared = None, prepared.get(change.identity)
-        return self._is_valid(change, self._now())
+        change.preparation, change.prepared = None, prepared.get(identity)
+        return self._check(change, self._now())
 
-    def _is_valid(self, change: SpecChange, now: Instant) -> bool:
+    def _check(self, change: SpecChange, now: Instant) -> bool:
+        """Return whether what was prepared holds; if not, one more try is over."""
         if change.prepared is None or change.prepared.holds(self._planner, now):
             return True
         change.tries_left -= 1
         change.restart()
-        return False
-
-    def still_holds(self, change: SpecChange, now: Instant) -> bool:
-        """Return whether a ready change may be declared now; if not, it waits again."""
-        if change.spec is self._spec_of(change.identity) and self._is_valid(change, now):
-            return True
-        change.restart()
-        self._waiting.put(change.namespace, change.identity, change)  # also for an edit that waits since
         return False
