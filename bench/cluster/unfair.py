@@ -116,7 +116,7 @@ def _delete(plane: ControlPlane, documents: list[dict[str, Any]]) -> None:
 
 
 def _edits(plane: ControlPlane, namespace: str, edited: list[dict[str, Any]], number: int) -> dict[str, Any]:
-    """Return the orders for so many edits a second, by somebody with the right to edit in this namespace only."""
+    """Return the orders for so many edits a second, by a service account that may edit this namespace only."""
     about = {"name": "editor", "namespace": namespace}
     plane.admin.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about})
     rules = [{"apiGroups": ["kron.io"], "resources": ["kronjobs"], "verbs": ["get", "patch"]}]

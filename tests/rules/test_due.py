@@ -139,6 +139,17 @@ def test_a_search_decides_again_nothing_that_the_last_two_have_decided() -> None
     assert calls["decide"] < 10  # of some hundred periods that may hold the answers
 
 
+def test_a_task_whose_windows_hold_few_periods_remembers_none_of_them() -> None:
+    task = chosen_times("*/5 * * * * @win(around,2h)")
+
+    with counted(decide) as calls:
+        for _ in range(3):
+            task.next(NOON)
+
+    assert calls["decide"] % 3 == 0
+    assert calls["decide"] > 3 * 12
+
+
 @given(near_noon)
 def test_without_modifiers_the_chosen_seconds_are_the_occurrences(moment: Instant) -> None:
     due, schedule = chosen_times("*/20 * * * *"), Schedule("*/20 * * * *")

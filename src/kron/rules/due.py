@@ -12,6 +12,7 @@ from kron.instant import MICROSECOND, SECOND, ZERO, Instant
 # Constraints may rule out months of minutes, and a second that is drawn in vain costs five microseconds.
 _AHEAD = 20_000  # draws that a search ahead may take in vain; then it says when to ask again
 _BACK = 200_000  # draws that a search back may take in vain: two days of minutes with a window, months without
+_FEWEST_REMEMBERED, _MOST_REMEMBERED = 64, 2_000  # periods of one search: some 10 kB, and some 300 kB
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -75,7 +76,7 @@ class ChosenTimes:
 
     Windows may overlap, so chosen seconds need not come in the order of their nominal times; a window's bounds say
     which periods can hold the answer. Of hundreds of them the next search meets nearly all again, so what the last two
-    searches have decided is remembered.
+    searches have decided is remembered. Tasks with fewer have no need of it, and there may be very many of them.
     """
 
     __slots__ = ("_earlier", "_first", "_last", "_recent", "_timing")
@@ -103,6 +104,8 @@ class ChosenTimes:
                     return max(nominal + self._first, after + SECOND)
         except (CronCalculationError, OverflowError):  # the calendar ends
             return best
+        finally:
+            self._end_search()
         return best
 
     def latest(self, at: Instant, since: Instant) -> Instant | None:
@@ -119,10 +122,16 @@ class ChosenTimes:
                 nominal = self._timing.schedule.previous(nominal - MICROSECOND)
         except (CronCalculationError, OverflowError):  # the calendar begins
             return best
+        finally:
+            self._end_search()
         return best
 
     def _begin_search(self) -> None:
         self._earlier, self._recent = self._recent, {}
+
+    def _end_search(self) -> None:
+        if len(self._recent) < _FEWEST_REMEMBERED:
+            self._recent = {}
 
     def _choose(self, nominal: Instant) -> "_Choice":
         """Return the chosen second of a period, and what finding it took."""
@@ -134,7 +143,8 @@ class ChosenTimes:
                 choice = None, 1
             else:
                 choice = decision.chosen_time, max(1, decision.attempts)
-        self._recent[nominal] = choice
+        if len(self._recent) < _MOST_REMEMBERED:
+            self._recent[nominal] = choice
         return choice
 
 

@@ -6,7 +6,7 @@ from kron.adapters.kubernetes.responses import LoopShare
 
 
 def test_after_each_part_the_loop_is_free_for_as_long_as_it_took() -> None:
-    seconds, paused = iter([1.0, 1.5, 10.0, 12.0]), list[float]()
+    seconds, paused = iter([1.0, 1.25, 10.0, 10.5]), list[float]()
 
     async def pause(time: float) -> None:
         paused.append(time)
@@ -19,7 +19,22 @@ def test_after_each_part_the_loop_is_free_for_as_long_as_it_took() -> None:
 
     asyncio.run(story())
 
-    assert paused == [0.5, 2.0]
+    assert paused == [0.25, 0.5]
+
+
+def test_a_part_that_was_frozen_is_followed_by_a_short_pause() -> None:
+    seconds, paused = iter([0.0, 60.0]), list[float]()
+
+    async def pause(time: float) -> None:
+        paused.append(time)
+
+    async def story() -> None:
+        async with LoopShare(lambda: next(seconds), pause).part():
+            """What takes long."""
+
+    asyncio.run(story())
+
+    assert paused == [1.0]
 
 
 def test_parts_of_different_calculations_take_turns() -> None:

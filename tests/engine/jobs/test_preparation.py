@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kron.decision.timing import Timing
-from kron.engine.jobs.preparation import still_valid
+from kron.engine.jobs.declaration import jobs_needing_history
+from kron.engine.jobs.preparation import Basis, prepare_jobs, still_valid
 from kron.errors import JobActiveError
 from kron.rules.due import ChosenTimes
 from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
@@ -124,5 +125,39 @@ def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_el
         assert still_valid(world.book, prepared, world.clock.now()) == prepared
         await world.clock.advance(MINUTE)
         assert still_valid(world.book, prepared, world.clock.now()) == {}
+
+    lived(story)
+
+
+def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used() -> None:
+    async def story(world: World) -> None:
+        old, new = "0 * * * * @win(after,50m)", "0 * * * * @win(after,52m)"
+        await world.begin(work(old))
+        started = ChosenTimes(Timing.parse(old, identity="a")).next(world.clock.now() + MINUTE)
+        assert started is not None
+        await world.clock.advance(started - SECOND - world.clock.now())
+        asked = jobs_needing_history(world.book, [work(new)], world.clock.now())
+        bases = {identity: Basis.of(world.book, identity) for identity in asked}
+        now, handled = world.clock.now(), await world.store.handled(asked)
+
+        await world.clock.advance(2 * SECOND)  # the period starts while other jobs are prepared
+        prepared = prepare_jobs(world.book, [work(new)], now, handled, bases)
+
+        assert set(prepared) == {"a"}
+        assert still_valid(world.book, prepared, world.clock.now()) == {}
+
+    lived(story)
+
+
+def test_other_settings_of_a_job_that_was_set_aside_let_it_run_again() -> None:
+    async def story(world: World) -> None:
+        await world.begin(work("0 * * * *"))
+        world.book.set_aside("a", ValueError("a bug"))
+
+        changed = work("0 * * * *", command="other")
+        await world.declare(changed, prepared=await world.prepare(changed))
+        await world.clock.advance(HOUR + SECOND)
+
+        assert [f"{each.nominal:%H:%M}" for each in world.ledger.runs.values()] == ["12:00"]
 
     lived(story)

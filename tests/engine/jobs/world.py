@@ -17,7 +17,7 @@ from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needi
 from kron.engine.jobs.execution import Ending, Execution, Listener, Witness
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import PreparedJob, prepare_jobs, still_valid
+from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry, UnfinishedRun
 from kron.engine.loop import Engine
 from kron.errors import LedgerWriteError
@@ -215,9 +215,9 @@ class World:
 
     async def prepare(self, *works: JobSpec) -> Mapping[str, PreparedJob]:
         now = self.clock.now()
-        return prepare_jobs(
-            self.book, works, now, await self.store.handled(jobs_needing_history(self.book, works, now))
-        )
+        asked = jobs_needing_history(self.book, works, now)
+        bases = {identity: Basis.of(self.book, identity) for identity in asked}
+        return prepare_jobs(self.book, works, now, await self.store.handled(asked), bases)
 
     async def crash(self, down: timedelta = timedelta()) -> None:
         await self.engine.crash()

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any
 
 from kron.decision.decide import decide
+from kron.decision.timing import Timing
 from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
+from kron.instant import Instant, parse_instant
 from kron.rules.periods import HandledPeriods
 from tests.attacks.documents import RARELY_ALLOWED
 from tests.attacks.turns import longest_turn
 from tests.calls import counted
-from tests.hosts.operator.replica import MINUTE, SECOND, Replica, at_noon, live
+from tests.hosts.operator.replica import MINUTE, NOON, SECOND, Replica, at_noon, live
 
 DAY = timedelta(days=1)
 LONGEST_TURN = 0.5  # seconds of processor time; a fifth of it on a machine that is neither slow nor busy
@@ -211,6 +214,59 @@ def test_a_change_that_periods_outdate_again_and_again_is_ready_after_three_trie
 
         assert [(each.identity, each.prepared, each.tries_left) for each in ready] == [("ns/a", None, 0)]
         assert calls["decide"] > 3 * 960  # the periods of a window, three times
+        await replica.stop()
+
+    live(story())
+
+
+def test_an_edit_while_a_job_is_created_does_not_own_its_period_again() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        spec: dict[str, Any] = {"window": {"duration": "40m"}, "policy": {"concurrency": "replace"}}
+        cluster.kronjob(seed={"salt": "x"}, **spec)
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        chosen = parse_instant(cluster.status()["nextChosenTime"])
+        cluster.takes["jobs"] = 5 * SECOND
+        await cluster.clock.advance(chosen + SECOND - cluster.clock.now())
+
+        cluster.kronjob(seed={"salt": later_salt(chosen)}, **spec)
+        await cluster.clock.advance(10 * SECOND)
+
+        assert cluster.outcomes() == [("12:00", "executed", "")]
+        assert cluster.status()["nextPeriodID"] == "2026-03-02T13:00:00Z"
+        await replica.stop()
+
+    live(story())
+
+
+def later_salt(chosen: Instant) -> str:
+    """Return a salt that chooses a later second of the period of noon."""
+    timing = Timing.from_dict({"schedule": "0 * * * *", "window": {"duration": "40m"}}, identity="ns/a")
+    salts = (replace(timing, seed=replace(timing.seed, salt=f"s{number}")) for number in count())
+    found = ((each.seed.salt, decide(each, NOON).chosen_time) for each in salts)
+    return next(salt for salt, at in found if at is not None and at > chosen + MINUTE)
+
+
+def test_a_status_does_not_say_of_the_old_generation_what_the_new_one_says() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob(**costly(1))
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(SECOND)
+        session = replica.session
+        assert session is not None
+        written = set[tuple[int, str]]()
+
+        cluster.kronjob(**costly(2, suspend=True))
+        await until(lambda: (seen := session._declared("ns/a")) is not None and seen.generation == 2)
+        session._writer.mark("ns/a")  # as the end of a Job does
+        while cluster.status()["observedGeneration"] == 1:
+            written.add((1, cluster.conditions()["Ready"][1]))
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+
+        assert "Suspended" not in {reason for _, reason in written}
+        assert cluster.conditions()["Ready"][1] == "Suspended"
         await replica.stop()
 
     live(story())

@@ -15,6 +15,7 @@ from kron.errors import ApiError, ApiRefusedError
 from kron.kronjob.spec_fields import MAX_SPEC_BYTES
 
 Sleep = Callable[[float], Awaitable[object]]
+_LONGEST_PAUSE = 1.0  # seconds after a part, which may have been frozen together with its process
 _MOST_ASKED = 60.0  # seconds that a server may ask for: more would outlast its trouble
 
 
@@ -79,7 +80,7 @@ class LoopShare:
             try:
                 yield
             finally:
-                await self._pause(self._monotonic() - began)
+                await self._pause(min(_LONGEST_PAUSE, self._monotonic() - began))
 
 
 class JsonReader:

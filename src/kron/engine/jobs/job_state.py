@@ -121,7 +121,8 @@ class JobState:
         if before is not None:
             self.armed, self.gap, self.handled = before.armed, before.gap, before.handled
             self.queue, self.active, self.retries = before.queue, before.active, before.retries
-            self.reached, self.coming, self.recovered = before.reached, before.coming, before.recovered
+            if before.coming is not None:  # else it was set aside, and is judged again from its record on
+                self.reached, self.coming, self.recovered = before.reached, before.coming, before.recovered
         self.at = None
         if lifted_at is not None:
             self.armed = lifted_at  # what came while it was held is late

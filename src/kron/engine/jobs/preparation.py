@@ -1,7 +1,7 @@
 """prepare_jobs(…): compute the slow part of a declaration before it is applied.
 
 What comes first under a new definition, and what the old one leaves behind, hardly ever changes within seconds. So
-it is computed while everything else goes on, and used if it still holds when the jobs are declared.
+it is computed while the host runs jobs, and used if it still holds when the jobs are declared.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,8 +23,8 @@ from kron.rules.periods import NO_PERIODS, HandledPeriods, PeriodQueue
 from kron.rules.verdict import Reason
 
 
-class _Basis(NamedTuple):
-    """What a preparation is computed from: if it is another one now, the result holds no longer."""
+class Basis(NamedTuple):
+    """What a preparation was computed from. It is discarded once one of these is another: something has happened."""
 
     record: JobRecord | None
     job: JobState | None
@@ -32,15 +32,18 @@ class _Basis(NamedTuple):
     handled: HandledPeriods
 
     @classmethod
-    def of(cls, book: PeriodPlanner, identity: str) -> "_Basis":
-        """Return that of a job as it is declared now."""
-        record, job = book.record(identity), book.jobs.get(identity)
+    def of(cls, planner: PeriodPlanner, identity: str) -> "Basis":
+        """Return the present one of a job."""
+        record, job = planner.record(identity), planner.jobs.get(identity)
         return cls(record, None, (), NO_PERIODS) if job is None else cls(record, job, job.queue, job.handled)
 
-    def is_same(self, other: "_Basis") -> bool:
+    def is_same(self, other: "Basis") -> bool:
         """Whether nothing has happened to the job between the two."""
         is_same = self.record is other.record and self.job is other.job and self.handled is other.handled
         return is_same and self.queue == other.queue
+
+
+_NO_BASES: Mapping[str, Basis] = {}
 
 
 class PreparedJob(NamedTuple):
@@ -49,12 +52,12 @@ class PreparedJob(NamedTuple):
     identity: str
     job: JobState | None  # None: it is removed
     closings: Sequence[ClosedPeriods]
-    basis: _Basis
-    until: Instant | None  # when a period begins, or comes; None: never
+    basis: Basis
+    until: Instant | None  # when a period begins or is due; None: never
 
     def holds(self, book: PeriodPlanner, now: Instant) -> bool:
         """Whether nothing has happened to the job since, and time has brought nothing."""
-        if not self.basis.is_same(_Basis.of(book, self.identity)) or (self.until is not None and self.until <= now):
+        if not self.basis.is_same(Basis.of(book, self.identity)) or (self.until is not None and self.until <= now):
             return False
         before = self.basis.job
         return before is None or before.at is None or before.at > now
@@ -65,9 +68,10 @@ def prepare_jobs(
     works: Sequence[JobSpec],
     now: Instant,
     handled: Mapping[str, Collection[Instant] | HandledPeriods],
+    bases: Mapping[str, Basis] = _NO_BASES,
 ) -> Mapping[str, PreparedJob]:
     """Return by identity what can be computed of jobs that are new or change; nothing is changed by it."""
-    return finish(prepare_in_parts(book, works, now, handled))
+    return finish(prepare_in_parts(book, works, now, handled, bases=bases))
 
 
 def prepare_in_parts(
@@ -76,38 +80,45 @@ def prepare_in_parts(
     now: Instant,
     handled: Mapping[str, Collection[Instant] | HandledPeriods],
     leaving: Collection[str] = (),
+    bases: Mapping[str, Basis] = _NO_BASES,
 ) -> Parts[Mapping[str, PreparedJob]]:
-    """Return the same, part by part; `leaving` are identities of jobs that are removed."""
+    """Return the same, part by part; `leaving` are identities of jobs that are removed.
+
+    If the ledger was asked for `handled`, `bases` are from before that: what happens while it answers, or while others
+    are prepared, is not in its answer.
+    """
     found: dict[str, PreparedJob] = {}
     for work in works if book.is_armed else ():  # before, nobody is kept from anything
-        record = book.record(work.identity)
+        basis = bases.get(work.identity) or Basis.of(book, work.identity)
+        record, known = basis.record, _known(handled, work.identity)
         change = compare_definition(_key(record), work.definition_key)
-        is_new = change is DefinitionChange.ADDED
-        if record is not None and record.is_declared and record.identity not in book.jobs:
+        if record is not None and record.is_declared and basis.job is None:
             if change is DefinitionChange.SAME:  # its file could not be read until now
                 with suppress(Exception):  # the declaration meets it again, and sets the job aside
-                    found[work.identity] = yield from _prepare_return(book, work, record, now, handled)
-        elif is_new or change is not DefinitionChange.SAME:
+                    found[work.identity] = yield from _prepare_return(work, record, basis, now, known)
+        elif change is not DefinitionChange.SAME:
             with suppress(Exception):
-                found[work.identity] = yield from _prepare(book, work, None if is_new else record, now, handled)
+                before = None if change is DefinitionChange.ADDED else record
+                found[work.identity] = yield from _prepare(book, work, before, basis, now, known)
     for identity in leaving if book.is_armed else ():
-        record = book.record(identity)
-        if record is not None and record.is_declared and identity in book.jobs:
+        basis = bases.get(identity) or Basis.of(book, identity)
+        if basis.record is not None and basis.record.is_declared and basis.job is not None:
             with suppress(Exception):
-                found[identity] = yield from _prepare_removal(book, record, now, _known(handled, identity))
+                found[identity] = yield from _prepare_removal(book, basis.record, basis, now, _known(handled, identity))
     return found
 
 
-def _prepare_removal(book: PeriodPlanner, record: JobRecord, now: Instant, known: HandledPeriods) -> Parts[PreparedJob]:
-    basis, before = _Basis.of(book, record.identity), book.work(record)
-    until = _earliest(*_beginnings(before.timing, None, now), (yield from _first_held(book, record, now, known)))
+def _prepare_removal(
+    book: PeriodPlanner, record: JobRecord, basis: Basis, now: Instant, known: HandledPeriods
+) -> Parts[PreparedJob]:
+    before = book.work(record)
+    until = _earliest(*_beginnings(before.timing, None, now), (yield from _next_suspended(before, record, now, known)))
     closings = yield from closings_in_parts(book, before, record, None, now, known)
     return PreparedJob(record.identity, None, closings, basis, until)
 
 
-def _first_held(book: PeriodPlanner, record: JobRecord, now: Instant, known: HandledPeriods) -> Parts[Instant | None]:
-    """Return when the next period of a suspended job comes: nothing else shows that it has."""
-    before = book.work(record)
+def _next_suspended(before: JobSpec, record: JobRecord, now: Instant, known: HandledPeriods) -> Parts[Instant | None]:
+    """Return when the next period of a suspended job is due: nothing else shows that it was."""
     if before.timing is None or not (record.is_suspended or before.policy.suspend):
         return None
     coming = PeriodQueue(before.timing, now, known.under(before.timing.schedule))
@@ -132,23 +143,18 @@ def _key(record: JobRecord | None) -> str | None:
 
 
 def _prepare(
-    book: PeriodPlanner,
-    work: JobSpec,
-    record: JobRecord | None,
-    now: Instant,
-    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+    book: PeriodPlanner, work: JobSpec, record: JobRecord | None, basis: Basis, now: Instant, known: HandledPeriods
 ) -> Parts[PreparedJob]:
-    basis, known = _Basis.of(book, work.identity), _known(handled, work.identity)
     served = owned_after(now, book.host.contract.first_minute) if record is None else now
     job = JobState(work, JobRecord(work.identity, work.name, work.definition_key, now, served), known)
+    if record is not None and change_of(book, record, work) is DefinitionChange.SETTINGS:
+        return PreparedJob(work.identity, job, (), basis, None)  # it goes on where the old one is
     job.at = yield from _next_look(job, now)
     if record is None:
         return PreparedJob(work.identity, job, (), basis, job.at)
     before = book.work(record)
-    if change_of(book, record, work) is DefinitionChange.SETTINGS:
-        return PreparedJob(work.identity, job, (), basis, None)
-    held = yield from _first_held(book, record, now, known)
-    until = _earliest(job.at, held, *_beginnings(before.timing, work.timing, now))
+    suspended = yield from _next_suspended(before, record, now, known)
+    until = _earliest(job.at, suspended, *_beginnings(before.timing, work.timing, now))
     closings = yield from closings_in_parts(book, before, record, work, now, known)
     return PreparedJob(work.identity, job, closings, basis, until)
 
@@ -159,14 +165,9 @@ def _known(handled: Mapping[str, Collection[Instant] | HandledPeriods], identity
 
 
 def _prepare_return(
-    book: PeriodPlanner,
-    work: JobSpec,
-    record: JobRecord,
-    now: Instant,
-    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+    work: JobSpec, record: JobRecord, basis: Basis, now: Instant, known: HandledPeriods
 ) -> Parts[PreparedJob]:
-    basis = _Basis.of(book, work.identity)
-    job = JobState(work, record, _known(handled, work.identity))
+    job = JobState(work, record, known)
     job.at = yield from _next_look(job, now)
     return PreparedJob(work.identity, job, (), basis, job.at)
 

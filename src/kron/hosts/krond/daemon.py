@@ -25,7 +25,7 @@ from kron.engine.jobs.execution import Chronicle
 from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import PreparedJob, prepare_in_parts, still_valid
+from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.engine.loop import Engine
@@ -226,11 +226,12 @@ class Daemon:
             return {}
         now = self.clock.now()
         asked = await asyncio.to_thread(jobs_needing_history, self.book, works, now)
+        bases = {identity: Basis.of(self.book, identity) for identity in asked}
         handled = await self.ledger.handled(asked)
         named = {work.identity for work in works}
         leaving = [identity for identity in self.book.jobs if identity not in named]
         with gc_frozen():
-            parts = prepare_in_parts(self.book, works, now, handled, leaving)
+            parts = prepare_in_parts(self.book, works, now, handled, leaving, bases)
             prepared = await asyncio.to_thread(finish, parts)
         works = [each.job.work for each in prepared.values() if each.job is not None]
         for start in range(0, len(works), _TEXTS):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
+from typing import NamedTuple
 
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.hosts.operator.world import PART, World
@@ -23,12 +24,25 @@ from kron.kronjob.period_status import (
     trim_periods,
     trimmed_before,
 )
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
 from kron.kronjob.spec_fields import json_bytes
 from kron.kronjob.status import CreateFailure, parse_status
 from kron.rules.override import DefinitionChange, compare_definition, is_closed
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Outcome
+
+
+class DeclaredSpec(NamedTuple):
+    """What a status says of the spec that the engine has."""
+
+    generation: int
+    is_suspended: bool
+    errors: str
+
+    @classmethod
+    def of(cls, seen: KronJobSnapshot) -> "DeclaredSpec":
+        """Return that of a KronJob as it is now."""
+        return cls(seen.generation, is_suspended(seen), seen.errors)
 
 
 @dataclass(slots=True)
@@ -42,7 +56,7 @@ class Account:
     entries: tuple[PeriodStatus, ...]
     succeeded_at: Instant | None = None
     trouble: CreateFailure | None = None
-    generation: int = 0  # of the spec that is declared; a later one may wait for its turn
+    declared: DeclaredSpec | None = None  # a later one may wait for its turn
     said: bytes = b""  # the hash of its periods as a status was last seen to list them
     owes: bool = False  # whether something is to be written before another Job is created
     is_refused: bool = False  # whether its status could not be written when that was last tried

@@ -22,7 +22,7 @@ from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
 from kron.errors.base import describe_exception
-from kron.hosts.operator.accounts import Account, Accounts, entry_of, horizon_of
+from kron.hosts.operator.accounts import Account, Accounts, DeclaredSpec, entry_of, horizon_of
 from kron.hosts.operator.error_boundary import ErrorBoundary, SetAsideCounter
 from kron.hosts.operator.log import ERROR, OperatorLog
 from kron.hosts.operator.maker import Adoption, Maker
@@ -280,8 +280,16 @@ class LeaderSession:
         return JobDeclaration(self.book, works, now, handled, prepared, leaving=leaving)
 
     def _handled(self, identities: Iterable[str]) -> dict[str, HandledPeriods]:
-        accounts = ((identity, self._accounts.of(identity)) for identity in identities)
-        return {identity: account.handled for identity, account in accounts if account is not None}
+        """Return the periods that have an outcome, or a Job that is being created: a definition must not own them."""
+        found = dict[str, HandledPeriods]()
+        for identity in identities:
+            account, job = self._accounts.of(identity), self.book.jobs.get(identity)
+            if account is not None:
+                handled, active = account.handled, () if job is None else job.active.values()
+                starting = {each.attempt.nominal for each in active if each.attempt.nominal is not None}
+                new = tuple((nominal, nominal) for nominal in starting if not handled.has(nominal))
+                found[identity] = HandledPeriods((*handled.spans, *new), handled.long) if new else handled
+        return found
 
     def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
@@ -307,7 +315,7 @@ class LeaderSession:
             for _ in self._add(identity):
                 """At once: what is declared together is declared in one turn."""
             return
-        account.generation = seen.generation
+        account.declared = DeclaredSpec.of(seen)
         if self._accounts.redefine(seen, now):
             self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
         self._tell_changes(before, seen)
@@ -327,10 +335,12 @@ class LeaderSession:
         if seen is None or self._accounts.of(identity) is not None:
             return  # it is gone, or has changed since
         account = yield from self._accounts.open_account(seen)
-        if (seen := self._seen(identity)) is None or seen.uid != account.uid or self._accounts.of(identity) is not None:
+        if (seen := self._seen(identity)) is None or self._accounts.of(identity) is not None:
             return
+        if seen.uid != account.uid or seen.definition_hash != account.definition_hash:
+            return  # its change waits, and opens another account
         now = self._realm.clock.now()
-        account.generation = seen.generation
+        account.declared = DeclaredSpec.of(seen)
         self._accounts.put(identity, account)
         self._tell_changes(None, seen)
         self.book.update({} if seen.job_spec is None else {identity: self._job(seen, account)}, (), now)

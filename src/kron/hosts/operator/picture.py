@@ -3,9 +3,9 @@
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.decision.decision import Decision
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.hosts.operator.accounts import Account
+from kron.hosts.operator.accounts import Account, DeclaredSpec
 from kron.hosts.operator.world import World
-from kron.kronjob.snapshot import KronJobSnapshot, is_suspended
+from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import KronJobStatus, ObjectReference
 from kron.rules.effort import AT_ONCE, Effort
 from kron.rules.next_run import NextRun
@@ -22,14 +22,15 @@ class Picture:
     def standing(self, seen: KronJobSnapshot, account: Account) -> KronJobStatus:
         """Return what a status is to say."""
         coming, is_beyond = self._coming(seen)
+        declared = account.declared or DeclaredSpec.of(seen)
         active = sorted((job for job in self._world.jobs_of(seen) if job.is_active), key=lambda job: job.name)
         return KronJobStatus(
-            account.generation,
+            declared.generation,
             account.definition_hash,
             account.defined_at,
             account.entries,
-            is_suspended(seen),
-            seen.errors,
+            declared.is_suspended,
+            declared.errors,
             coming,
             tuple(ObjectReference(job.namespace, job.name, job.uid) for job in active),
             account.succeeded_at,
@@ -37,14 +38,12 @@ class Picture:
             is_beyond,
         )
 
-    async def look_ahead(self, identity: str) -> None:
-        """Find the next period that has a chosen second, in parts; the loop has a turn between any two of them."""
+    async def look_ahead(self, identity: str) -> bool:
+        """Look for the next period that has a chosen second, for one part; return whether the search is over."""
         if self._advance(identity, Effort(AT_ONCE)):
-            return
-        is_found = False
-        while not is_found:
-            async with self._share.part():
-                is_found = self._advance(identity, Effort())
+            return True
+        async with self._share.part():
+            return self._advance(identity, Effort())
 
     def _advance(self, identity: str, effort: Effort) -> bool:
         """Look on; return whether all is known that a status says of the next period."""

@@ -52,7 +52,10 @@ class SpecChanges:
         handled: Callable[[Iterable[str]], Mapping[str, Collection[Instant] | HandledPeriods]],
         now: Callable[[], Instant],
     ) -> None:
-        """`declared` returns a KronJob as it is now if it is one that is declared, `handled` what has an outcome."""
+        """`declared` returns the present KronJob of an identity, or None if it is gone or was created again.
+
+        `handled` returns the periods of identities that have an outcome.
+        """
         self._planner, self._declared, self._handled, self._now = planner, declared, handled, now
         self._waiting: FairQueue[SpecChange] = FairQueue()
 
@@ -73,14 +76,15 @@ class SpecChanges:
         """Return the changes that can be declared now, after preparing for one turn of the loop."""
         effort, ready = Effort(), list[SpecChange]()
         while len(ready) < _TOGETHER and not effort.is_spent and (namespace := self._waiting.next()) is not None:
-            change, had_all = self._waiting.first(namespace), effort.left == PART
+            change, had_full_turn = self._waiting.first(namespace), effort.left == PART
             try:
                 is_ready = self._prepare(change, effort)
             except Exception:  # its declaration meets the error again, and sets this KronJob aside
                 change.restart()
                 change.tries_left, is_ready = 0, True
             if not is_ready and change.preparation is not None:
-                if had_all:  # else it goes first in the next turn: it has had the rest of another's
+                # One that had the rest of another's turn goes first in the next one, and so does one that was outdated.
+                if had_full_turn and change.tries_left == _TRIES:
                     self._waiting.rotate(namespace)
                 continue
             self._waiting.take(namespace)
@@ -96,7 +100,9 @@ class SpecChanges:
         """Return whether a change that was ready may be declared now; if not, it waits again."""
         if self._waiting.get(change.namespace, change.identity) is change:
             return False
-        if change.spec is self._spec(change.identity) and self._check(change, now):
+        if change.spec is not self._spec(change.identity):
+            change.tries_left = _TRIES
+        elif self._check(change, now):
             return True
         change.restart()
         self._waiting.put(change.namespace, change.identity, change)  # in place of a later one, whose `before` is later

@@ -23,7 +23,7 @@ class Desk(NamedTuple):
     world: World
     accounts: Accounts
     errands: WorkQueue
-    look_ahead: Callable[[str], Awaitable[object]]  # by identity: what `standing` needs and may take long
+    look_ahead: Callable[[str], Awaitable[bool]]  # by identity: a part of what `standing` needs; whether it is all
     standing: Callable[[KronJobSnapshot, Account], KronJobStatus]
     may_write: Callable[[], bool]
     on_conflict: Callable[[], object]
@@ -44,7 +44,8 @@ class Writer:
         self._at.errands.add(Priority.STATUS, namespace, identity, lambda: self._write(identity))
 
     async def _write(self, identity: str) -> float | None:
-        await self._at.look_ahead(identity)
+        if not await self._at.look_ahead(identity):
+            return 0.0  # behind the statuses of other namespaces
         namespace, _, name = identity.partition("/")
         seen, account = self._at.world.kronjobs.get((namespace, name)), self._at.accounts.of(identity)
         if seen is None or account is None or account.uid != seen.uid:
