@@ -39,6 +39,7 @@ from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended, store
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure, active_uids
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
+from kron.rules.override import DefinitionChange, compare_definition
 from kron.rules.periods import HandledPeriods
 
 _FIRST_TOGETHER = 16  # KronJobs that a new leader declares before the loop has another turn
@@ -337,7 +338,8 @@ class LeaderSession:
         account = yield from self._accounts.open_account(seen)
         if (seen := self._seen(identity)) is None or self._accounts.of(identity) is not None:
             return
-        if seen.uid != account.uid or seen.definition_hash != account.definition_hash:
+        change = compare_definition(account.definition_hash, seen.definition_hash)
+        if seen.uid != account.uid or change is not DefinitionChange.SAME:
             return  # its change waits, and opens another account
         now = self._realm.clock.now()
         account.declared = DeclaredSpec.of(seen)
