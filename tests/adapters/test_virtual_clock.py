@@ -8,7 +8,7 @@ import pytest
 
 from kron import Scheduler
 from kron.testing import VirtualClock
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, World, run
+from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
 def test_it_stands_still_until_it_is_told() -> None:
@@ -73,7 +73,7 @@ def test_advancing_to_an_instant_ends_there() -> None:
 
 def test_advance_returns_though_a_callback_waits_for_something_else() -> None:
     async def body() -> None:
-        world, forever = World(), asyncio.Event()
+        world, forever = SchedulerHarness(), asyncio.Event()
         scheduler = world.scheduler()
 
         async def wait() -> None:
@@ -92,7 +92,7 @@ def test_advance_returns_though_a_callback_waits_for_something_else() -> None:
 
 def test_advance_returns_though_a_callback_never_rests() -> None:
     async def body() -> None:
-        world, resting = World(), asyncio.Event()
+        world, resting = SchedulerHarness(), asyncio.Event()
         scheduler = world.scheduler()
 
         async def spin() -> None:
@@ -111,7 +111,7 @@ def test_advance_returns_though_a_callback_never_rests() -> None:
 
 def test_the_ledgers_thread_is_waited_for(tmp_path: Path) -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(ledger=tmp_path / "ledger.db")
         await scheduler.initialize([world.task()])
 
@@ -125,7 +125,7 @@ def test_the_ledgers_thread_is_waited_for(tmp_path: Path) -> None:
 
 def test_an_initialize_under_way_is_settled(tmp_path: Path) -> None:
     async def body() -> None:
-        world = World(NOON)
+        world = SchedulerHarness(NOON)
         scheduler = world.scheduler(ledger=tmp_path / "ledger.db")
         initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
 
@@ -140,7 +140,7 @@ def test_an_initialize_under_way_is_settled(tmp_path: Path) -> None:
 
 def test_two_schedulers_share_a_clock() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         first: Scheduler = world.scheduler(ledger=None)
         second: Scheduler = world.scheduler(ledger=None)
         await first.initialize([world.task("a")])

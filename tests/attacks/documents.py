@@ -13,7 +13,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.policy import Policy
 from tests.attacks.turns import longest_turn
-from tests.engine.jobs.world import World
+from tests.engine.jobs.world import RestartableHost
 from tests.hosts.operator.replica import MINUTE, NOON, Replica, at_noon
 
 DAY = timedelta(days=1)
@@ -114,7 +114,7 @@ async def _schedule(draft: Draft, days: int) -> None:
     spec = draft.spec()
     policy = Policy(deadline=parse_duration(spec.pop("policy")["deadline"]))
     work = JobSpec("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")
-    world = World(start=NOON, store=Forgetful())
+    world = RestartableHost(start=NOON, store=Forgetful())
     await world.begin(work)
     await world.clock.advance(2 * MINUTE)
     await world.suspend("a")

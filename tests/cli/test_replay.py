@@ -19,7 +19,7 @@ from kron.hosts.krond.events import JobEvents
 from kron.instant import Instant, format_instant
 from kron.trace.job_recorder import JobRecorder
 from tests.cli.kron_runner import Answer, kron
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 OUTAGE = 5_000 * MINUTE
 SPREAD = "* * * * * @win(after,30s) @seed(stable,salt=yard)"
@@ -35,7 +35,7 @@ def log() -> str:
     """The log of a krond that runs for two hours, is down for 5,000 minutes, and runs for an hour more."""
     stream = io.StringIO()
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         recorder = JobRecorder(world.clock.now, lambda _: None)
         world.listeners.append(JobEvents(JsonLinesSink(stream, world.clock.now), recorder))
         works = work(SPREAD, "spread"), work(PARIS, "paris", deadline="1h")

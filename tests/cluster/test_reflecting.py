@@ -61,7 +61,7 @@ class Names:
             await self.changed.wait()
 
 
-class World:
+class RestartableReflector:
     """A reflector of one namespace, which can be stopped and started."""
 
     def __init__(self, api: ApiClient, namespace: str) -> None:
@@ -94,10 +94,10 @@ def kubeconfig(plane: ControlPlane, namespace: str) -> str:
 
 
 @asynccontextmanager
-async def reflecting(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+async def reflecting(plane: ControlPlane, namespace: str) -> AsyncIterator[RestartableReflector]:
     """Reflect the KronJobs of a namespace as long as the block."""
     api = await ApiClient.connect(kubeconfig(plane, namespace))
-    world = World(api, namespace)
+    world = RestartableReflector(api, namespace)
     world.start()
     try:
         yield world

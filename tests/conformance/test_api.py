@@ -16,12 +16,12 @@ from kron.errors import (
 )
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, NOTHING, SECOND, World, names_of, times
+from tests.conformance.world import MINUTE, NOTHING, SECOND, ContractHarness, names_of, times
 
 SHAPE = "Invalid registration shape: expected [string, string, function, Duration]"
 
 
-async def refusal(world: World, *registrations: Any) -> KronError:
+async def refusal(world: ContractHarness, *registrations: Any) -> KronError:
     """Return the error with which the scheduler answers the list."""
     with pytest.raises(KronError) as caught:
         await world.scheduler().initialize(registrations)
@@ -38,7 +38,7 @@ def answer(error: KronError) -> tuple[type[KronError], str, dict[str, object]]:
 
 @clause("api.two-methods")
 def test_initialize_and_stop_are_all_that_is_public(contract: Contract) -> None:
-    scheduler = World(contract).scheduler()
+    scheduler = ContractHarness(contract).scheduler()
 
     public = [name for name in dir(scheduler) if not name.startswith("_")]
 
@@ -47,7 +47,7 @@ def test_initialize_and_stop_are_all_that_is_public(contract: Contract) -> None:
 
 @clause("api.two-methods")
 def test_both_methods_are_awaited(contract: Contract) -> None:
-    scheduler = World(contract).scheduler()
+    scheduler = ContractHarness(contract).scheduler()
 
     assert iscoroutinefunction(scheduler.initialize)
     assert iscoroutinefunction(scheduler.stop)
@@ -55,7 +55,7 @@ def test_both_methods_are_awaited(contract: Contract) -> None:
 
 @clause("api.two-methods")
 async def test_the_two_methods_are_enough_to_run_a_task_and_to_end_it(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = world.scheduler()
 
     await scheduler.initialize([world.task()])
@@ -72,7 +72,7 @@ async def test_the_two_methods_are_enough_to_run_a_task_and_to_end_it(contract: 
 @clause("api.registration-is-four")
 @pytest.mark.parametrize("sequence", [tuple, list])
 async def test_a_registration_is_a_tuple_or_a_list_of_four(contract: Contract, sequence: type) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(sequence(world.task()))
     await world.until("11:00")
@@ -83,7 +83,7 @@ async def test_a_registration_is_a_tuple_or_a_list_of_four(contract: Contract, s
 @clause("api.registration-is-four")
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 5])
 async def test_a_registration_of_another_length_is_refused(contract: Contract, length: int) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     wrong = (*world.task("second"), "more")[:length]
 
     error = await refusal(world, world.task("first"), wrong)
@@ -98,14 +98,14 @@ async def test_a_registration_of_another_length_is_refused(contract: Contract, l
     ids=["none", "a number", "a text", "a set of four"],
 )
 async def test_what_is_no_sequence_is_refused_as_a_registration(contract: Contract, wrong: object) -> None:
-    error = await refusal(World(contract), wrong)
+    error = await refusal(ContractHarness(contract), wrong)
 
     assert answer(error) == (RegistrationShapeError, SHAPE, {"registrationIndex": 0, "received": wrong})
 
 
 @clause("api.name-not-empty")
 async def test_an_empty_name_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, world.task(""))
 
@@ -116,7 +116,7 @@ async def test_an_empty_name_is_refused(contract: Contract) -> None:
 @clause("api.name-not-empty")
 @pytest.mark.parametrize("name", [None, 7, b"report", ["report"]], ids=repr)
 async def test_a_name_that_is_no_text_is_refused(contract: Contract, name: object) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     wrong = (name, *world.task()[1:])
 
     error = await refusal(world, wrong)
@@ -127,7 +127,7 @@ async def test_a_name_that_is_no_text_is_refused(contract: Contract, name: objec
 @clause("api.name-not-empty")
 @pytest.mark.parametrize("name", ["x", " ", "é", "a\nb"], ids=ascii)
 async def test_one_character_is_name_enough_whatever_it_is(contract: Contract, name: str) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task(name, "* * * * *"))
 
@@ -136,7 +136,7 @@ async def test_one_character_is_name_enough_whatever_it_is(contract: Contract, n
 
 @clause("api.name-unique")
 async def test_a_name_that_comes_twice_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, world.task("a"), world.task("b"), world.task("a", "5 * * * *"))
 
@@ -149,7 +149,7 @@ async def test_a_name_that_comes_twice_is_refused(contract: Contract) -> None:
 
 @clause("api.name-unique")
 async def test_names_that_differ_in_case_or_blanks_are_different(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(*(world.task(name, "* * * * *") for name in ("a", "A", "a ")))
 
@@ -158,7 +158,7 @@ async def test_names_that_differ_in_case_or_blanks_are_different(contract: Contr
 
 @clause("api.cron-valid")
 async def test_an_expression_that_does_not_parse_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, world.task(cron="61 * * * *"))
 
@@ -171,7 +171,7 @@ async def test_an_expression_that_does_not_parse_is_refused(contract: Contract) 
 
 @clause("api.cron-valid")
 async def test_an_expression_that_is_no_text_is_a_wrong_shape(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     name, _, callback, delay = world.task()
     wrong = (name, 5, callback, delay)
 
@@ -183,7 +183,7 @@ async def test_an_expression_that_is_no_text_is_a_wrong_shape(contract: Contract
 @clause("api.callback-async")
 @pytest.mark.parametrize("callback", [lambda: None, print, None, "callback"], ids=["lambda", "print", "None", "text"])
 async def test_a_callback_that_is_not_asynchronous_is_refused(contract: Contract, callback: object) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     wrong = ("report", "0 * * * *", callback, MINUTE)
 
     error = await refusal(world, wrong)
@@ -193,7 +193,7 @@ async def test_a_callback_that_is_not_asynchronous_is_refused(contract: Contract
 
 @clause("api.callback-async")
 async def test_a_callback_is_called_without_arguments(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     calls: list[tuple[object, ...]] = []
 
     async def callback(*arguments: object, **keywords: object) -> None:
@@ -206,7 +206,7 @@ async def test_a_callback_is_called_without_arguments(contract: Contract) -> Non
 
 @clause("api.callback-async")
 async def test_a_callback_is_awaited_to_its_end(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task(cron="7 * * * *", takes=10 * MINUTE))
     await world.until("10:30")
@@ -217,7 +217,7 @@ async def test_a_callback_is_awaited_to_its_end(contract: Contract) -> None:
 
 @clause("api.delay-not-negative")
 async def test_a_delay_below_zero_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, world.task(retry=-SECOND))
 
@@ -231,7 +231,7 @@ async def test_a_delay_below_zero_is_refused(contract: Contract) -> None:
 @clause("api.delay-not-negative")
 @pytest.mark.parametrize("delay", [None, 300, 5.0, "5m"], ids=repr)
 async def test_a_delay_that_is_no_duration_is_refused(contract: Contract, delay: object) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     wrong = (*world.task()[:3], delay)
 
     error = await refusal(world, wrong)
@@ -242,7 +242,7 @@ async def test_a_delay_that_is_no_duration_is_refused(contract: Contract, delay:
 @clause("api.delay-not-negative")
 @pytest.mark.parametrize("delay", [NOTHING, timedelta(microseconds=1), 90 * SECOND], ids=str)
 async def test_a_delay_of_zero_or_more_is_what_a_retry_waits(contract: Contract, delay: timedelta) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task(cron="7 * * * *", retry=delay, fails=1))
     await world.until("10:30")

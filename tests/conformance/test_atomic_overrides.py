@@ -10,24 +10,24 @@ from kron.errors import KronError, SchedulerStepError, ScheduleTaskError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import MINUTE, Task, World, at, disk_full, names_of, times
+from tests.conformance.world import MINUTE, ContractHarness, RegistrationTuple, at, disk_full, names_of, times
 
 CHANGED_CRON, CHANGED_RETRY, GONE, FRESH = "changed cron", "changed retry", "gone", "fresh"
 OLD = {CHANGED_CRON: "0 3 * * *", CHANGED_RETRY: "0 3 * * *", GONE: "0 3 * * *"}
 NEW = {CHANGED_CRON: "0 4 * * *", CHANGED_RETRY: "0 3 * * *", FRESH: "0 3 * * *"}
 
 
-def before(world: World) -> list[Task]:
+def before(world: ContractHarness) -> list[RegistrationTuple]:
     """Return the list that is stored first."""
     return [world.task(name, cron, retry=5 * MINUTE) for name, cron in OLD.items()]
 
 
-def after(world: World) -> list[Task]:
+def after(world: ContractHarness) -> list[RegistrationTuple]:
     """Return the list that overrides two tasks, adds one and lacks one."""
     return [world.task(name, cron, retry=MINUTE) for name, cron in NEW.items()]
 
 
-def crons(world: World) -> dict[str, str]:
+def crons(world: ContractHarness) -> dict[str, str]:
     """Return the stored expressions."""
     return {name: record.cron for name, record in world.store.records.items()}
 
@@ -54,7 +54,7 @@ def refuse_to_store(path: Path, name: str) -> None:
 async def test_wherever_the_disk_fails_the_overrides_are_all_recorded_or_none(
     contract: Contract, successes: int
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(*before(world))).stop()
     world.disk.fail_next(10, after=successes)
 
@@ -66,7 +66,7 @@ async def test_wherever_the_disk_fails_the_overrides_are_all_recorded_or_none(
 
 @clause("override.atomic", "again.partial-failure")
 async def test_a_file_that_refuses_one_task_of_a_list_keeps_none_of_it(contract: Contract, tmp_path: Path) -> None:
-    world, path = World(contract), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract), tmp_path / "tasks.db"
     first = world.scheduler(path)
     await first.initialize(before(world))
     await first.stop()
@@ -83,7 +83,7 @@ async def test_a_file_that_refuses_one_task_of_a_list_keeps_none_of_it(contract:
 
 @clause("override.failure-restores")
 async def test_a_failed_override_leaves_the_records_as_they_were(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(*before(world))).stop()
     stored = dict(world.store.records)
     world.disk.fail_next(error=disk_full())
@@ -97,7 +97,7 @@ async def test_a_failed_override_leaves_the_records_as_they_were(contract: Contr
 
 @clause("override.failure-restores")
 async def test_after_a_failed_override_the_same_list_can_be_given_again(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(*before(world))).stop()
     world.disk.fail_next(error=disk_full())
     scheduler = world.scheduler()
@@ -111,7 +111,7 @@ async def test_after_a_failed_override_the_same_list_can_be_given_again(contract
 
 @clause("override.failure-restores", under=BOTH_POLLING)
 async def test_a_failed_override_of_a_scheduler_that_runs_leaves_the_records_as_they_were(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(*before(world))
     stored = dict(world.store.records)
     world.disk.fail_next(error=disk_full())
@@ -124,7 +124,7 @@ async def test_a_failed_override_of_a_scheduler_that_runs_leaves_the_records_as_
 
 @clause("override.failure-restores", under=(DECLARATIVE,))
 async def test_the_error_of_a_failed_override_names_the_step_and_its_cause(contract: Contract) -> None:
-    world, cause = World(contract), disk_full()
+    world, cause = ContractHarness(contract), disk_full()
     world.disk.fail_next(error=cause)
 
     with pytest.raises(SchedulerStepError) as caught:
@@ -138,7 +138,7 @@ async def test_the_error_of_a_failed_override_names_the_step_and_its_cause(contr
 
 @clause("override.failure-is-schedule-task-error")
 async def test_the_error_of_a_failed_override_is_schedule_task_error(contract: Contract) -> None:
-    world, cause = World(contract), disk_full()
+    world, cause = ContractHarness(contract), disk_full()
     await (await world.start(world.task())).stop()
     world.disk.fail_next(error=cause)
 
@@ -155,7 +155,7 @@ async def test_the_error_of_a_failed_override_is_schedule_task_error(contract: C
 
 @clause("again.partial-failure")
 async def test_starts_that_could_not_be_recorded_have_not_happened_and_come_later(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task("one"), world.task("two"))
     stored = dict(world.store.records)
     world.disk.fail_next(1)
@@ -171,7 +171,7 @@ async def test_starts_that_could_not_be_recorded_have_not_happened_and_come_late
 
 @clause("again.partial-failure")
 async def test_ends_that_could_not_be_recorded_are_recorded_later_and_told_then(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task("one", takes=MINUTE), world.task("two", takes=MINUTE))
     await world.until("11:00:30")
     world.disk.fail_next(1)

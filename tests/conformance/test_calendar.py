@@ -9,7 +9,7 @@ from kron.errors import CronCalculationError, OutOfRangeError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
 from tests.conformance.test_errors import parts, schedule
-from tests.conformance.world import World, at, names_of, times
+from tests.conformance.world import ContractHarness, at, names_of, times
 
 SEARCHES: dict[str, tuple[Callable[[Schedule], Callable[..., object]], str, str]] = {
     "next": (lambda found: found.next, "9999-07-01T00:00:00Z", "after"),
@@ -69,7 +69,7 @@ async def test_a_scheduler_survives_a_task_without_a_further_occurrence(contract
 
 
 async def _lives_on(contract: Contract) -> None:
-    world = World(contract, "9999-12-31T22:50:30Z")
+    world = ContractHarness(contract, "9999-12-31T22:50:30Z")
     scheduler = await world.start(
         world.task("over", "0 0 1 1 *"), world.task("once more", "0 23 * * *"), world.task("minutes", "58-59 * * * *")
     )

@@ -9,7 +9,7 @@ import pytest
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, World, times
+from tests.conformance.world import MINUTE, ContractHarness, times
 
 BERLIN = "Europe/Berlin"
 FIRST_PASSAGE = "2026-10-25T02:30:00+02:00"
@@ -18,7 +18,7 @@ SECOND_PASSAGE = "2026-10-25T02:30:00+01:00"
 
 async def runs(contract: Contract, cron: str, since: str, until: str) -> list[Instant]:
     """Return when a task of a host in Berlin runs if one scheduler lasts all the time."""
-    world = World(contract, since, timezone=BERLIN)
+    world = ContractHarness(contract, since, timezone=BERLIN)
     await world.start(world.task(cron=cron))
     await world.until(until)
     return world.starts()
@@ -26,7 +26,7 @@ async def runs(contract: Contract, cron: str, since: str, until: str) -> list[In
 
 async def runs_but(contract: Contract, since: str, *, down: str, up: str, until: str) -> list[Instant]:
     """Return when a task of half past two runs if the host is down for a while."""
-    world = World(contract, since, timezone=BERLIN)
+    world = ContractHarness(contract, since, timezone=BERLIN)
     scheduler = await world.start(world.task(cron="30 2 * * *"))
     await world.until(down)
     await scheduler.stop()
@@ -56,7 +56,7 @@ async def test_expressions_are_read_in_the_zone_of_the_host(
     contract: Contract, monkeypatch: pytest.MonkeyPatch, host: str, cron: str, expected: str
 ) -> None:
     monkeypatch.setenv("TZ", host)
-    world = World(contract, "2026-03-01T23:30:30Z", timezone=None)
+    world = ContractHarness(contract, "2026-03-01T23:30:30Z", timezone=None)
 
     await world.start(world.task(cron=cron))
     await world.until("2026-03-02T20:00:00Z")
@@ -67,7 +67,7 @@ async def test_expressions_are_read_in_the_zone_of_the_host(
 @clause("time.local-zone", "start.evaluates-cron")
 async def test_the_first_minute_is_a_minute_of_the_host(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    world = World(contract, "10:07:30", timezone=None)
+    world = ContractHarness(contract, "10:07:30", timezone=None)
 
     await world.start(world.task("here", "7 19 * * *"), world.task("in Greenwich", "7 10 * * *"))
 
@@ -88,7 +88,7 @@ async def test_clocks_change_when_they_change_where_the_host_is(
     contract: Contract, monkeypatch: pytest.MonkeyPatch, host: str, expected: list[str]
 ) -> None:
     monkeypatch.setenv("TZ", host)
-    world = World(contract, "2026-03-07T00:00:30Z", timezone=None)
+    world = ContractHarness(contract, "2026-03-07T00:00:30Z", timezone=None)
 
     await world.start(world.task(cron="0 9 * * *"))
     await world.until("2026-03-08T23:00:00Z")

@@ -10,7 +10,7 @@ from kron.rules.contract import Contract
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
-from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, at, disk_full, names_of, times
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, Registered, at, disk_full, names_of, times
 
 INITIALIZATIONS = (
     "SchedulerInitializationStarted",
@@ -20,8 +20,8 @@ INITIALIZATIONS = (
 )
 
 
-class Gate(MemoryTaskLedger):
-    """A store that keeps everybody waiting until its door is opened."""
+class GatedTaskLedger(MemoryTaskLedger):
+    """A ledger whose opening waits for its door."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,12 +32,12 @@ class Gate(MemoryTaskLedger):
         await super().open()
 
 
-class GatedWorld(World):
-    """A world in which an initialisation is at work until the gate is opened."""
+class GatedHarness(ContractHarness):
+    """A harness whose ledger holds up each initialisation until the gate is opened."""
 
     def __init__(self, contract: Contract, now: str = "10:07:30") -> None:
         super().__init__(contract, now)
-        self.store = self.gate = Gate()
+        self.store = self.gate = GatedTaskLedger()
         self.disk = FaultyLedger(self.gate)
 
     async def begin(self, scheduler: Scheduler, *tasks: Registered) -> "asyncio.Future[None]":
@@ -56,7 +56,7 @@ class GatedWorld(World):
 
 @clause("concurrent.parallel")
 async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(*(world.task(name, takes=10 * MINUTE) for name in ("one", "two", "three")))
 
     await world.until("11:05")
@@ -68,7 +68,7 @@ async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) 
 
 @clause("concurrent.parallel")
 async def test_a_task_that_becomes_due_while_another_runs_does_not_wait_for_it(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task("long", takes=50 * MINUTE), world.task("short", "5 * * * *"))
 
     await world.until("11:30")
@@ -82,7 +82,7 @@ async def test_a_task_that_becomes_due_while_another_runs_does_not_wait_for_it(c
 async def test_tasks_that_start_together_may_wait_for_each_other_in_any_order(
     contract: Contract, order: tuple[str, str]
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     arrived = {"one": asyncio.Event(), "two": asyncio.Event()}
     met: list[str] = []
 
@@ -104,7 +104,7 @@ async def test_tasks_that_start_together_may_wait_for_each_other_in_any_order(
 
 @clause("concurrent.serial")
 async def test_an_occurrence_during_a_run_starts_a_run_when_that_has_ended(contract: Contract) -> None:
-    world = World(contract, "11:00:00")
+    world = ContractHarness(contract, "11:00:00")
     await world.start(world.task(cron="* * * * *", takes=150 * SECOND))
 
     await world.until("11:06")
@@ -115,7 +115,7 @@ async def test_an_occurrence_during_a_run_starts_a_run_when_that_has_ended(contr
 
 @clause("concurrent.serial", under=BOTH_POLLING)
 async def test_a_task_that_is_changed_while_it_runs_does_not_run_beside_itself(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=30 * MINUTE))
     await world.until("11:09:30")
 
@@ -131,7 +131,7 @@ async def test_a_task_that_is_changed_while_it_runs_does_not_run_beside_itself(c
 
 @clause("concurrent.initialize-prevented")
 async def test_a_second_initialize_begins_when_the_first_has_ended(contract: Contract) -> None:
-    world = GatedWorld(contract)
+    world = GatedHarness(contract)
     scheduler = world.scheduler()
     first = await world.begin(scheduler, world.task("one"))
     second = await world.begin(scheduler, world.task("two"))
@@ -148,7 +148,7 @@ async def test_a_second_initialize_begins_when_the_first_has_ended(contract: Con
 
 @clause("concurrent.initialize-allowed")
 async def test_equal_lists_at_once_share_one_initialisation(contract: Contract) -> None:
-    world = GatedWorld(contract, "11:00:30")
+    world = GatedHarness(contract, "11:00:30")
     scheduler, report = world.scheduler(), world.task()
     calls = [await world.begin(scheduler, report) for _ in range(3)]
 
@@ -163,7 +163,7 @@ async def test_equal_lists_at_once_share_one_initialisation(contract: Contract) 
 
 @clause("concurrent.initialize-allowed")
 async def test_equal_lists_at_once_share_one_failure(contract: Contract) -> None:
-    world = GatedWorld(contract)
+    world = GatedHarness(contract)
     world.disk.fail_next(error=disk_full())
     scheduler, report = world.scheduler(), world.task()
     calls = [await world.begin(scheduler, report) for _ in range(2)]
@@ -177,7 +177,7 @@ async def test_equal_lists_at_once_share_one_failure(contract: Contract) -> None
 
 @clause("concurrent.initialize-allowed")
 async def test_unequal_lists_at_once_follow_one_another(contract: Contract) -> None:
-    world = GatedWorld(contract)
+    world = GatedHarness(contract)
     scheduler = world.scheduler()
     first = await world.begin(scheduler, world.task("one"))
     second = await world.begin(scheduler, world.task("two"))
@@ -192,7 +192,7 @@ async def test_unequal_lists_at_once_follow_one_another(contract: Contract) -> N
 
 @clause("concurrent.initialize-first-wins")
 async def test_an_initialize_beside_another_is_refused_and_changes_nothing(contract: Contract) -> None:
-    world = GatedWorld(contract)
+    world = GatedHarness(contract)
     scheduler = world.scheduler()
     first = await world.begin(scheduler, world.task("one"))
 
@@ -214,7 +214,7 @@ async def test_an_initialize_beside_another_is_refused_and_changes_nothing(contr
 
 @clause("concurrent.stop-during-initialize")
 async def test_a_stop_during_initialize_lets_both_return_and_nothing_start(contract: Contract) -> None:
-    world = GatedWorld(contract, "11:00:30")
+    world = GatedHarness(contract, "11:00:30")
     scheduler = world.scheduler()
     initializing = await world.begin(scheduler, world.task())
     stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
@@ -232,7 +232,7 @@ async def test_a_stop_during_initialize_lets_both_return_and_nothing_start(contr
 
 @clause("concurrent.stop-waits-for-initialize")
 async def test_a_stop_returns_after_the_initialize_that_was_at_work(contract: Contract) -> None:
-    world = GatedWorld(contract)
+    world = GatedHarness(contract)
     scheduler = world.scheduler()
     returned: list[str] = []
     initializing = await world.begin(scheduler, world.task())
@@ -250,7 +250,7 @@ async def test_a_stop_returns_after_the_initialize_that_was_at_work(contract: Co
 
 @clause("concurrent.stop-waits-for-initialize")
 async def test_a_stop_does_not_raise_the_error_of_the_initialize_that_it_waited_for(contract: Contract) -> None:
-    world = GatedWorld(contract)
+    world = GatedHarness(contract)
     world.disk.fail_next(error=disk_full())
     scheduler = world.scheduler()
     initializing = await world.begin(scheduler, world.task(takes=HOUR))

@@ -8,7 +8,7 @@ from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import HOUR, MINUTE, World, times
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, times
 
 CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden")
 
@@ -18,7 +18,7 @@ CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden")
 
 @clause("override.identical")
 async def test_the_same_name_text_and_delay_are_the_same_configuration_whatever_is_called(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(("report", "0 * * * *", world.task()[2], 5 * MINUTE))).stop()
     world.events.clear()
 
@@ -29,7 +29,7 @@ async def test_the_same_name_text_and_delay_are_the_same_configuration_whatever_
 
 @clause("override.identical")
 async def test_another_case_of_the_name_is_another_task(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(world.task("report"))).stop()
     world.events.clear()
 
@@ -55,7 +55,7 @@ async def test_another_case_of_the_name_is_another_task(contract: Contract) -> N
 async def test_any_difference_of_text_or_delay_is_an_override(
     contract: Contract, cron: str, retry: timedelta, change: str
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(world.task(cron="0 * * * *", retry=5 * MINUTE))).stop()
     world.events.clear()
 
@@ -72,7 +72,7 @@ async def test_any_difference_of_text_or_delay_is_an_override(
 
 @clause("identifier.unique")
 async def test_no_two_schedulers_have_the_same_identifier(contract: Contract) -> None:
-    worlds = [World(contract, "11:00:30") for _ in range(20)]
+    worlds = [ContractHarness(contract, "11:00:30") for _ in range(20)]
 
     for world in worlds:
         await world.start(world.task(takes=HOUR))
@@ -84,7 +84,7 @@ async def test_no_two_schedulers_have_the_same_identifier(contract: Contract) ->
 
 @clause("identifier.unique")
 async def test_a_scheduler_does_not_take_its_identifier_from_the_store(contract: Contract) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
     report = world.task(cron="* * * * *", takes=HOUR)
     first = await world.start(report)
     left = world.record().scheduler
@@ -99,7 +99,7 @@ async def test_a_scheduler_does_not_take_its_identifier_from_the_store(contract:
 
 @clause("identifier.tells-instances-apart", under=BOTH_POLLING)
 async def test_a_scheduler_knows_its_own_run_when_it_is_given_a_list_again(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=30 * MINUTE)
     scheduler = await world.start(report)
     await world.until("11:10")
@@ -115,7 +115,7 @@ async def test_a_scheduler_knows_its_own_run_when_it_is_given_a_list_again(contr
 
 @clause("identifier.tells-instances-apart")
 async def test_a_run_that_another_instance_left_behind_is_not_taken_for_a_run_in_flight(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=10 * MINUTE)
     first = await world.start(report)
     await world.until("11:05")
@@ -129,7 +129,7 @@ async def test_a_run_that_another_instance_left_behind_is_not_taken_for_a_run_in
 
 @clause("identifier.tells-instances-apart", under=(DECLARATIVE,))
 async def test_a_cut_off_run_is_told_with_the_identifier_of_the_instance_that_began_it(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=HOUR)
     first = await world.start(report)
     await world.until("11:05")
@@ -147,7 +147,7 @@ async def test_a_cut_off_run_is_told_with_the_identifier_of_the_instance_that_be
 async def test_every_record_has_the_identifier_of_its_scheduler_before_during_and_after_a_run(
     contract: Contract,
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task("idle", "0 0 * * *"), world.task("busy", takes=30 * MINUTE), world.task("done"))
 
     found = {record.scheduler for record in world.store.records.values()}
@@ -161,7 +161,7 @@ async def test_every_record_has_the_identifier_of_its_scheduler_before_during_an
 
 @clause("identifier.in-every-record")
 async def test_a_new_scheduler_puts_its_identifier_into_the_records_that_it_preserves(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     tasks = [world.task("one"), world.task("two")]
     await (await world.start(*tasks)).stop()
     left = world.record("one").scheduler
@@ -175,7 +175,7 @@ async def test_a_new_scheduler_puts_its_identifier_into_the_records_that_it_pres
 
 @clause("identifier.while-running")
 async def test_the_records_of_tasks_that_run_have_the_identifier_of_their_scheduler(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task("one", takes=HOUR), world.task("two", takes=HOUR), world.task("idle", "0 0 * * *"))
 
     await world.until("11:10")

@@ -8,7 +8,7 @@ import pytest
 from kron.errors import CronExpressionInvalidError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import World
+from tests.conformance.world import ContractHarness
 
 MONDAY = "2026-03-02T10:07:30Z"
 
@@ -17,7 +17,7 @@ async def matches(contract: Contract, cron: str, *moments: str) -> list[str]:
     """Return the moments at which a new task of that expression runs at once."""
     found = []
     for moment in moments:
-        world = World(contract, moment)
+        world = ContractHarness(contract, moment)
         await world.start(world.task(cron=cron))
         found += [moment for _ in world.began]
     return found
@@ -25,7 +25,7 @@ async def matches(contract: Contract, cron: str, *moments: str) -> list[str]:
 
 async def refused(contract: Contract, cron: str) -> object:
     """Return which field the scheduler finds wrong; nothing of the task is kept."""
-    world = World(contract)
+    world = ContractHarness(contract)
     with pytest.raises(CronExpressionInvalidError) as caught:
         await world.start(world.task(cron=cron))
     assert world.store.records == {}

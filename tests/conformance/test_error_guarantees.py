@@ -11,7 +11,7 @@ from kron.rules.contract import Contract
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import DECLARATIVE, DRAFT, POLLING
-from tests.conformance.world import ALWAYS, MINUTE, World, disk_full
+from tests.conformance.world import ALWAYS, MINUTE, ContractHarness, disk_full
 
 COMMON = {
     "RegistrationsNotArrayError", "RegistrationShapeError", "InvalidRegistrationError", "ScheduleDuplicateTaskError",
@@ -57,13 +57,13 @@ async def refusal(scheduler: Scheduler, registrations: Any) -> KronError:
     return caught.value
 
 
-async def failed_initialize(world: World, cause: Exception) -> KronError:
+async def failed_initialize(world: ContractHarness, cause: Exception) -> KronError:
     """Return the error of a list that cannot be recorded."""
     world.disk.fail_next(error=cause)
     return await refusal(world.scheduler(), [world.task()])
 
 
-async def failed_stop(world: World, cause: Exception) -> KronError:
+async def failed_stop(world: ContractHarness, cause: Exception) -> KronError:
     """Return the error of a stop whose last run cannot be recorded."""
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:01")
@@ -93,7 +93,7 @@ async def failed_stop(world: World, cause: Exception) -> KronError:
 async def test_one_mistake_at_the_end_of_a_list_and_nothing_of_it_happens(
     contract: Contract, last: tuple[Any, ...]
 ) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
 
     await refusal(world.scheduler(), [world.task(), last])
     await world.until("13:00")
@@ -110,7 +110,7 @@ async def test_one_mistake_at_the_end_of_a_list_and_nothing_of_it_happens(
 async def test_an_error_while_a_list_is_recorded_is_raised_inside_one_that_says_so(
     contract: Contract, cause: Exception
 ) -> None:
-    error = await failed_initialize(World(contract), cause)
+    error = await failed_initialize(ContractHarness(contract), cause)
 
     where = "Failed to initialize scheduler: " if contract.name == DECLARATIVE else "Failed to schedule tasks: "
     assert error.message.startswith(where)
@@ -123,7 +123,7 @@ async def test_an_error_while_a_list_is_recorded_is_raised_inside_one_that_says_
 async def test_an_error_while_the_last_end_is_recorded_is_raised_inside_one_that_says_so(
     contract: Contract, cause: Exception
 ) -> None:
-    error = await failed_stop(World(contract), cause)
+    error = await failed_stop(ContractHarness(contract), cause)
 
     assert error.message.startswith("Failed to stop scheduler: ")
     assert error.message.endswith(str(cause))
@@ -132,7 +132,7 @@ async def test_an_error_while_the_last_end_is_recorded_is_raised_inside_one_that
 
 @clause("errors.wrapped", "errors.cause-kept")
 async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says_so(contract: Contract) -> None:
-    world, cause = World(contract), RuntimeError("out of order")
+    world, cause = ContractHarness(contract), RuntimeError("out of order")
     world.disk = FaultyLedger(Unreliable("open", cause))
 
     error = await refusal(world.scheduler(), [world.task()])
@@ -143,7 +143,7 @@ async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says
 
 @clause("errors.wrapped", "errors.cause-kept")
 async def test_an_error_while_the_store_is_closed_is_raised_inside_one_that_says_so(contract: Contract) -> None:
-    world, cause = World(contract), RuntimeError("out of order")
+    world, cause = ContractHarness(contract), RuntimeError("out of order")
     world.disk = FaultyLedger(Unreliable("close", cause))
     scheduler = await world.start(world.task())
 
@@ -156,7 +156,7 @@ async def test_an_error_while_the_store_is_closed_is_raised_inside_one_that_says
 
 @clause("errors.cause-kept")
 async def test_the_cause_of_a_wrapped_error_keeps_what_it_carried(contract: Contract) -> None:
-    error = await failed_initialize(World(contract), disk_full())
+    error = await failed_initialize(ContractHarness(contract), disk_full())
 
     cause = error.details["cause"]
     assert isinstance(cause, OSError)
@@ -201,7 +201,7 @@ def test_every_error_of_the_contract_has_its_name(contract: Contract) -> None:
 async def test_a_mistake_in_a_list_is_told_by_its_name_and_its_form_of_words(
     contract: Contract, registrations: object, name: str, message: str
 ) -> None:
-    error = await refusal(World(contract).scheduler(), registrations)
+    error = await refusal(ContractHarness(contract).scheduler(), registrations)
 
     assert (error.name, error.message, str(error)) == (name, message, message)
 
@@ -211,7 +211,7 @@ async def test_a_mistake_in_a_list_is_told_by_its_name_and_its_form_of_words(
 
 @clause("errors.enough-and-no-more")
 async def test_the_error_of_an_expression_says_which_field_of_which_text_is_wrong_and_why(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world.scheduler(), [world.task(), world.task("other", "0 0 32 * *")])
 
@@ -220,7 +220,7 @@ async def test_the_error_of_an_expression_says_which_field_of_which_text_is_wron
 
 @clause("errors.enough-and-no-more")
 async def test_the_error_of_a_shape_says_where_and_repeats_nothing_of_it(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world.scheduler(), [world.task(), ("other", "0 * * * *", work, SECRET)])
 
@@ -231,7 +231,7 @@ async def test_the_error_of_a_shape_says_where_and_repeats_nothing_of_it(contrac
 
 @clause("errors.enough-and-no-more")
 async def test_the_error_of_a_list_tells_nothing_of_the_other_tasks(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world.scheduler(), [world.task(SECRET), world.task(retry=timedelta(seconds=-1))])
 
@@ -241,7 +241,7 @@ async def test_the_error_of_a_list_tells_nothing_of_the_other_tasks(contract: Co
 
 @clause("errors.enough-and-no-more")
 async def test_a_name_of_any_length_is_repeated_as_far_as_it_is_needed_to_know_it(contract: Contract) -> None:
-    world, name = World(contract), "report\n" * 1000
+    world, name = ContractHarness(contract), "report\n" * 1000
 
     error = await refusal(world.scheduler(), [world.task(name), world.task(name)])
 

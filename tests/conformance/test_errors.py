@@ -26,12 +26,12 @@ from kron.errors import (
 )
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import ALWAYS, MINUTE, Registered, World, at, disk_full
+from tests.conformance.world import ALWAYS, MINUTE, ContractHarness, Registered, at, disk_full
 
 SHAPE = "Invalid registration shape: expected [string, string, function, Duration]"
 
 
-async def refusal(world: World, registrations: Any) -> KronError:
+async def refusal(world: ContractHarness, registrations: Any) -> KronError:
     """Return the error with which a new scheduler refuses the list."""
     with pytest.raises(KronError) as caught:
         await world.scheduler().initialize(registrations)
@@ -45,7 +45,7 @@ def parts(error: BaseException | None) -> tuple[type[KronError], str, dict[str, 
     return type(error), error.message, dict(error.details)
 
 
-async def failed_stop(world: World, error: Exception) -> KronError:
+async def failed_stop(world: ContractHarness, error: Exception) -> KronError:
     """Return the error of a stop whose last run cannot be recorded."""
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:01")
@@ -63,7 +63,7 @@ async def failed_stop(world: World, error: Exception) -> KronError:
 @pytest.mark.parametrize("registrations", [None, "report", {}, 7, iter(())], ids=lambda value: type(value).__name__)
 @clause("errors.registrations-not-array")
 async def test_what_is_no_list_is_refused_without_details(contract: Contract, registrations: object) -> None:
-    error = await refusal(World(contract), registrations)
+    error = await refusal(ContractHarness(contract), registrations)
 
     assert parts(error) == (RegistrationsNotArrayError, "Registrations must be an array", {})
 
@@ -90,7 +90,7 @@ async def _work() -> None:
 async def test_a_registration_of_the_wrong_shape_is_refused_with_its_place(
     contract: Contract, received: Registered
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task("sound"), received])
 
@@ -99,7 +99,7 @@ async def test_a_registration_of_the_wrong_shape_is_refused_with_its_place(
 
 @clause("errors.invalid-registration")
 async def test_a_name_that_is_empty_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task("")])
 
@@ -109,7 +109,7 @@ async def test_a_name_that_is_empty_is_refused(contract: Contract) -> None:
 
 @clause("errors.duplicate-task")
 async def test_a_name_that_comes_twice_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task(), world.task("other"), world.task(cron="30 * * * *")])
 
@@ -119,7 +119,7 @@ async def test_a_name_that_comes_twice_is_refused(contract: Contract) -> None:
 
 @clause("errors.cron-expression-invalid")
 async def test_an_expression_that_is_invalid_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task(cron="0 24 * * *")])
 
@@ -130,7 +130,7 @@ async def test_an_expression_that_is_invalid_is_refused(contract: Contract) -> N
 
 @clause("errors.negative-retry-delay")
 async def test_a_delay_below_zero_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task(retry=timedelta(seconds=-1.5))])
 
@@ -140,7 +140,7 @@ async def test_a_delay_below_zero_is_refused(contract: Contract) -> None:
 
 @clause("errors.task-list-mismatch")
 async def test_no_difference_of_lists_is_a_mismatch(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(), world.task("gone"))
 
     await scheduler.initialize([world.task(cron="30 * * * *"), world.task("new")])
@@ -157,7 +157,7 @@ async def test_no_difference_of_lists_is_a_mismatch(contract: Contract) -> None:
 
 @clause("errors.already-active")
 async def test_a_list_for_a_scheduler_that_runs_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     with pytest.raises(KronError) as caught:
@@ -169,7 +169,7 @@ async def test_a_list_for_a_scheduler_that_runs_is_refused(contract: Contract) -
 
 @clause("errors.already-active")
 async def test_a_list_for_a_scheduler_that_initialises_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = world.scheduler()
     calls = [scheduler.initialize([world.task()]) for _ in range(2)]
 
@@ -182,7 +182,7 @@ async def test_a_list_for_a_scheduler_that_initialises_is_refused(contract: Cont
 
 @clause("errors.schedule-task")
 async def test_a_task_that_cannot_be_recorded_cannot_be_scheduled(contract: Contract) -> None:
-    world, cause = World(contract), disk_full()
+    world, cause = ContractHarness(contract), disk_full()
     world.disk.fail_next(error=cause)
 
     error = await refusal(world, [world.task(cron="30 * * * *")])
@@ -196,7 +196,7 @@ async def test_a_task_that_cannot_be_recorded_cannot_be_scheduled(contract: Cont
 async def test_a_stop_that_cannot_record_the_last_end_fails(contract: Contract) -> None:
     cause = disk_full()
 
-    error = await failed_stop(World(contract), cause)
+    error = await failed_stop(ContractHarness(contract), cause)
 
     message = "Failed to stop scheduler: [Errno 28] No space left on device"
     assert parts(error) == (StopSchedulerError, message, {"cause": cause})
@@ -204,7 +204,7 @@ async def test_a_stop_that_cannot_record_the_last_end_fails(contract: Contract) 
 
 @clause("errors.step")
 async def test_an_initialisation_that_cannot_be_recorded_names_its_step(contract: Contract) -> None:
-    world, cause = World(contract), disk_full()
+    world, cause = ContractHarness(contract), disk_full()
     world.disk.fail_next(error=cause)
 
     error = await refusal(world, [world.task()])
@@ -218,7 +218,7 @@ async def test_an_initialisation_that_cannot_be_recorded_names_its_step(contract
 async def test_a_stop_that_cannot_be_recorded_names_its_step(contract: Contract) -> None:
     cause = disk_full()
 
-    error = await failed_stop(World(contract), cause)
+    error = await failed_stop(ContractHarness(contract), cause)
 
     step = "stop scheduler: recording how the last runs ended"
     details = {"step": step, "cause": cause}
@@ -236,7 +236,7 @@ def schedule(contract: Contract, text: str) -> Schedule:
 
 @clause("errors.invalid-cron-expression")
 async def test_the_error_of_the_parser_is_the_cause_of_the_error_of_a_registration(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task(cron="0 0 * *")])
 
@@ -248,7 +248,7 @@ async def test_the_error_of_the_parser_is_the_cause_of_the_error_of_a_registrati
 
 @clause("errors.field-parse")
 async def test_the_error_of_a_field_is_the_cause_of_the_error_of_the_parser(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refusal(world, [world.task(cron="0 5-2 * * *")])
 

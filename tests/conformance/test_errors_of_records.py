@@ -18,7 +18,7 @@ from kron.rules.contract import Contract
 from kron.rules.task_record import TaskRecord
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, World, at
+from tests.conformance.world import MINUTE, ContractHarness, at
 
 SOUND = TaskRecord("report", "0 * * * *", 5 * MINUTE, at("09:00")).to_fields()
 
@@ -34,7 +34,7 @@ class Notes(MemoryTaskLedger):
         return {"report": TaskRecord.from_fields(self.noted)}
 
 
-async def of_notes(world: World, noted: object) -> KronError:
+async def of_notes(world: ContractHarness, noted: object) -> KronError:
     """Return the error of a list that meets these notes."""
     world.disk = FaultyLedger(Notes(noted))
     with pytest.raises(KronError) as caught:
@@ -42,7 +42,7 @@ async def of_notes(world: World, noted: object) -> KronError:
     return caught.value
 
 
-async def of_file(world: World, ledger: Path, damage: str) -> KronError:
+async def of_file(world: ContractHarness, ledger: Path, damage: str) -> KronError:
     """Return the error of a list that meets a file whose record of the task was damaged."""
     scheduler = world.scheduler(ledger)
     await scheduler.initialize([world.task()])
@@ -74,7 +74,7 @@ def parts(error: KronError) -> tuple[type[KronError], str, dict[str, object]]:
 async def test_every_damage_of_a_record_is_refused_by_an_error_of_the_same_family(
     contract: Contract, noted: object
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await of_notes(world, noted)
 
@@ -86,7 +86,7 @@ async def test_every_damage_of_a_record_is_refused_by_an_error_of_the_same_famil
 
 @clause("errors.task-try-deserialize")
 async def test_a_record_as_it_was_written_is_read(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.disk = FaultyLedger(Notes(SOUND))
 
     await world.start(world.task())
@@ -96,7 +96,7 @@ async def test_a_record_as_it_was_written_is_read(contract: Contract) -> None:
 
 @clause("errors.task-missing-field")
 async def test_a_field_that_is_missing_is_named(contract: Contract, tmp_path: Path) -> None:
-    error = await of_file(World(contract), tmp_path / "tasks.db", "ALTER TABLE task DROP COLUMN retryDelayMs")
+    error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "ALTER TABLE task DROP COLUMN retryDelayMs")
 
     message = "Missing required field: retryDelayMs"
     assert parts(error) == (TaskMissingFieldError, message, {"field": "retryDelayMs"})
@@ -107,14 +107,14 @@ async def test_a_field_that_is_missing_is_named(contract: Contract, tmp_path: Pa
 async def test_every_field_of_a_record_is_required(contract: Contract, field: str) -> None:
     noted = {name: value for name, value in SOUND.items() if name != field}
 
-    error = await of_notes(World(contract), noted)
+    error = await of_notes(ContractHarness(contract), noted)
 
     assert parts(error) == (TaskMissingFieldError, f"Missing required field: {field}", {"field": field})
 
 
 @clause("errors.task-invalid-type")
 async def test_a_field_of_the_wrong_type_is_told_with_both_types(contract: Contract, tmp_path: Path) -> None:
-    error = await of_file(World(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = 'soon'")
+    error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = 'soon'")
 
     message = "Invalid type for field 'retryDelayMs': expected number, got str"
     details = {"field": "retryDelayMs", "value": "soon", "expectedType": "number", "actualType": "str"}
@@ -123,7 +123,7 @@ async def test_a_field_of_the_wrong_type_is_told_with_both_types(contract: Contr
 
 @clause("errors.task-invalid-value")
 async def test_a_number_that_cannot_be_is_told_with_the_reason(contract: Contract, tmp_path: Path) -> None:
-    error = await of_file(World(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = -5")
+    error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = -5")
 
     message = "Invalid value for field 'retryDelayMs': must not be negative"
     details = {"field": "retryDelayMs", "value": -5, "reason": "must not be negative"}
@@ -132,7 +132,9 @@ async def test_a_number_that_cannot_be_is_told_with_the_reason(contract: Contrac
 
 @clause("errors.task-invalid-value")
 async def test_a_time_that_cannot_be_is_told_with_the_reason(contract: Contract, tmp_path: Path) -> None:
-    error = await of_file(World(contract), tmp_path / "tasks.db", "UPDATE task SET lastAttemptAt = '2026-02-30'")
+    error = await of_file(
+        ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET lastAttemptAt = '2026-02-30'"
+    )
 
     message = "Invalid value for field 'lastAttemptAt': must be an RFC 3339 instant"
     details = {"field": "lastAttemptAt", "value": "2026-02-30", "reason": "must be an RFC 3339 instant"}
@@ -142,7 +144,7 @@ async def test_a_time_that_cannot_be_is_told_with_the_reason(contract: Contract,
 @pytest.mark.parametrize("noted", ["a text", ["report", "0 * * * *"], 7, None], ids=repr)
 @clause("errors.task-invalid-structure")
 async def test_what_is_no_record_at_all_is_told_as_it_was_found(contract: Contract, noted: object) -> None:
-    error = await of_notes(World(contract), noted)
+    error = await of_notes(ContractHarness(contract), noted)
 
     message = "Persisted task is not a mapping of fields to values"
     assert parts(error) == (TaskInvalidStructureError, message, {"value": noted})
@@ -151,7 +153,7 @@ async def test_what_is_no_record_at_all_is_told_as_it_was_found(contract: Contra
 @pytest.mark.parametrize("field", ["retryDelayMs", "lastAttemptAt"], ids=["wrong type", "wrong value"])
 @clause("errors.enough-and-no-more")
 async def test_the_error_of_a_record_names_the_field_and_not_what_was_in_it(contract: Contract, field: str) -> None:
-    error = await of_notes(World(contract), {**SOUND, field: "hunter2"})
+    error = await of_notes(ContractHarness(contract), {**SOUND, field: "hunter2"})
 
     assert field in error.message
     assert "hunter2" not in error.message

@@ -21,13 +21,13 @@ from kron.rules.contract import Contract
 from kron.rules.events import Event
 from tests.conformance.citing import clause
 from tests.conformance.test_input_and_failures import INTERNALS
-from tests.conformance.world import Task, World, at, disk_full
+from tests.conformance.world import ContractHarness, RegistrationTuple, at, disk_full
 
 CRONS = {"first": "0 3 * * *", "second": "0 4 * * *", "third": "0 5 * * *"}
 SQL = ("no such", "SELECT", "INSERT", "UPDATE", "PRAGMA", "constraint", "SQL", "sqlite", "syntax", "trigger says")
 
 
-def three(world: World) -> list[Task]:
+def three(world: ContractHarness) -> list[RegistrationTuple]:
     """Return a list of three tasks, each with a schedule of its own."""
     return [world.task(name, cron) for name, cron in CRONS.items()]
 
@@ -38,14 +38,14 @@ def execute(path: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-async def stored(world: World, path: Path, *tasks: Task) -> None:
+async def stored(world: ContractHarness, path: Path, *tasks: RegistrationTuple) -> None:
     """Let a scheduler make the file and stop."""
     scheduler = world.scheduler(path)
     await scheduler.initialize(list(tasks))
     await scheduler.stop()
 
 
-async def refused(world: World, path: Path | None, tasks: list[Task]) -> KronError:
+async def refused(world: ContractHarness, path: Path | None, tasks: list[RegistrationTuple]) -> KronError:
     """Return the error of a list."""
     with pytest.raises(KronError) as caught:
         await world.scheduler(path).initialize(tasks)
@@ -60,7 +60,7 @@ async def refused(world: World, path: Path | None, tasks: list[Task]) -> KronErr
 async def test_of_three_tasks_the_one_that_the_store_refuses_is_named(
     contract: Contract, tmp_path: Path, name: str
 ) -> None:
-    world, path = World(contract), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract), tmp_path / "tasks.db"
     await stored(world, path)
     when = f"BEFORE INSERT ON task WHEN NEW.name = '{name}'"
     execute(path, f"CREATE TRIGGER no {when} BEGIN SELECT RAISE(ABORT, 'the trigger says no'); END")
@@ -76,7 +76,7 @@ async def test_of_three_tasks_the_one_that_the_store_refuses_is_named(
 
 @clause("errors.schedule-task")
 async def test_a_store_that_fails_as_a_whole_is_blamed_on_no_task(contract: Contract) -> None:
-    world, cause = World(contract), disk_full()
+    world, cause = ContractHarness(contract), disk_full()
     world.disk.fail_next(error=cause)
 
     error = await refused(world, None, three(world))
@@ -91,7 +91,7 @@ async def test_a_store_that_fails_as_a_whole_is_blamed_on_no_task(contract: Cont
 async def test_a_store_that_cannot_be_opened_is_an_error_of_scheduling(contract: Contract, tmp_path: Path) -> None:
     path = tmp_path / "tasks.db"
     path.write_text("no database at all")
-    world = World(contract)
+    world = ContractHarness(contract)
 
     error = await refused(world, path, three(world))
     empty = await refused(world, path, [])
@@ -129,7 +129,7 @@ def texts_of(events: list[Event]) -> list[str]:
 async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
     contract: Contract, tmp_path: Path, damage: str
 ) -> None:
-    world, path = World(contract, "10:59:30"), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
     scheduler = world.scheduler(path)
     tasks = [world.task(), world.task("other")]
     await scheduler.initialize(tasks)
@@ -151,7 +151,7 @@ async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
 
 @clause("failures.no-internals")
 async def test_what_the_database_said_is_kept_as_the_cause(contract: Contract, tmp_path: Path) -> None:
-    world, path = World(contract), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract), tmp_path / "tasks.db"
     scheduler = world.scheduler(path)
     await scheduler.initialize([world.task()])
     execute(path, "DROP TABLE task")
@@ -189,7 +189,7 @@ DAMAGES: list[tuple[str, str, type[TaskTryDeserializeError]]] = [
 async def test_every_damage_of_a_stored_field_is_an_error_of_the_family_that_names_it(
     contract: Contract, tmp_path: Path, field: str, damage: str, kind: type[TaskTryDeserializeError]
 ) -> None:
-    await _damage_is_named(World(contract), tmp_path / "tasks.db", field, damage, kind)
+    await _damage_is_named(ContractHarness(contract), tmp_path / "tasks.db", field, damage, kind)
 
 
 @pytest.mark.parametrize(("field", "damage", "kind"), DAMAGES[::6], ids=[damage for _, damage, _ in DAMAGES[::6]])
@@ -197,10 +197,10 @@ async def test_every_damage_of_a_stored_field_is_an_error_of_the_family_that_nam
 async def test_damage_of_a_stored_field_is_an_error_of_the_family_under_each_contract(
     contract: Contract, tmp_path: Path, field: str, damage: str, kind: type[TaskTryDeserializeError]
 ) -> None:
-    await _damage_is_named(World(contract), tmp_path / "tasks.db", field, damage, kind)
+    await _damage_is_named(ContractHarness(contract), tmp_path / "tasks.db", field, damage, kind)
 
 
-async def _damage_is_named(world: World, path: Path, field: str, damage: str, kind: type[KronError]) -> None:
+async def _damage_is_named(world: ContractHarness, path: Path, field: str, damage: str, kind: type[KronError]) -> None:
     await stored(world, path, world.task())
     execute(path, damage)
     before = path.read_bytes()
@@ -222,7 +222,7 @@ async def _damage_is_named(world: World, path: Path, field: str, damage: str, ki
 
 @clause("errors.task-try-deserialize")
 async def test_a_file_whose_damage_is_repaired_is_read_again(contract: Contract, tmp_path: Path) -> None:
-    world, path = World(contract, "10:59:30"), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
     scheduler = world.scheduler(path)
     await scheduler.initialize([world.task()])
     await world.until("11:00:30")
@@ -247,7 +247,7 @@ async def test_a_file_whose_damage_is_repaired_is_read_again(contract: Contract,
 async def test_a_file_whose_tasks_have_no_field_of_a_record_has_no_records_at_all(
     contract: Contract, tmp_path: Path, statement: str, value: list[str]
 ) -> None:
-    world, path = World(contract), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract), tmp_path / "tasks.db"
     await stored(world, path, world.task())
     execute(path, "DROP TABLE task")
     execute(path, statement)

@@ -11,7 +11,7 @@ from kron import Scheduler
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, SECOND, World
+from tests.conformance.world import HOUR, SECOND, ContractHarness
 
 ISO_8601 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
 Form = Callable[[object], bool]
@@ -79,7 +79,7 @@ FORMS: dict[str, dict[str, Form]] = {
 }
 
 
-async def live(world: World, scheduler: Scheduler) -> None:
+async def live(world: ContractHarness, scheduler: Scheduler) -> None:
     """Let everything happen of which there is an event, at odd fractions of a second."""
     report, kept = world.task(fails=1, takes=SECOND / 4), world.task("backup", fails=1, retry=2 * HOUR)
     await scheduler.initialize([report, kept, world.task("mail"), world.task("old"), world.task("unused", "0 3 * * *")])
@@ -94,7 +94,7 @@ async def live(world: World, scheduler: Scheduler) -> None:
 
 async def emitted(contract: Contract) -> list[Event]:
     """Return the events of that life."""
-    world = World(contract, "10:59:30.123456")
+    world = ContractHarness(contract, "10:59:30.123456")
     await live(world, world.scheduler())
     assert {event.name for event in world.events} == set(FORMS)
     return world.events
@@ -116,7 +116,7 @@ async def test_every_required_field_of_every_event_has_its_form(contract: Contra
 async def test_every_required_field_of_every_event_reaches_the_log(
     contract: Contract, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = World(contract, "10:59:30.123456")
+    world = ContractHarness(contract, "10:59:30.123456")
     scheduler = Scheduler(ledger=world.disk, contract=contract.name, clock=world.clock, timezone="UTC")
 
     with caplog.at_level(logging.DEBUG, "kron"):
@@ -154,7 +154,7 @@ async def test_every_time_in_every_event_is_in_iso_8601_or_null_if_there_is_none
 
 @clause("events.iso-times")
 async def test_the_times_in_events_are_those_of_the_clock_to_the_microsecond(contract: Contract) -> None:
-    world = World(contract, "10:00:30.123456")
+    world = ContractHarness(contract, "10:00:30.123456")
 
     await world.start(world.task(cron="0 10 * * *", fails=1, retry=SECOND / 4))
 
@@ -166,7 +166,7 @@ async def test_the_times_in_events_are_those_of_the_clock_to_the_microsecond(con
 
 @clause("events.task-orphaned")
 async def test_each_task_that_left_the_list_is_reported_with_its_own_last_run_or_null(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     first = await world.start(world.task("hourly"), world.task("unused", "0 3 * * *"), world.task("often", "* * * * *"))
     await world.until("11:30:20")
     await first.stop()

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, World
+from tests.conformance.world import HOUR, MINUTE, ContractHarness
 
 # Of every event: its level, and the kind of each value that it must have.
 TEXT, TRUTH, STATE = (str,), (bool,), (dict,)
@@ -46,7 +46,7 @@ TIMES = {"scheduledTime", "actualTime", "nextRetryAt", "pollTime", "lastExecutio
 
 async def told_in_a_life(contract: Contract) -> list[Event]:
     """Return what is told in a life in which everything happens of which there is an event."""
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     report = world.task(fails=1)
     kept = world.task("backup", fails=1, retry=2 * HOUR)
     scheduler = await world.start(report, kept, world.task("mail"), world.task("old"))
@@ -57,7 +57,7 @@ async def told_in_a_life(contract: Contract) -> list[Event]:
     return world.events
 
 
-def only(world: World, name: str) -> tuple[str, dict[str, object]]:
+def only(world: ContractHarness, name: str) -> tuple[str, dict[str, object]]:
     """Return level and fields of the only event of that name."""
     (event,) = world.told(name)
     return event.level, dict(event.fields)
@@ -68,7 +68,7 @@ def only(world: World, name: str) -> tuple[str, dict[str, object]]:
 
 @clause("events.initialization-started")
 async def test_an_initialisation_that_begins_tells_how_long_the_list_is(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task("report"), world.task("backup"))
 
@@ -77,7 +77,7 @@ async def test_an_initialisation_that_begins_tells_how_long_the_list_is(contract
 
 @clause("events.initialization-completed")
 async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_skipped(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     kept = world.task("report")
     scheduler = await world.start(kept, world.task("backup"))
 
@@ -93,7 +93,7 @@ async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_ski
 
 @clause("events.reinitialization-started")
 async def test_an_initialisation_of_a_running_scheduler_is_told_as_such(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     before = world.story("SchedulerReinitializationStarted")
 
@@ -105,7 +105,7 @@ async def test_an_initialisation_of_a_running_scheduler_is_told_as_such(contract
 
 @clause("events.stop-requested", "events.stopped")
 async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.stop()
@@ -120,7 +120,7 @@ async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract
 
 @clause("events.poll-started")
 async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_scheduled(contract: Contract) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
 
     await world.start(world.task("report"), world.task("backup"))
 
@@ -131,7 +131,7 @@ async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_schedule
 
 @clause("events.poll-completed")
 async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task("report"), world.task("backup"))
 
     await world.until("11:00")
@@ -148,7 +148,7 @@ async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(cont
 
 @clause("events.polling-started")
 async def test_polling_that_begins_with_the_first_task_is_told(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start()
     before = world.story("PollingStarted")
 
@@ -160,7 +160,7 @@ async def test_polling_that_begins_with_the_first_task_is_told(contract: Contrac
 
 @clause("events.polling-stopped")
 async def test_polling_that_ends_with_the_last_task_is_told(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     before = world.story("PollingStopped")
 
@@ -172,7 +172,7 @@ async def test_polling_that_ends_with_the_last_task_is_told(contract: Contract) 
 
 @clause("events.polling-stop-requested", "events.polling-stopped")
 async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.stop()
@@ -186,7 +186,7 @@ async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(co
 
 @clause("events.task-added", "events.task-scheduled")
 async def test_a_new_task_is_told_as_added_and_as_scheduled_with_its_configuration(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task("report", "0 9 * * 1-5", retry=5 * MINUTE))
 
@@ -197,7 +197,7 @@ async def test_a_new_task_is_told_as_added_and_as_scheduled_with_its_configurati
 
 @clause("events.task-preserved")
 async def test_a_task_that_a_restart_finds_unchanged_is_told_as_preserved(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(world.task())).stop()
     before = world.story("TaskPreserved")
 
@@ -209,7 +209,7 @@ async def test_a_task_that_a_restart_finds_unchanged_is_told_as_preserved(contra
 
 @clause("events.task-overridden")
 async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(world.task(cron="0 * * * *"))).stop()
 
     await world.start(world.task(cron="30 * * * *"))
@@ -224,7 +224,7 @@ async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: 
 
 @clause("events.task-orphaned")
 async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_scheduler(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task())
     await world.until("11:30")
     await scheduler.stop()
@@ -241,7 +241,7 @@ async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_sched
 
 @clause("events.task-skipped")
 async def test_a_task_that_is_scheduled_already_is_told_as_skipped_with_the_reason(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.initialize([world.task()])

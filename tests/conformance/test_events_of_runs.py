@@ -2,7 +2,7 @@
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, World
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness
 
 _STARTS = ("TaskRunStarted", "TaskRetryStarted", "TaskRetryPreempted")
 _ENDS = ("TaskRunCompleted", "TaskRunFailed")
@@ -11,7 +11,7 @@ _LIST = ("TaskAdded", "TaskScheduled", "TaskOverridden", "TaskPreserved", "TaskS
 
 @clause("events.run-started")
 async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task())
     await scheduler.stop()
     await world.until("11:20:15")
@@ -30,7 +30,7 @@ async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract
 
 @clause("events.run-started")
 async def test_the_start_of_a_retry_says_that_it_is_one(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=1, retry=5 * MINUTE))
 
     await world.until("11:05")
@@ -42,7 +42,7 @@ async def test_the_start_of_a_retry_says_that_it_is_one(contract: Contract) -> N
 
 @clause("events.run-completed")
 async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(takes=90 * SECOND))
 
     await world.until("11:02")
@@ -54,7 +54,7 @@ async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: C
 
 @clause("events.run-failed")
 async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tried_again(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(takes=90 * SECOND, fails=1, retry=5 * MINUTE))
 
     await world.until("11:02")
@@ -73,7 +73,7 @@ async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tri
 
 @clause("events.retry-started")
 async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=2, retry=5 * MINUTE))
 
     await world.until("11:59")
@@ -88,7 +88,7 @@ async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> Non
 
 @clause("events.retry-preempted")
 async def test_a_retry_that_an_occurrence_forestalls_is_told_as_preempted_with_the_reason(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=1, retry=2 * HOUR))
 
     await world.until("12:00")
@@ -100,7 +100,7 @@ async def test_a_retry_that_an_occurrence_forestalls_is_told_as_preempted_with_t
 
 @clause("events.causal-order")
 async def test_a_task_is_added_before_it_is_scheduled_and_scheduled_before_it_runs(contract: Contract) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
 
     await world.start(world.task())
 
@@ -114,7 +114,7 @@ async def test_a_task_is_added_before_it_is_scheduled_and_scheduled_before_it_ru
 
 @clause("events.causal-order")
 async def test_a_failure_comes_before_its_retry_and_a_retry_before_its_run(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=1, retry=5 * MINUTE))
 
     await world.until("11:05")
@@ -130,7 +130,7 @@ async def test_a_failure_comes_before_its_retry_and_a_retry_before_its_run(contr
 
 @clause("events.causal-order")
 async def test_a_preemption_comes_after_the_failure_and_before_the_run_that_preempts(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=1, retry=2 * HOUR))
 
     await world.until("12:00")
@@ -146,7 +146,7 @@ async def test_a_preemption_comes_after_the_failure_and_before_the_run_that_pree
 
 @clause("events.causal-order")
 async def test_the_end_of_a_run_comes_before_the_start_of_the_run_that_waited_for_it(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(takes=90 * MINUTE))
 
     await world.until("12:30")

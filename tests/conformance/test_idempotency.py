@@ -12,7 +12,7 @@ from kron.rules.task_record import TaskRecord
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
-from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, at, names_of, times
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, Registered, at, names_of, times
 
 
 class Unsure(FaultyLedger):
@@ -52,7 +52,7 @@ def anonymous(records: dict[str, TaskRecord]) -> dict[str, TaskRecord]:
 @clause("again.selection-is-deterministic")
 async def test_the_same_list_records_and_time_select_the_same_tasks_every_time(contract: Contract) -> None:
     crons = {"missed": "30 11 * * *", "served": "0 * * * *", "retried": "5 11 * * *", "never": "0 0 * * *"}
-    first = World(contract)
+    first = ContractHarness(contract)
     tasks = [first.task(name, cron, fails=int(name == "retried"), retry=HOUR) for name, cron in crons.items()]
     scheduler = await first.start(*tasks)
     await first.until("11:10")
@@ -60,7 +60,7 @@ async def test_the_same_list_records_and_time_select_the_same_tasks_every_time(c
     selected = []
 
     for _ in range(5):
-        world = World(contract, "12:05:20")
+        world = ContractHarness(contract, "12:05:20")
         world.store.records.update(first.store.records)
         again = [world.task(name, cron, retry=HOUR) for name, cron in crons.items()]
         await world.start(*again, world.task("new", "5 * * * *"))
@@ -75,7 +75,7 @@ async def test_the_order_of_the_list_does_not_change_what_is_selected(contract: 
     selected = []
 
     for names in (list(crons), sorted(crons), sorted(crons, reverse=True)):
-        world = World(contract, "11:00:10")
+        world = ContractHarness(contract, "11:00:10")
         await world.start(*(world.task(name, crons[name]) for name in names))
         selected.append(names_of(world.began))
 
@@ -87,7 +87,7 @@ async def test_the_order_of_the_list_does_not_change_what_is_selected(contract: 
 
 @clause("again.same-list")
 async def test_the_same_list_again_writes_nothing_and_schedules_nothing_anew(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     tasks = [world.task("done"), world.task("busy", takes=HOUR), world.task("failed", fails=1, retry=HOUR)]
     scheduler = await world.start(*tasks)
     await world.until("11:10")
@@ -106,7 +106,7 @@ async def test_the_same_list_again_writes_nothing_and_schedules_nothing_anew(con
 
 @clause("again.same-list")
 async def test_the_same_list_again_and_again_changes_no_start(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(fails=1, retry=5 * MINUTE)
     scheduler = await world.start(report)
 
@@ -119,7 +119,7 @@ async def test_the_same_list_again_and_again_changes_no_start(contract: Contract
 
 @clause("again.refused-list")
 async def test_the_same_list_again_is_refused_and_changes_nothing(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=30 * MINUTE)
     scheduler = await world.start(report)
     await world.until("11:10")
@@ -140,7 +140,7 @@ async def test_the_same_list_again_is_refused_and_changes_nothing(contract: Cont
 
 @clause("again.no-duplicates")
 async def test_lists_given_again_in_the_due_minute_start_no_second_run(contract: Contract) -> None:
-    world = World(contract, "11:00:05")
+    world = ContractHarness(contract, "11:00:05")
     report = world.task()
     scheduler = await world.start(report)
 
@@ -154,7 +154,7 @@ async def test_lists_given_again_in_the_due_minute_start_no_second_run(contract:
 
 @clause("again.no-duplicates")
 async def test_schedulers_that_follow_one_another_in_the_due_minute_start_one_run(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     report = world.task()
 
     for moment in ("11:00:10", "11:00:20", "11:00:30", "11:00:40"):
@@ -167,7 +167,7 @@ async def test_schedulers_that_follow_one_another_in_the_due_minute_start_one_ru
 
 @clause("again.no-duplicates")
 async def test_lists_given_again_before_the_due_minute_start_one_run_in_it(contract: Contract) -> None:
-    world = World(contract, "10:59:00")
+    world = ContractHarness(contract, "10:59:00")
     report = world.task()
     scheduler = await world.start(report)
 
@@ -184,7 +184,7 @@ async def test_lists_given_again_before_the_due_minute_start_one_run_in_it(contr
 
 @clause("again.overrides-detected")
 async def test_every_later_life_of_a_scheduler_finds_what_changed(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(cron="0 * * * *"))
     found = []
 
@@ -200,7 +200,7 @@ async def test_every_later_life_of_a_scheduler_finds_what_changed(contract: Cont
 
 @clause("again.overrides-detected", under=BOTH_POLLING)
 async def test_every_later_list_of_a_running_scheduler_finds_what_changed(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(cron="0 * * * *"))
     world.events.clear()
 
@@ -221,7 +221,7 @@ async def test_a_store_that_records_everything_twice_ends_with_the_same_records(
     ends = []
 
     for store in (MemoryTaskLedger(), Twice()):
-        world = World(contract)
+        world = ContractHarness(contract)
         world.store, world.disk = store, FaultyLedger(store)
         scheduler = await world.start(world.task("good", takes=MINUTE), world.task("bad", fails=1))
         await world.until("11:02")
@@ -236,7 +236,7 @@ async def test_a_store_that_records_everything_twice_ends_with_the_same_records(
 
 @clause("again.same-state-written")
 async def test_a_start_whose_record_is_written_again_happens_once(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.disk = disk = Unsure(world.store)
     await world.start(world.task())
     disk.doubts = 3
@@ -250,7 +250,7 @@ async def test_a_start_whose_record_is_written_again_happens_once(contract: Cont
 
 @clause("again.same-state-written")
 async def test_an_end_whose_record_is_written_again_is_the_same_end(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.disk = disk = Unsure(world.store)
     await world.start(world.task(takes=MINUTE, fails=1, retry=5 * MINUTE))
     await world.until("11:00:30")

@@ -18,7 +18,7 @@ from kron.errors import (
 )
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, World, at, disk_full, names_of, times
+from tests.conformance.world import MINUTE, ContractHarness, at, disk_full, names_of, times
 
 FORGERY = "report\nWARNING TaskRunFailed taskName=payroll\r\x1b[2J\x00\u2028\u202e"
 INTERNALS = ("Traceback", " object at 0x", "<function", "<class", ".py", "kron.", "site-packages", "self.", "__")
@@ -50,7 +50,7 @@ MISTAKES = [
 ]
 
 
-def log_of(world: World) -> Scheduler:
+def log_of(world: ContractHarness) -> Scheduler:
     """Return a scheduler that logs as it does when its user says nothing."""
     return Scheduler(ledger=world.disk, contract=world.contract.name, clock=world.clock, timezone="UTC")
 
@@ -63,7 +63,7 @@ def log_of(world: World) -> Scheduler:
 async def test_a_mistake_at_the_end_of_a_list_is_found_before_anything_is_used(
     contract: Contract, mistake: Any, error: type[KronError]
 ) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
 
     with pytest.raises(error):
         await world.start(world.task("valid"), mistake)
@@ -76,7 +76,7 @@ async def test_a_mistake_at_the_end_of_a_list_is_found_before_anything_is_used(
 
 @clause("input.checked-first")
 async def test_something_other_than_a_list_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with pytest.raises(RegistrationsNotArrayError) as caught:
         await world.scheduler().initialize({"report": world.task()})  # type: ignore[arg-type] # that is the mistake
@@ -117,7 +117,7 @@ async def test_something_other_than_a_list_is_refused(contract: Contract) -> Non
 async def test_an_expression_that_could_do_harm_is_refused(
     contract: Contract, cron: str, field: str, reason: str
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with pytest.raises(CronExpressionInvalidError) as caught:
         await world.start(world.task(cron=cron))
@@ -131,7 +131,7 @@ async def test_an_expression_that_could_do_harm_is_refused(
 async def test_whatever_a_task_is_called_each_event_is_one_line_of_the_log(
     contract: Contract, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = log_of(world)
 
     with caplog.at_level(logging.DEBUG, "kron"):
@@ -150,7 +150,7 @@ async def test_whatever_a_task_is_called_each_event_is_one_line_of_the_log(
 async def test_whatever_a_task_is_called_the_refusal_of_it_is_one_line(
     contract: Contract, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with caplog.at_level(logging.DEBUG, "kron"), pytest.raises(ScheduleDuplicateTaskError) as caught:
         await log_of(world).initialize([world.task(FORGERY), world.task(FORGERY)])
@@ -167,7 +167,7 @@ async def test_whatever_a_task_is_called_the_refusal_of_it_is_one_line(
 async def test_the_message_of_a_refusal_tells_nothing_of_the_inside(
     contract: Contract, mistake: Any, error: type[KronError]
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with pytest.raises(error) as caught:
         await world.start(world.task("valid"), mistake)
@@ -179,7 +179,7 @@ async def test_the_message_of_a_refusal_tells_nothing_of_the_inside(
 
 @clause("failures.no-internals")
 async def test_the_message_of_a_failed_step_is_that_of_its_cause_and_no_more(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.disk.fail_next(error=disk_full())
 
     with pytest.raises(KronError) as caught:
@@ -193,7 +193,7 @@ async def test_the_message_of_a_failed_step_is_that_of_its_cause_and_no_more(con
 async def test_a_refused_list_is_logged_with_the_mistake(
     contract: Contract, caplog: pytest.LogCaptureFixture, mistake: Any, error: type[KronError]
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with caplog.at_level(logging.WARNING, "kron"), pytest.raises(error) as caught:
         await log_of(world).initialize([world.task("valid"), mistake])
@@ -209,7 +209,7 @@ async def test_a_refused_list_is_logged_with_the_mistake(
 
 @clause("failures.exhaustion")
 async def test_with_a_full_disk_nothing_starts_and_with_space_again_nothing_was_lost(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task("one"), world.task("two", takes=MINUTE))
     world.disk.fail_next(4, error=disk_full())
 
@@ -225,7 +225,7 @@ async def test_with_a_full_disk_nothing_starts_and_with_space_again_nothing_was_
 
 @clause("failures.exhaustion")
 async def test_an_end_that_a_full_disk_did_not_take_is_kept_until_it_does(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=MINUTE))
     await world.until("11:00:30")
     world.disk.fail_next(4, error=disk_full())
@@ -243,7 +243,7 @@ async def test_an_end_that_a_full_disk_did_not_take_is_kept_until_it_does(contra
 async def test_a_run_that_runs_out_of_something_fails_alone_and_is_tried_again(
     contract: Contract, error: Exception
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     tries = []
 
     async def exhaust() -> None:
@@ -260,7 +260,7 @@ async def test_a_run_that_runs_out_of_something_fails_alone_and_is_tried_again(
 
 @clause("failures.exhaustion")
 async def test_thousands_of_tasks_at_one_instant_all_run(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(*(world.task(f"task {number:04}") for number in range(3000)))
 
     await world.until("11:00")

@@ -9,7 +9,7 @@ from kron.rules.contract import Contract, InterruptedRun
 from kron.rules.task_record import TaskRecord
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, World, at, times
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
 
 
 async def records_in(path: Path) -> dict[str, TaskRecord]:
@@ -23,7 +23,7 @@ async def records_in(path: Path) -> dict[str, TaskRecord]:
 
 @clause("override.interrupted-is-orphaned")
 async def test_a_run_that_was_cut_off_restarts_at_once(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=30 * MINUTE)
     first = await world.start(report)
     await world.until("11:10")
@@ -40,7 +40,7 @@ async def test_a_run_that_was_cut_off_restarts_at_once(contract: Contract) -> No
 
 @clause("override.interrupted-is-orphaned")
 async def test_a_run_that_was_cut_off_restarts_with_its_new_configuration(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task(takes=30 * MINUTE))
     await world.until("11:10")
     await crash(first)
@@ -56,7 +56,7 @@ async def test_a_run_that_was_cut_off_restarts_with_its_new_configuration(contra
 
 @clause("override.interrupted-is-orphaned")
 async def test_a_run_that_ended_before_the_crash_is_not_orphaned(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=5 * MINUTE)
     first = await world.start(report)
     await world.until("11:10")
@@ -71,7 +71,7 @@ async def test_a_run_that_ended_before_the_crash_is_not_orphaned(contract: Contr
 
 @clause("override.interrupted-is-orphaned")
 async def test_a_restart_happens_once(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=5 * MINUTE)
     first = await world.start(report)
     await world.until("11:01")
@@ -88,7 +88,7 @@ async def test_a_restart_happens_once(contract: Contract) -> None:
 
 @clause("override.interrupted-waits")
 async def test_a_run_that_was_cut_off_waits_for_the_next_occurrence(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=30 * MINUTE)
     first = await world.start(report)
     await world.until("11:10")
@@ -107,7 +107,7 @@ async def test_a_run_that_was_cut_off_waits_for_the_next_occurrence(contract: Co
 async def test_after_a_crash_the_file_has_every_end_and_every_start_that_happened(
     contract: Contract, tmp_path: Path
 ) -> None:
-    world, path = World(contract), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract), tmp_path / "tasks.db"
     scheduler = world.scheduler(path)
     await scheduler.initialize([world.task("done"), world.task("failed", fails=1), world.task("cut off", takes=HOUR)])
     await world.until("11:01")
@@ -131,7 +131,7 @@ async def test_after_a_crash_the_file_has_every_end_and_every_start_that_happene
 
 @clause("again.crash")
 async def test_after_a_crash_every_task_goes_on_where_it_was(contract: Contract, tmp_path: Path) -> None:
-    world, path = World(contract), tmp_path / "tasks.db"
+    world, path = ContractHarness(contract), tmp_path / "tasks.db"
     tasks = [world.task("done"), world.task("failed", fails=1), world.task("cut off", takes=20 * MINUTE)]
     first, second = world.scheduler(path), world.scheduler(path)
     await first.initialize(tasks)
@@ -152,7 +152,7 @@ async def test_after_a_crash_every_task_goes_on_where_it_was(contract: Contract,
 @pytest.mark.parametrize("moment", ["10:30", "11:00", "11:15", "11:30"])
 @clause("again.crash")
 async def test_a_crash_at_any_moment_loses_no_occurrence_to_come(contract: Contract, moment: str) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=30 * MINUTE)
     first = await world.start(report)
     await world.until(moment)

@@ -10,7 +10,7 @@ import pytest
 from kron.errors import KronError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, Registered, World, names_of, times
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, Registered, names_of, times
 
 
 async def nothing() -> None:
@@ -52,7 +52,7 @@ _MISTAKES: dict[str, tuple[tuple[Any, ...], str, str, dict[str, object]]] = {
 
 @clause("invariant.empty-list")
 async def test_a_scheduler_of_no_tasks_starts_and_stops(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = world.scheduler()
 
     await scheduler.initialize([])
@@ -67,7 +67,7 @@ async def test_a_scheduler_of_no_tasks_starts_and_stops(contract: Contract) -> N
 
 @clause("invariant.idempotent")
 async def test_a_list_that_is_given_twice_leaves_the_records_that_it_left_once(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     tasks = [world.task(fails=1, retry=HOUR), world.task("backup", takes=10 * MINUTE)]
     scheduler = await world.start(*tasks)
     await world.until("11:05")  # one waits for its retry, one runs
@@ -81,7 +81,7 @@ async def test_a_list_that_is_given_twice_leaves_the_records_that_it_left_once(c
 
 @clause("invariant.idempotent")
 async def test_a_list_that_is_given_twice_leads_to_the_starts_that_it_leads_to_once(contract: Contract) -> None:
-    world = World(contract, "11:00:10")
+    world = ContractHarness(contract, "11:00:10")
     tasks = [world.task(fails=1, retry=5 * MINUTE), world.task("backup", "30 * * * *")]
     scheduler = await world.start(*tasks)
 
@@ -94,7 +94,7 @@ async def test_a_list_that_is_given_twice_leads_to_the_starts_that_it_leads_to_o
 
 @clause("invariant.stop-first")
 async def test_a_scheduler_that_was_never_initialised_can_be_stopped(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = world.scheduler()
 
     await scheduler.stop()
@@ -110,7 +110,7 @@ async def test_a_scheduler_that_was_never_initialised_can_be_stopped(contract: C
 
 @clause("invariant.on-time")
 async def test_a_task_of_the_present_minute_runs_at_once(contract: Contract) -> None:
-    world = World(contract, "11:00:59")
+    world = ContractHarness(contract, "11:00:59")
 
     await world.start(world.task(cron="0 * * * *"))
 
@@ -119,7 +119,7 @@ async def test_a_task_of_the_present_minute_runs_at_once(contract: Contract) -> 
 
 @clause("invariant.on-time")
 async def test_a_task_runs_when_its_minute_begins(contract: Contract) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
     await world.start(world.task(cron="0 * * * *"))
 
     await world.until("11:00")
@@ -129,7 +129,7 @@ async def test_a_task_runs_when_its_minute_begins(contract: Contract) -> None:
 
 @clause("invariant.not-early")
 async def test_a_task_does_not_run_before_its_minute(contract: Contract) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
     await world.start(world.task(cron="0 * * * *"), world.task("each minute", "* * * * *"))
 
     await world.until("10:59:59.999999")
@@ -140,7 +140,7 @@ async def test_a_task_does_not_run_before_its_minute(contract: Contract) -> None
 
 @clause("invariant.no-make-up")
 async def test_a_week_of_downtime_is_followed_by_one_run(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await (await world.start(world.task())).stop()
     await world.until("2026-03-09T10:20:00Z")
 
@@ -155,7 +155,7 @@ async def test_a_week_of_downtime_is_followed_by_one_run(contract: Contract) -> 
 
 @clause("invariant.state-persists")
 async def test_what_a_task_has_done_and_still_owes_survives_a_restart(contract: Contract, tmp_path: Path) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     first = world.scheduler(tmp_path / "tasks.db")
     await first.initialize([world.task(fails=1, retry=10 * MINUTE), world.task("backup")])
     await world.until("11:00:20")
@@ -184,7 +184,7 @@ async def test_what_a_task_has_done_and_still_owes_survives_a_restart(contract: 
 async def test_a_change_of_configuration_is_recognised_and_recorded(
     contract: Contract, cron: str, retry: timedelta, change: str
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await (await world.start(world.task(cron="0 * * * *", retry=5 * MINUTE), world.task("backup"))).stop()
 
     await world.start(world.task(cron=cron, retry=retry), world.task("backup"))
@@ -197,7 +197,7 @@ async def test_a_change_of_configuration_is_recognised_and_recorded(
 
 @clause("invariant.orphans-removed")
 async def test_nothing_is_left_of_a_task_that_is_not_in_the_list(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task("old", fails=1), world.task("kept"))
     await world.until("11:01")
 
@@ -217,7 +217,7 @@ async def test_nothing_is_left_of_a_task_that_is_not_in_the_list(contract: Contr
 async def test_each_mistake_in_a_registration_raises_its_own_error(
     contract: Contract, wrong: Registered, name: str
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with pytest.raises(KronError) as raised:
         await world.start(world.task("good"), wrong)
@@ -232,7 +232,7 @@ async def test_each_mistake_in_a_registration_raises_its_own_error(
 async def test_an_error_says_what_is_wrong_in_words_and_in_fields(
     contract: Contract, wrong: Registered, message: str, details: dict[str, object]
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     with pytest.raises(KronError) as raised:
         await world.start(world.task("good"), wrong)
@@ -244,7 +244,7 @@ async def test_an_error_says_what_is_wrong_in_words_and_in_fields(
 @clause("invariant.error-first")
 @pytest.mark.parametrize("wrong", [row[0] for row in _MISTAKES.values()], ids=_MISTAKES)
 async def test_a_list_with_a_mistake_at_its_end_does_nothing(contract: Contract, wrong: Registered) -> None:
-    world = World(contract, "11:00:30")  # the good task would run at once
+    world = ContractHarness(contract, "11:00:30")  # the good task would run at once
 
     with pytest.raises(KronError):
         await world.start(world.task("good"), wrong)
@@ -260,7 +260,7 @@ async def test_a_list_with_a_mistake_at_its_end_does_nothing(contract: Contract,
 
 @clause("invariant.simultaneous")
 async def test_tasks_of_the_same_minute_run_side_by_side(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(*(world.task(name, takes=10 * MINUTE) for name in ("a", "b", "c")))
 
     await world.until("11:00")
@@ -271,7 +271,7 @@ async def test_tasks_of_the_same_minute_run_side_by_side(contract: Contract) -> 
 
 @clause("invariant.never-with-itself")
 async def test_a_task_never_runs_beside_itself(contract: Contract) -> None:
-    world = World(contract, "11:00:00")
+    world = ContractHarness(contract, "11:00:00")
     await world.start(world.task(cron="* * * * *", takes=150 * SECOND))
 
     await world.until("11:07:29")
@@ -282,7 +282,7 @@ async def test_a_task_never_runs_beside_itself(contract: Contract) -> None:
 
 @clause("invariant.stop-waits")
 async def test_a_stop_waits_for_every_run_in_flight(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task("short", takes=MINUTE), world.task("long", takes=HOUR))
     await world.until("11:00")
 

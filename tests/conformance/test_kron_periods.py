@@ -13,7 +13,7 @@ from kron.engine.jobs.execution import Ending
 from kron.rules.history import run_row
 from kron.rules.verdict import Close, Execute, Wait, judge
 from tests.conformance.citing import clause
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 TIMES = {"declared_at", "served", "suspended_until", "newest", "nominal", "first", "chosen", "effective", "at", "ended",
@@ -22,7 +22,7 @@ TIMES = {"declared_at", "served", "suspended_until", "newest", "nominal", "first
 SPREAD = "0,30 * * * * @win(after,25m) @seed(stable,salt=x)"
 
 
-def executed(world: World) -> dict[str, str]:
+def executed(world: RestartableHost) -> dict[str, str]:
     """Return of each executed period when it began."""
     runs = world.ledger.runs.values()
     assert len({run.nominal for run in runs}) == len(runs), "a period was executed twice"
@@ -32,7 +32,7 @@ def executed(world: World) -> dict[str, str]:
 # --- chosen times depend on nothing else ------------------------------------------------------------------------------
 
 
-async def undisturbed(world: World) -> None:
+async def undisturbed(world: RestartableHost) -> None:
     """Six hours in which nothing happens but runs."""
     await world.begin(work(SPREAD))
     await world.clock.advance(6 * HOUR)
@@ -40,7 +40,7 @@ async def undisturbed(world: World) -> None:
 
 @clause("seed.restarts")
 def test_a_host_that_restarts_again_and_again_starts_at_the_same_seconds() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(SPREAD))
         for _ in range(36):
             await world.clock.advance(9 * MINUTE + 50 * SECOND)
@@ -55,7 +55,7 @@ def test_a_host_that_restarts_again_and_again_starts_at_the_same_seconds() -> No
 
 @clause("seed.reconciliations")
 def test_a_host_that_reconciles_again_and_again_starts_at_the_same_seconds() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(SPREAD))
         for _ in range(6 * 20):
             await world.clock.advance(3 * MINUTE)
@@ -101,7 +101,7 @@ def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -
 def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result() -> None:
     rows: list[dict[str, object]] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work("0 12 * * *"))
         await world.clock.advance(MINUTE)
@@ -124,7 +124,7 @@ def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_resul
 
 @clause("overlap.at-trigger")
 def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work("0,30 * * * * @win(after,20m)", concurrency="forbid"))
         await world.clock.advance(31 * MINUTE)
@@ -159,7 +159,7 @@ CHANGES = {
 def test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone(part: str) -> None:
     changed: list[list[str]] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0,30 * * * * @win(after,10m)"))
         await world.clock.advance(15 * MINUTE)
         declared = await world.declare(CHANGES[part])
@@ -177,7 +177,7 @@ def test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone(part
 
 @clause("change.active")
 def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work("0,30 * * * *", concurrency="allow"))
         await world.clock.advance(2 * MINUTE)
@@ -197,7 +197,7 @@ def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
-async def eventful(world: World) -> None:
+async def eventful(world: RestartableHost) -> None:
     """A life with every kind of record: runs, retries, each outcome, ranges, suspensions, an edit."""
     world.runner.codes = [0, 1, 0]
     jobs = [
@@ -216,7 +216,7 @@ async def eventful(world: World) -> None:
 
 @clause("hosts.stored-times")
 def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await eventful(world)
         await world.suspend("held", until=NOON + DAY)
 
@@ -240,7 +240,7 @@ def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> 
 
 @clause("clock.persisted", "clock.backward", "once.per-period")
 def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life(tmp_path: Path) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("*/10 * * * *", deadline="2h"))
         await world.clock.advance(65 * MINUTE)
         await world.crash()

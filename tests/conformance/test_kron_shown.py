@@ -9,14 +9,14 @@ from kron.rules.events import Event
 from kron.trace.job_recorder import JobRecorder
 from tests.conformance.citing import clause
 from tests.conformance.test_kron_periods import RFC_3339, eventful
-from tests.engine.jobs.world import MINUTE, World, lived
+from tests.engine.jobs.world import MINUTE, RestartableHost, lived
 
 
 def events_of_an_eventful_life() -> list[Event]:
     """Return the events of a life with every outcome."""
     events: list[Event] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.listeners.append(JobEvents(events.append, JobRecorder(world.clock.now, lambda _: None)))
         world.runner.lasts = 25 * MINUTE
         await eventful(world)

@@ -8,13 +8,13 @@ from kron import Scheduler
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import World, times
+from tests.conformance.world import ContractHarness, times
 
 TEN_MINUTES = "0,10,20,30,40,50 * * * *"
 QUARTERS = "15,30,45,0 * * * *"
 
 
-async def outage(world: World, cron: str, *, until: str) -> Scheduler:
+async def outage(world: ContractHarness, cron: str, *, until: str) -> Scheduler:
     """Let a task run, stop at once, start again then and return the new scheduler."""
     scheduler = await world.start(world.task(cron=cron))
     await scheduler.stop()
@@ -36,7 +36,7 @@ async def outage(world: World, cron: str, *, until: str) -> Scheduler:
 async def test_a_downtime_gives_one_run_however_many_it_swallowed(
     contract: Contract, back: str, starts: list[str]
 ) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await outage(world, "0 * * * *", until=back)
 
@@ -45,7 +45,7 @@ async def test_a_downtime_gives_one_run_however_many_it_swallowed(
 
 @clause("makeup.at-most-once")
 async def test_a_downtime_without_an_occurrence_gives_no_run(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await outage(world, "0 * * * *", until="10:59:30")
 
@@ -54,7 +54,7 @@ async def test_a_downtime_without_an_occurrence_gives_no_run(contract: Contract)
 
 @clause("makeup.at-most-once")
 async def test_after_the_one_run_the_schedule_goes_on(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await outage(world, "0 * * * *", until="14:05")
     await world.until("16:30")
@@ -67,7 +67,7 @@ async def test_after_the_one_run_the_schedule_goes_on(contract: Contract) -> Non
 async def test_each_task_runs_once_for_its_own_misses(
     contract: Contract, end: Callable[[Scheduler], Awaitable[None]]
 ) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     tasks = [
         world.task("by the hour"),
         world.task("by the minute", "8-59 * * * *"),
@@ -85,7 +85,7 @@ async def test_each_task_runs_once_for_its_own_misses(
 
 @clause("makeup.at-most-once")
 async def test_a_second_restart_does_not_make_up_again(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
     scheduler = await outage(world, "0 * * * *", until="14:05")
 
     await scheduler.stop()
@@ -97,7 +97,7 @@ async def test_a_second_restart_does_not_make_up_again(contract: Contract) -> No
 
 @clause("makeup.at-most-once")
 async def test_the_one_run_is_for_the_latest_occurrence(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await outage(world, "0 * * * *", until="14:05")
 
@@ -107,7 +107,7 @@ async def test_the_one_run_is_for_the_latest_occurrence(contract: Contract) -> N
 
 @clause("makeup.six-in-an-hour")
 async def test_six_misses_of_a_task_of_every_ten_minutes_are_one_run(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await outage(world, TEN_MINUTES, until="11:05")
     await world.until("11:15")
@@ -117,7 +117,7 @@ async def test_six_misses_of_a_task_of_every_ten_minutes_are_one_run(contract: C
 
 @clause("makeup.four-in-an-hour")
 async def test_four_misses_of_a_task_of_every_quarter_are_one_run(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await outage(world, QUARTERS, until="11:05")
     await world.until("11:20")

@@ -7,12 +7,12 @@ from kron.rules.task_record import TaskRecord
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import HOUR, MINUTE, World, at, times
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
 
 CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden", "TaskOrphaned")
 
 
-def classes(world: World) -> dict[str, list[str]]:
+def classes(world: ContractHarness) -> dict[str, list[str]]:
     """Return the classes that each task was told to be in."""
     found: dict[str, list[str]] = defaultdict(list)
     for event in world.events:
@@ -38,7 +38,7 @@ def history(record: TaskRecord) -> tuple[object, ...]:
 
 @clause("override.compares", under=BOTH_POLLING)
 async def test_every_task_of_the_list_and_of_the_store_is_in_one_class(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task("kept"), world.task("changed"), world.task("gone"))
     await first.stop()
     world.events.clear()
@@ -55,7 +55,7 @@ async def test_every_task_of_the_list_and_of_the_store_is_in_one_class(contract:
 
 @clause("override.compares", under=(DECLARATIVE,))
 async def test_every_task_of_the_list_is_in_one_class(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     kept, changed = world.task("kept", "0 3 * * *"), world.task("changed", "0 3 * * *")
     cut_off = world.task("cut off", takes=HOUR)
     first = await world.start(kept, changed, cut_off)
@@ -78,7 +78,7 @@ async def test_every_task_of_the_list_is_in_one_class(contract: Contract) -> Non
 
 @clause("override.new")
 async def test_a_task_without_a_record_gets_one_without_a_past(contract: Contract) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
 
     await world.start(world.task(cron="0 * * * *", retry=5 * MINUTE))
 
@@ -90,7 +90,7 @@ async def test_a_task_without_a_record_gets_one_without_a_past(contract: Contrac
 async def test_a_new_task_beside_stored_ones_runs_in_its_minute_and_owes_nothing_for_the_past(
     contract: Contract,
 ) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
     stored = world.task("stored", "0 0 * * *")
     await (await world.start(stored)).stop()
     await world.until("11:00:30")
@@ -105,7 +105,7 @@ async def test_a_new_task_beside_stored_ones_runs_in_its_minute_and_owes_nothing
 
 @clause("override.preserved")
 async def test_a_preserved_task_keeps_its_history(contract: Contract) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
     report = world.task(fails=1, retry=5 * MINUTE)
     first = await world.start(report)
     await world.until("11:01")
@@ -121,7 +121,7 @@ async def test_a_preserved_task_keeps_its_history(contract: Contract) -> None:
 
 @clause("override.preserved")
 async def test_a_preserved_task_goes_on_with_its_retry_and_its_schedule(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(fails=1, retry=5 * MINUTE)
     first = await world.start(report)
     await world.until("11:01")
@@ -135,7 +135,7 @@ async def test_a_preserved_task_goes_on_with_its_retry_and_its_schedule(contract
 
 @clause("override.preserved")
 async def test_a_preserved_task_runs_once_for_what_it_missed(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task()
     first = await world.start(report)
     await world.until("11:30")
@@ -153,7 +153,7 @@ async def test_a_preserved_task_runs_once_for_what_it_missed(contract: Contract)
 
 @clause("override.resets")
 async def test_an_overridden_task_gets_its_new_configuration_and_no_history(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task(fails=1))
     await world.until("11:02")
     await first.stop()
@@ -166,7 +166,7 @@ async def test_an_overridden_task_gets_its_new_configuration_and_no_history(cont
 
 @clause("override.resets")
 async def test_an_overridden_task_owes_neither_its_retry_nor_what_it_missed(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task(fails=1, retry=50 * MINUTE))
     await world.until("11:45")
     await first.stop()
@@ -179,7 +179,7 @@ async def test_an_overridden_task_owes_neither_its_retry_nor_what_it_missed(cont
 
 @clause("override.keeps")
 async def test_an_overridden_task_gets_its_new_configuration_and_keeps_its_history(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task(fails=1))
     await world.until("11:02")
     await first.stop()
@@ -193,7 +193,7 @@ async def test_an_overridden_task_gets_its_new_configuration_and_keeps_its_histo
 
 @clause("override.keeps")
 async def test_an_overridden_task_still_owes_its_retry_and_then_follows_its_new_schedule(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task(fails=1, retry=5 * MINUTE))
     await world.until("11:02")
     await first.stop()
@@ -206,7 +206,7 @@ async def test_an_overridden_task_still_owes_its_retry_and_then_follows_its_new_
 
 @clause("override.keeps")
 async def test_an_overridden_task_owes_what_its_new_schedule_had_since_its_last_start(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task())
     await world.until("11:45")
     await first.stop()
@@ -223,7 +223,7 @@ async def test_an_overridden_task_owes_what_its_new_schedule_had_since_its_last_
 
 @clause("override.unregistered-is-orphaned")
 async def test_an_unregistered_task_is_told_to_be_orphaned_and_its_record_removed(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task("kept"), world.task("gone"))
     await world.until("11:30")
     await first.stop()
@@ -239,7 +239,7 @@ async def test_an_unregistered_task_is_told_to_be_orphaned_and_its_record_remove
 
 @clause("override.unregistered-is-orphaned")
 async def test_a_task_that_a_running_scheduler_is_no_longer_given_does_not_run(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("kept"), world.task("gone", fails=1, retry=5 * MINUTE))
     await world.until("11:01")
 
@@ -253,7 +253,7 @@ async def test_a_task_that_a_running_scheduler_is_no_longer_given_does_not_run(c
 
 @clause("override.unregistered-is-forgotten")
 async def test_the_record_of_an_unregistered_task_is_removed_and_it_does_not_run(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     first = await world.start(world.task("kept"), world.task("gone", fails=1, retry=5 * MINUTE))
     await world.until("11:01")
     await first.stop()
@@ -268,7 +268,7 @@ async def test_the_record_of_an_unregistered_task_is_removed_and_it_does_not_run
 
 @clause("override.unregistered-is-forgotten")
 async def test_a_task_that_was_unregistered_and_comes_back_is_new(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     for tasks, until in (([world.task()], "11:30"), ([], "12:30")):
         scheduler = await world.start(*tasks)
         await world.until(until)

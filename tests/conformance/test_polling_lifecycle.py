@@ -11,7 +11,7 @@ from kron.rules.contract import Contract
 from kron.rules.registration import ScheduleReader, parse_registrations
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import HOUR, MINUTE, World, at, times
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
 
 BEGAN, ENDED, REQUESTED = "PollingStarted", "PollingStopped", "PollingStopRequested"
 LOOP = (BEGAN, ENDED, REQUESTED)
@@ -19,7 +19,7 @@ LOOP = (BEGAN, ENDED, REQUESTED)
 
 @clause("polling.begins")
 async def test_the_first_list_with_a_task_begins_the_loop_once(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task(), world.task("other"))
     await world.until("11:00")
@@ -31,7 +31,7 @@ async def test_the_first_list_with_a_task_begins_the_loop_once(contract: Contrac
 
 @clause("polling.begins", under=BOTH_POLLING)
 async def test_a_second_list_with_the_first_task_begins_the_loop(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start()
     before = world.story(*LOOP)
 
@@ -45,7 +45,7 @@ async def test_a_second_list_with_the_first_task_begins_the_loop(contract: Contr
 
 @clause("polling.begins")
 async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await scheduler.stop()
 
@@ -56,7 +56,7 @@ async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> 
 
 @clause("polling.last-task-cancelled")
 async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     ports = Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append))
     book = ObligationPlanner(ports, contract, "me", Limits())
     engine = Engine(world.clock, world.disk, ports.emitter, book)
@@ -77,7 +77,7 @@ async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract
 
 @clause("polling.last-task-cancelled", under=BOTH_POLLING)
 async def test_an_empty_second_list_ends_the_loop_and_not_the_scheduler(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.initialize([])
@@ -91,7 +91,7 @@ async def test_an_empty_second_list_ends_the_loop_and_not_the_scheduler(contract
 
 @clause("polling.last-task-cancelled", under=(DECLARATIVE,))
 async def test_an_empty_list_after_a_stop_leaves_the_loop_inactive(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await scheduler.stop()
 
@@ -104,7 +104,7 @@ async def test_an_empty_list_after_a_stop_leaves_the_loop_inactive(contract: Con
 
 @clause("polling.stop-requested")
 async def test_a_stop_asks_the_loop_to_stop_and_it_evaluates_nothing_any_more(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", "5 * * * *"))
     await world.until("11:01")
 
@@ -119,7 +119,7 @@ async def test_a_stop_asks_the_loop_to_stop_and_it_evaluates_nothing_any_more(co
 
 @clause("polling.ends")
 async def test_the_loop_ends_when_all_that_runs_has_ended(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", takes=2 * MINUTE))
     await world.until("11:01")
     stopping = asyncio.create_task(scheduler.stop())
@@ -135,7 +135,7 @@ async def test_the_loop_ends_when_all_that_runs_has_ended(contract: Contract) ->
 
 @clause("polling.ends")
 async def test_a_loop_without_runs_ends_at_once(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.stop()
@@ -146,7 +146,7 @@ async def test_a_loop_without_runs_ends_at_once(contract: Contract) -> None:
 
 @clause("polling.inactive-without-tasks")
 async def test_without_tasks_no_loop_runs(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start()
     await world.clock.advance(3 * HOUR)
@@ -156,7 +156,7 @@ async def test_without_tasks_no_loop_runs(contract: Contract) -> None:
 
 @clause("polling.inactive-without-tasks")
 async def test_without_tasks_the_scheduler_runs_until_it_is_stopped(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start()
 
     await scheduler.stop()

@@ -4,12 +4,12 @@ import asyncio
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, World, at, names_of, times
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, names_of, times
 
 
 @clause("resources.stop-waits-for-runs")
 async def test_stop_returns_when_the_last_run_has_ended(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("short", takes=5 * MINUTE), world.task("long", takes=30 * MINUTE))
     await world.until("11:01")
     stopping = asyncio.ensure_future(scheduler.stop())
@@ -25,7 +25,7 @@ async def test_stop_returns_when_the_last_run_has_ended(contract: Contract) -> N
 
 @clause("resources.stop-waits-for-runs")
 async def test_the_ends_of_the_runs_that_stop_waited_for_are_recorded(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("good", takes=MINUTE), world.task("bad", takes=MINUTE, fails=1))
     await world.until("11:00:30")
     stopping = asyncio.ensure_future(scheduler.stop())
@@ -40,7 +40,7 @@ async def test_the_ends_of_the_runs_that_stop_waited_for_are_recorded(contract: 
 
 @clause("resources.polling-cleaned-up")
 async def test_after_a_stop_whose_runs_failed_nothing_is_left_of_the_loop(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE, fails=10, retry=MINUTE))
     await world.until("11:01")
     stopping = asyncio.ensure_future(scheduler.stop())
@@ -59,7 +59,7 @@ async def test_after_a_stop_whose_runs_failed_nothing_is_left_of_the_loop(contra
 
 @clause("resources.polling-cleaned-up")
 async def test_after_a_stop_whose_runs_failed_nothing_runs_and_the_store_is_free(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     report = world.task(takes=10 * MINUTE, fails=1, retry=MINUTE)
     scheduler = await world.start(report)
     await world.until("11:01")
@@ -74,7 +74,7 @@ async def test_after_a_stop_whose_runs_failed_nothing_runs_and_the_store_is_free
 
 @clause("resources.failures-stay-apart")
 async def test_the_failure_of_one_run_leaves_runs_beside_it_and_after_it_alone(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(
         world.task("bad", takes=MINUTE, fails=1, retry=HOUR),
         world.task("beside", takes=10 * MINUTE),
@@ -91,7 +91,7 @@ async def test_the_failure_of_one_run_leaves_runs_beside_it_and_after_it_alone(c
 
 @clause("resources.failures-stay-apart")
 async def test_a_run_that_is_cancelled_from_within_leaves_others_and_the_loop_alone(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     async def give_up() -> None:
         raise asyncio.CancelledError

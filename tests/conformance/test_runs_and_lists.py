@@ -6,7 +6,7 @@ from kron.rules.contract import Contract
 from kron.rules.task_record import TaskRunOutcome
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, World, times
+from tests.conformance.world import MINUTE, ContractHarness, times
 
 _ENDS = ("TaskRunCompleted", "TaskRunFailed")
 
@@ -16,7 +16,7 @@ _ENDS = ("TaskRunCompleted", "TaskRunFailed")
 
 @clause("trace.stop-flushes")
 async def test_a_stop_ends_when_the_longest_of_the_runs_in_flight_has_ended(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("backup", takes=20 * MINUTE))
     await world.until("11:05")
 
@@ -32,7 +32,7 @@ async def test_a_stop_ends_when_the_longest_of_the_runs_in_flight_has_ended(cont
 
 @clause("trace.stop-flushes")
 async def test_the_end_of_every_run_in_flight_is_recorded_and_told_before_a_stop_ends(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("backup", takes=10 * MINUTE, fails=1))
     await world.until("11:05")
 
@@ -52,7 +52,7 @@ async def test_the_end_of_every_run_in_flight_is_recorded_and_told_before_a_stop
 
 @clause("trace.crash-consistency")
 async def test_after_a_crash_nothing_starts_until_a_scheduler_is_initialised(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("backup", fails=1))
     await world.until("11:04")
 
@@ -65,7 +65,7 @@ async def test_after_a_crash_nothing_starts_until_a_scheduler_is_initialised(con
 
 @clause("trace.crash-consistency")
 async def test_the_only_end_after_a_crash_is_that_of_the_run_that_started_anew(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:05")
     await crash(scheduler)
@@ -81,7 +81,7 @@ async def test_the_only_end_after_a_crash_is_that_of_the_run_that_started_anew(c
 
 @clause("trace.no-invented-ends")
 async def test_no_end_is_told_or_recorded_for_a_run_that_a_crash_cut_off(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:05")
     await crash(scheduler)
@@ -98,7 +98,7 @@ async def test_no_end_is_told_or_recorded_for_a_run_that_a_crash_cut_off(contrac
 
 @clause("trace.no-invented-ends")
 async def test_a_run_that_a_crash_cut_off_is_no_failure_that_is_tried_again(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=2 * MINUTE, retry=5 * MINUTE))
     await world.until("11:01")
     await crash(scheduler)
@@ -115,7 +115,7 @@ async def test_a_run_that_a_crash_cut_off_is_no_failure_that_is_tried_again(cont
 
 @clause("trace.later-list-replaces")
 async def test_only_the_tasks_of_the_later_list_start(contract: Contract) -> None:
-    world = World(contract, "10:30")
+    world = ContractHarness(contract, "10:30")
     scheduler = await world.start(world.task("old"), world.task("kept"))
 
     await scheduler.initialize([world.task("kept"), world.task("new")])
@@ -127,7 +127,7 @@ async def test_only_the_tasks_of_the_later_list_start(contract: Contract) -> Non
 
 @clause("trace.later-list-replaces")
 async def test_the_expression_of_the_later_list_counts(contract: Contract) -> None:
-    world = World(contract, "10:30:30")
+    world = ContractHarness(contract, "10:30:30")
     scheduler = await world.start(world.task(cron="0 * * * *"))
 
     await scheduler.initialize([world.task(cron="45 * * * *")])
@@ -138,7 +138,7 @@ async def test_the_expression_of_the_later_list_counts(contract: Contract) -> No
 
 @clause("trace.later-list-replaces")
 async def test_the_callback_of_the_later_list_is_called(contract: Contract) -> None:
-    world = World(contract, "10:30")
+    world = ContractHarness(contract, "10:30")
     scheduler = await world.start(world.task(fails=1))
 
     await scheduler.initialize([world.task(fails=0)])
@@ -149,7 +149,7 @@ async def test_the_callback_of_the_later_list_is_called(contract: Contract) -> N
 
 @clause("trace.later-list-replaces")
 async def test_a_scheduler_of_a_later_process_goes_by_its_own_list(contract: Contract) -> None:
-    world = World(contract, "10:30")
+    world = ContractHarness(contract, "10:30")
     await crash(await world.start(world.task("old"), world.task("kept")))
 
     await world.start(world.task("kept"), world.task("new"))
@@ -160,7 +160,7 @@ async def test_a_scheduler_of_a_later_process_goes_by_its_own_list(contract: Con
 
 @clause("invariant.never-with-itself")
 async def test_a_list_that_changes_a_running_task_does_not_start_it_beside_itself(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:05")
 

@@ -9,7 +9,7 @@ from kron import KronError, Scheduler
 from kron.rules.contract import Contract
 from kron.rules.lifecycle import scheduler_table
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, SECOND, World, at, disk_full, times
+from tests.conformance.world import MINUTE, SECOND, ContractHarness, at, disk_full, times
 
 STARTED, COMPLETED = "SchedulerInitializationStarted", "SchedulerInitializationCompleted"
 FAILED, AGAIN = "SchedulerInitializationFailed", "SchedulerReinitializationStarted"
@@ -38,7 +38,7 @@ def test_the_table_of_a_polling_scheduler_has_six_states(contract: Contract) -> 
 
 @clause("scheduler.six-states")
 async def test_a_life_with_a_second_list_passes_through_all_six_states_in_their_order(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.initialize([world.task("other")])
@@ -54,7 +54,7 @@ def test_the_table_of_a_declarative_scheduler_has_five_states(contract: Contract
 
 @clause("scheduler.five-states")
 async def test_a_life_with_a_second_list_knows_no_reinitialisation(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await refused(scheduler, [world.task("other")])
@@ -68,7 +68,7 @@ async def test_a_life_with_a_second_list_knows_no_reinitialisation(contract: Con
 
 @clause("scheduler.begins-to-initialize")
 async def test_the_first_thing_that_a_first_list_tells_is_that_it_has_begun(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.scheduler().initialize([world.task(), world.task("other")])
 
@@ -79,7 +79,7 @@ async def test_the_first_thing_that_a_first_list_tells_is_that_it_has_begun(cont
 
 @clause("scheduler.begins-to-initialize")
 async def test_an_initialisation_begins_before_anything_is_recorded(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.disk.fail_next(error=disk_full())
 
     await refused(world.scheduler(), [world.task()])
@@ -89,7 +89,7 @@ async def test_an_initialisation_begins_before_anything_is_recorded(contract: Co
 
 @clause("scheduler.initialized")
 async def test_when_all_tasks_are_scheduled_that_is_told_after_the_tasks(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.scheduler().initialize([world.task(), world.task("other")])
 
@@ -100,7 +100,7 @@ async def test_when_all_tasks_are_scheduled_that_is_told_after_the_tasks(contrac
 
 @clause("scheduler.initialized")
 async def test_an_initialised_scheduler_starts_what_comes(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.scheduler().initialize([world.task()])
 
     await world.until("12:30")
@@ -110,7 +110,7 @@ async def test_an_initialised_scheduler_starts_what_comes(contract: Contract) ->
 
 @clause("scheduler.invalid-list")
 async def test_an_invalid_first_list_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
 
     await refused(world.scheduler(), [world.task(), world.task("other", "61 * * * *")])
     await world.until("13:00")
@@ -121,7 +121,7 @@ async def test_an_invalid_first_list_is_told_and_leaves_nothing_behind(contract:
 
 @clause("scheduler.invalid-list")
 async def test_after_an_invalid_list_a_valid_one_is_a_first_one(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = world.scheduler()
     await refused(scheduler, [world.task(cron="61 * * * *")])
 
@@ -134,7 +134,7 @@ async def test_after_an_invalid_list_a_valid_one_is_a_first_one(contract: Contra
 
 @clause("scheduler.cannot-schedule")
 async def test_a_first_list_that_cannot_be_recorded_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
     world.disk.fail_next(error=disk_full())
 
     await refused(world.scheduler(), [world.task()])
@@ -146,7 +146,7 @@ async def test_a_first_list_that_cannot_be_recorded_is_told_and_leaves_nothing_b
 
 @clause("scheduler.cannot-schedule")
 async def test_after_a_list_that_could_not_be_recorded_the_next_is_a_first_one(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = world.scheduler()
     world.disk.fail_next(error=disk_full())
     await refused(scheduler, [world.task()])
@@ -160,7 +160,7 @@ async def test_after_a_list_that_could_not_be_recorded_the_next_is_a_first_one(c
 
 @clause("scheduler.cannot-schedule")
 async def test_a_list_that_could_not_be_recorded_leaves_the_store_to_another_scheduler(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.disk.fail_next(error=disk_full())
     await refused(world.scheduler(), [world.task()])
 
@@ -174,7 +174,7 @@ async def test_a_list_that_could_not_be_recorded_leaves_the_store_to_another_sch
 
 @clause("scheduler.stop-requested")
 async def test_a_stop_is_told_at_once_and_waits_for_what_runs(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:01")
 
@@ -190,7 +190,7 @@ async def test_a_stop_is_told_at_once_and_waits_for_what_runs(contract: Contract
 
 @clause("scheduler.stop-requested")
 async def test_from_a_stop_on_nothing_starts_although_something_still_runs(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", "5 * * * *"))
     await world.until("11:01")
 
@@ -203,7 +203,7 @@ async def test_from_a_stop_on_nothing_starts_although_something_still_runs(contr
 
 @clause("scheduler.stopped")
 async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=2 * MINUTE), world.task("other", takes=5 * MINUTE))
     await world.until("11:01")
     stopping = asyncio.create_task(scheduler.stop())
@@ -221,7 +221,7 @@ async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract:
 
 @clause("scheduler.stopped")
 async def test_without_runs_a_stop_has_stopped_when_it_returns(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.stop()
@@ -232,7 +232,7 @@ async def test_without_runs_a_stop_has_stopped_when_it_returns(contract: Contrac
 
 @clause("scheduler.restartable")
 async def test_a_scheduler_that_has_stopped_takes_a_list_again_as_its_first(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await world.until("11:00")
     await scheduler.stop()
@@ -246,7 +246,7 @@ async def test_a_scheduler_that_has_stopped_takes_a_list_again_as_its_first(cont
 
 @clause("scheduler.restartable")
 async def test_a_restarted_scheduler_stops_again(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await scheduler.stop()
     await scheduler.initialize([world.task()])

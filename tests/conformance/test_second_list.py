@@ -10,7 +10,7 @@ from kron.errors import SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, World, at, disk_full, times
+from tests.conformance.world import MINUTE, ContractHarness, at, disk_full, times
 
 STARTED, COMPLETED = "SchedulerInitializationStarted", "SchedulerInitializationCompleted"
 FAILED, AGAIN = "SchedulerInitializationFailed", "SchedulerReinitializationStarted"
@@ -48,7 +48,7 @@ async def state_told_by(scheduler: Scheduler, registrations: Any) -> object:
 
 @clause("scheduler.reinitializes")
 async def test_a_second_list_tells_that_it_is_not_the_first(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     world.events.clear()
 
@@ -60,7 +60,7 @@ async def test_a_second_list_tells_that_it_is_not_the_first(contract: Contract) 
 
 @clause("scheduler.reinitializes")
 async def test_a_second_list_is_compared_with_the_first(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("kept"), world.task("changed"), world.task("gone"))
     world.events.clear()
 
@@ -75,7 +75,7 @@ async def test_a_second_list_is_compared_with_the_first(contract: Contract) -> N
 
 @clause("scheduler.reinitialized")
 async def test_after_a_second_list_the_scheduler_runs_what_it_says(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("gone"), world.task("kept"))
 
     await scheduler.initialize([world.task("kept"), world.task("new", "30 * * * *")])
@@ -87,7 +87,7 @@ async def test_after_a_second_list_the_scheduler_runs_what_it_says(contract: Con
 
 @clause("scheduler.reinitialized")
 async def test_after_a_second_list_a_third_is_again_a_reinitialisation(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await scheduler.initialize([world.task("other")])
 
@@ -98,7 +98,7 @@ async def test_after_a_second_list_a_third_is_again_a_reinitialisation(contract:
 
 @clause("scheduler.failed-again-stops")
 async def test_an_invalid_second_list_stops_the_scheduler_when_nothing_runs_any_more(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", "5 * * * *"))
     await world.until("11:01")
 
@@ -114,7 +114,7 @@ async def test_an_invalid_second_list_stops_the_scheduler_when_nothing_runs_any_
 
 @clause("scheduler.failed-again-stops")
 async def test_a_second_list_that_cannot_be_recorded_stops_the_scheduler(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     world.disk.fail_next(error=disk_full())
 
@@ -127,7 +127,7 @@ async def test_a_second_list_that_cannot_be_recorded_stops_the_scheduler(contrac
 
 @clause("scheduler.failed-again-resets")
 async def test_an_invalid_second_list_leaves_the_scheduler_uninitialised(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await refused(scheduler, [world.task(cron="61 * * * *")])
@@ -139,7 +139,7 @@ async def test_an_invalid_second_list_leaves_the_scheduler_uninitialised(contrac
 
 @clause("scheduler.failed-again-resets")
 async def test_after_a_second_list_that_failed_the_next_is_a_first_one(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     world.disk.fail_next(error=disk_full())
     await refused(scheduler, [world.task("other")])
@@ -156,7 +156,7 @@ async def test_after_a_second_list_that_failed_the_next_is_a_first_one(contract:
 
 @clause("scheduler.rejects-while-running")
 async def test_a_list_while_running_is_refused_and_told_to_nobody(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     world.events.clear()
 
@@ -168,7 +168,7 @@ async def test_a_list_while_running_is_refused_and_told_to_nobody(contract: Cont
 
 @clause("scheduler.rejects-while-running")
 async def test_a_list_that_is_refused_while_running_changes_nothing(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     before, appends = dict(world.store.records), world.disk.appends
 
@@ -181,7 +181,7 @@ async def test_a_list_that_is_refused_while_running_changes_nothing(contract: Co
 
 @clause("scheduler.rejects-while-running")
 async def test_while_running_even_an_invalid_list_is_refused_for_the_state(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     state = await state_told_by(scheduler, [world.task(cron="61 * * * *")])
@@ -191,7 +191,7 @@ async def test_while_running_even_an_invalid_list_is_refused_for_the_state(contr
 
 @clause("scheduler.rejects-while-initializing")
 async def test_a_list_while_another_is_being_recorded_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     world.store = slow = Slow()
     world.disk = FaultyLedger(slow)
     scheduler = world.scheduler()
@@ -210,7 +210,7 @@ async def test_a_list_while_another_is_being_recorded_is_refused(contract: Contr
 
 @clause("scheduler.rejects-while-stopping")
 async def test_a_list_while_a_stop_waits_for_a_run_is_refused(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:01")
     stopping = asyncio.create_task(scheduler.stop())

@@ -7,7 +7,7 @@ import pytest
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, SECOND, World, at, names_of, times
+from tests.conformance.world import MINUTE, SECOND, ContractHarness, at, names_of, times
 
 # --- tasks without a record -------------------------------------------------------------------------------------------
 
@@ -15,7 +15,7 @@ from tests.conformance.world import MINUTE, SECOND, World, at, names_of, times
 @clause("start.evaluates-cron")
 @pytest.mark.parametrize("cron", ["* * * * *", "7 * * * *", "7 10 2 3 *", "7 10 * * 1", "0-10 8-12 1-5 3 *"])
 async def test_an_expression_of_the_present_minute_matches_it(contract: Contract, cron: str) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
 
     await world.start(world.task(cron=cron))
 
@@ -25,7 +25,7 @@ async def test_an_expression_of_the_present_minute_matches_it(contract: Contract
 @clause("start.evaluates-cron", "start.only-first-minute")
 @pytest.mark.parametrize("cron", ["6 * * * *", "8 * * * *", "7 9 * * *", "7 10 1 * *", "7 10 2 4 *", "7 10 * * 2"])
 async def test_an_expression_with_one_other_field_does_not_match(contract: Contract, cron: str) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
 
     await world.start(world.task(cron=cron))
     await world.until("10:07:59")
@@ -36,7 +36,7 @@ async def test_an_expression_with_one_other_field_does_not_match(contract: Contr
 @clause("start.first-minute")
 @pytest.mark.parametrize("now", ["11:00:00", "11:00:30", "11:00:59.999"])
 async def test_a_task_registered_in_its_minute_runs_at_once(contract: Contract, now: str) -> None:
-    world = World(contract, now)
+    world = ContractHarness(contract, now)
 
     await world.start(world.task())
 
@@ -45,7 +45,7 @@ async def test_a_task_registered_in_its_minute_runs_at_once(contract: Contract, 
 
 @clause("start.first-minute")
 async def test_a_task_registered_in_its_minute_runs_once_in_it(contract: Contract) -> None:
-    world = World(contract, "11:00:10")
+    world = ContractHarness(contract, "11:00:10")
 
     await world.start(world.task())
     await world.until("11:00:59")
@@ -55,7 +55,7 @@ async def test_a_task_registered_in_its_minute_runs_once_in_it(contract: Contrac
 
 @clause("start.first-minute")
 async def test_the_run_of_the_first_minute_is_for_its_beginning(contract: Contract) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
 
     await world.start(world.task())
 
@@ -65,7 +65,7 @@ async def test_the_run_of_the_first_minute_is_for_its_beginning(contract: Contra
 @clause("start.only-first-minute")
 @pytest.mark.parametrize("now", ["10:59:59.999", "11:01:00", "11:30:00"])
 async def test_a_task_registered_outside_its_minute_does_not_run_at_the_start(contract: Contract, now: str) -> None:
-    world = World(contract, now)
+    world = ContractHarness(contract, now)
 
     await world.start(world.task())
 
@@ -74,7 +74,7 @@ async def test_a_task_registered_outside_its_minute_does_not_run_at_the_start(co
 
 @clause("start.only-first-minute")
 async def test_times_before_the_registration_are_never_owed(contract: Contract) -> None:
-    world = World(contract, "11:01:00")
+    world = ContractHarness(contract, "11:01:00")
 
     await world.start(world.task())
     await world.until("11:59:59")
@@ -91,7 +91,7 @@ async def test_times_before_the_registration_are_never_owed(contract: Contract) 
 async def test_after_the_start_a_new_task_runs_at_its_next_occurrences(
     contract: Contract, now: str, starts: list[str]
 ) -> None:
-    world = World(contract, now)
+    world = ContractHarness(contract, now)
 
     await world.start(world.task())
     await world.until("12:30")
@@ -101,7 +101,7 @@ async def test_after_the_start_a_new_task_runs_at_its_next_occurrences(
 
 @clause("start.next-occurrence")
 async def test_an_occurrence_while_the_run_of_the_first_minute_lasts_is_not_lost(contract: Contract) -> None:
-    world = World(contract, "10:00:30")
+    world = ContractHarness(contract, "10:00:30")
 
     await world.start(world.task(takes=65 * MINUTE))
     await world.until("12:00")
@@ -111,7 +111,7 @@ async def test_an_occurrence_while_the_run_of_the_first_minute_lasts_is_not_lost
 
 @clause("start.each-task-by-itself")
 async def test_a_new_task_runs_in_its_minute_beside_one_that_has_run_in_it(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task("old"))
     await world.until("11:00:10")
     await scheduler.stop()
@@ -125,7 +125,7 @@ async def test_a_new_task_runs_in_its_minute_beside_one_that_has_run_in_it(contr
 
 @clause("start.each-task-by-itself")
 async def test_a_new_task_owes_nothing_for_the_past_beside_one_that_catches_up(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("old"))
     await scheduler.stop()
 
@@ -137,7 +137,7 @@ async def test_a_new_task_owes_nothing_for_the_past_beside_one_that_catches_up(c
 
 @clause("start.each-task-by-itself")
 async def test_of_several_new_tasks_those_of_the_minute_run(contract: Contract) -> None:
-    world = World(contract, "11:00:30")
+    world = ContractHarness(contract, "11:00:30")
 
     await world.start(world.task("now"), world.task("also now", "0 11 * * 1"), world.task("later", "1 * * * *"))
 
@@ -149,7 +149,7 @@ async def test_of_several_new_tasks_those_of_the_minute_run(contract: Contract) 
 
 @clause("start.loads-state")
 async def test_a_run_before_the_restart_is_remembered(contract: Contract) -> None:
-    world = World(contract, "11:00:10")
+    world = ContractHarness(contract, "11:00:10")
     scheduler = await world.start(world.task())
     await scheduler.stop()
 
@@ -162,7 +162,7 @@ async def test_a_run_before_the_restart_is_remembered(contract: Contract) -> Non
 
 @clause("start.loads-state")
 async def test_a_run_before_a_crash_is_remembered(contract: Contract) -> None:
-    world = World(contract, "11:00:10")
+    world = ContractHarness(contract, "11:00:10")
     await crash(await world.start(world.task()))
 
     await world.until("11:00:40")
@@ -174,7 +174,7 @@ async def test_a_run_before_a_crash_is_remembered(contract: Contract) -> None:
 
 @clause("start.loads-state")
 async def test_a_file_remembers_a_run_for_the_next_process(contract: Contract, tmp_path: Path) -> None:
-    world = World(contract, "11:00:10")
+    world = ContractHarness(contract, "11:00:10")
     for _ in range(2):
         scheduler = world.scheduler(tmp_path / "tasks.db")
         await scheduler.initialize([world.task()])
@@ -186,7 +186,7 @@ async def test_a_file_remembers_a_run_for_the_next_process(contract: Contract, t
 
 @clause("start.applies-overrides")
 async def test_a_restart_adds_keeps_changes_and_removes_what_the_list_says(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("kept"), world.task("changed"), world.task("gone"))
     await scheduler.stop()
 
@@ -201,7 +201,7 @@ async def test_a_restart_adds_keeps_changes_and_removes_what_the_list_says(contr
 
 @clause("start.applies-overrides")
 async def test_after_a_restart_the_tasks_run_as_the_new_list_says(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task("changed"), world.task("gone"))
     await scheduler.stop()
 
@@ -215,7 +215,7 @@ async def test_after_a_restart_the_tasks_run_as_the_new_list_says(contract: Cont
 
 @clause("start.applies-overrides")
 async def test_a_changed_delay_holds_for_the_next_failure(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(retry=5 * MINUTE))
     await scheduler.stop()
 
@@ -228,7 +228,7 @@ async def test_a_changed_delay_holds_for_the_next_failure(contract: Contract) ->
 
 @clause("start.continues")
 async def test_a_restart_goes_on_from_the_last_attempt(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await world.until("11:10")
     await scheduler.stop()
@@ -242,7 +242,7 @@ async def test_a_restart_goes_on_from_the_last_attempt(contract: Contract) -> No
 
 @clause("start.continues")
 async def test_a_restart_after_a_missed_occurrence_goes_on_with_it(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await world.until("11:10")
     await scheduler.stop()
@@ -257,7 +257,7 @@ async def test_a_restart_after_a_missed_occurrence_goes_on_with_it(contract: Con
 @clause("start.continues")
 @pytest.mark.parametrize(("back", "retry"), [("11:02", "11:05"), ("11:20", "11:20")], ids=["too early", "late"])
 async def test_a_restart_retries_a_failure_when_its_delay_has_passed(contract: Contract, back: str, retry: str) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     task = world.task(retry=5 * MINUTE, fails=1)
     scheduler = await world.start(task)
     await world.until("11:01")
@@ -272,7 +272,7 @@ async def test_a_restart_retries_a_failure_when_its_delay_has_passed(contract: C
 
 @clause("start.continues")
 async def test_a_restart_keeps_the_recorded_times(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     task = world.task(retry=5 * MINUTE, takes=MINUTE, fails=1)
     scheduler = await world.start(task)
     await world.until("11:30")

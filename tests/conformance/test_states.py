@@ -20,7 +20,7 @@ from kron.testing import VirtualClock, crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
 from tests.conformance.test_task_lifecycle import state
-from tests.conformance.world import HOUR, MINUTE, SECOND, Task, World, times
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, RegistrationTuple, times
 
 RUN, RUNNING, RETRY = "AwaitingRun", "Running", "AwaitingRetry"
 LOOP = ("PollingStarted", "PollingStopped")
@@ -29,7 +29,7 @@ LOOP = ("PollingStarted", "PollingStopped")
 class Observed:
     """A task whose callback says in which state it is: it runs, it failed, or neither."""
 
-    def __init__(self, world: World, *, takes: timedelta, results: list[bool]) -> None:
+    def __init__(self, world: ContractHarness, *, takes: timedelta, results: list[bool]) -> None:
         self._world, self._takes, self._results = world, takes, results
         self.state = RUN
         self.starts = 0
@@ -43,7 +43,7 @@ class Observed:
         if not succeeds:
             raise ValueError("no")
 
-    def task(self, cron: str, retry: timedelta) -> Task:
+    def task(self, cron: str, retry: timedelta) -> RegistrationTuple:
         """Return a registration of it."""
 
         async def callback() -> None:
@@ -66,7 +66,7 @@ class Observed:
 async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
     contract: Contract, cron: str, retry: timedelta, results: list[bool], visited: set[tuple[str, str]]
 ) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     seen = Observed(world, takes=2 * MINUTE, results=list(results))
     await world.start(seen.task(cron, retry))
 
@@ -84,7 +84,7 @@ async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
 
 @clause("task.three-states")
 async def test_the_state_survives_stops_and_new_lists_and_is_one_of_three_after_a_crash(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     seen = Observed(world, takes=2 * MINUTE, results=[False])
     scheduler = await world.start(seen.task("0 * * * *", HOUR / 2))
     await world.until("11:10")
@@ -107,8 +107,8 @@ async def test_the_state_survives_stops_and_new_lists_and_is_one_of_three_after_
 # --- the loop ---------------------------------------------------------------------------------------------------------
 
 
-class Asked(VirtualClock):
-    """A clock that notes until when it was asked to wait."""
+class WaitRecordingClock(VirtualClock):
+    """A clock that records each instant it is asked to wait for."""
 
     def __init__(self, start: Instant) -> None:
         super().__init__(start)
@@ -119,10 +119,10 @@ class Asked(VirtualClock):
         await super().wait_until(deadline, wake)
 
 
-def watched(contract: Contract) -> tuple[World, Asked]:
-    """Return a world whose clock notes what it is asked for."""
-    world = World(contract)
-    clock = world.clock = Asked(world.clock.now())
+def watched(contract: Contract) -> tuple[ContractHarness, WaitRecordingClock]:
+    """Return a harness and its clock, which records the waits."""
+    world = ContractHarness(contract)
+    clock = world.clock = WaitRecordingClock(world.clock.now())
     return world, clock
 
 

@@ -13,7 +13,7 @@ from kron.rules.contract import Contract
 from kron.rules.events import Event
 from kron.testing import MemoryTaskLedger, VirtualClock, crash
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, World, at, times
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, at, times
 
 DAY = 24 * HOUR
 
@@ -30,7 +30,7 @@ class SlowLedger(MemoryTaskLedger):
         await super().append(batch)
 
 
-async def initialized(world: World, scheduler: Scheduler, *tasks: object) -> None:
+async def initialized(world: ContractHarness, scheduler: Scheduler, *tasks: object) -> None:
     """Initialise a scheduler whose disk is slow."""
     await scheduler.initialize(list(tasks))  # type: ignore[arg-type] # registrations
     await world.settle()
@@ -44,7 +44,7 @@ async def initialized(world: World, scheduler: Scheduler, *tasks: object) -> Non
 async def test_with_a_slow_disk_all_that_is_due_starts_within_a_minute_of_its_boundary(
     contract: Contract, number: int
 ) -> None:
-    world = World(contract, "10:58:00")
+    world = ContractHarness(contract, "10:58:00")
     ledger = SlowLedger(world.clock, 5 * SECOND)
     scheduler = Scheduler(
         ledger=ledger, contract=contract.name, clock=world.clock, sink=world.events.append, timezone="UTC"
@@ -60,7 +60,7 @@ async def test_with_a_slow_disk_all_that_is_due_starts_within_a_minute_of_its_bo
 
 @clause("target.start")
 async def test_a_task_that_still_ran_at_its_boundary_starts_within_a_minute_of_its_end(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(cron="0,5 * * * *", takes=7 * MINUTE))
 
     await world.until("11:10")
@@ -81,7 +81,7 @@ async def test_a_start_is_reported_as_late_after_a_minute_and_with_a_longer_list
 async def _reported(contract: Contract, number: int, seconds: int) -> list[object]:
     """Return how late a start is reported that its limit delays by so many seconds, in a list of so many tasks."""
     events: list[Event] = []
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = Scheduler(
         contract=contract.name, clock=world.clock, sink=events.append, timezone="UTC", max_concurrent_runs=1
     )
@@ -97,7 +97,7 @@ async def _reported(contract: Contract, number: int, seconds: int) -> list[objec
 async def test_with_a_slow_disk_a_run_that_was_cut_off_starts_within_a_minute_of_the_restart(
     contract: Contract, down: timedelta
 ) -> None:
-    world = World(contract, "10:59:00")
+    world = ContractHarness(contract, "10:59:00")
     ledger = SlowLedger(world.clock, 5 * SECOND)
     terms = {"ledger": ledger, "contract": contract.name, "clock": world.clock, "timezone": "UTC"}
     scheduler = Scheduler(**terms, sink=world.events.append)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ async def test_with_a_slow_disk_a_run_that_was_cut_off_starts_within_a_minute_of
 # --- P15 to P17 -------------------------------------------------------------------------------------------------------
 
 
-async def one_day(world: World) -> list[timedelta]:
+async def one_day(world: ContractHarness) -> list[timedelta]:
     """Let a day pass with tasks of several kinds; return how late the start for each due instant of a task is."""
     begin, quick = world.clock.now(), world.task("quick", "0,20,40 * * * *", takes=9 * MINUTE)
     await world.start(
@@ -145,7 +145,7 @@ async def one_day(world: World) -> list[timedelta]:
 
 @clause("trace.starts-for-ever")
 async def test_every_due_instant_of_one_day_has_its_start(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
 
     late = await one_day(world)
 
@@ -156,7 +156,7 @@ async def test_every_due_instant_of_one_day_has_its_start(contract: Contract) ->
 
 @clause("trace.recovers")
 async def test_after_a_crash_every_due_instant_of_one_day_has_its_start(contract: Contract) -> None:
-    world = World(contract, "04:59:30")
+    world = ContractHarness(contract, "04:59:30")
     scheduler = await world.start(world.task("quick", "0,20,40 * * * *", takes=9 * MINUTE), world.task("hourly"))
     await world.until("06:10")
     await crash(scheduler)
@@ -172,7 +172,7 @@ async def test_after_a_crash_every_due_instant_of_one_day_has_its_start(contract
 @clause("trace.stop-terminates")
 async def test_whenever_a_stop_is_called_it_returns_when_the_last_run_has_ended(contract: Contract) -> None:
     for moment in ("10:59:45", "11:00", "11:03", "11:20", "12:05"):
-        world = World(contract, "10:59:30")
+        world = ContractHarness(contract, "10:59:30")
         scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("failing", "2 * * * *", fails=9))
         await world.until(moment)
         runs = len(world.began) > len(world.ended)
@@ -192,7 +192,7 @@ async def test_whenever_a_stop_is_called_it_returns_when_the_last_run_has_ended(
 
 @clause("resources.most-runs")
 async def test_no_more_tasks_run_at_once_than_the_limit_and_none_is_left_out(contract: Contract) -> None:
-    world, most = World(contract, "10:59:30"), []
+    world, most = ContractHarness(contract, "10:59:30"), []
     tasks = [world.task(f"task {each}", takes=(each + 1) * MINUTE) for each in range(7)]
     scheduler = Scheduler(contract=contract.name, clock=world.clock, timezone="UTC", max_concurrent_runs=2)
     await scheduler.initialize(tasks)
@@ -207,7 +207,7 @@ async def test_no_more_tasks_run_at_once_than_the_limit_and_none_is_left_out(con
 
 @clause("resources.timeout")
 async def test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_again(contract: Contract) -> None:
-    world, events = World(contract, "10:59:30"), list[Event]()
+    world, events = ContractHarness(contract, "10:59:30"), list[Event]()
     scheduler = Scheduler(
         contract=contract.name, clock=world.clock, timezone="UTC", run_timeout=10 * MINUTE, sink=events.append
     )

@@ -4,7 +4,7 @@ from kron.rules.contract import Contract
 from kron.rules.lifecycle import TASK_STATES
 from kron.rules.task_record import TaskRecord
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, World, at, times
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
 
 RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed", "TaskRetryStarted", "TaskRetryPreempted")
 
@@ -20,7 +20,7 @@ def state(record: TaskRecord) -> str:
 
 @clause("task.three-states")
 async def test_a_task_that_fails_once_is_at_each_moment_in_one_of_three_states(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE, fails=1))
 
     seen = []
@@ -37,7 +37,7 @@ async def test_a_task_that_fails_once_is_at_each_moment_in_one_of_three_states(c
 
 @clause("task.due")
 async def test_a_task_starts_when_its_minute_comes_and_not_before(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task())
 
     await world.until("10:59:59")
@@ -50,7 +50,7 @@ async def test_a_task_starts_when_its_minute_comes_and_not_before(contract: Cont
 
 @clause("task.due")
 async def test_a_start_is_recorded_as_an_attempt_before_the_callback_is_called(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     seen: list[TaskRecord] = []
 
     async def look() -> None:
@@ -65,7 +65,7 @@ async def test_a_start_is_recorded_as_an_attempt_before_the_callback_is_called(c
 
 @clause("task.due")
 async def test_a_start_is_told(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=MINUTE), world.task("other", "30 * * * *"))
 
     await world.until("11:00")
@@ -75,7 +75,7 @@ async def test_a_start_is_told(contract: Contract) -> None:
 
 @clause("task.once-a-minute")
 async def test_a_task_that_has_run_in_its_minute_does_not_start_in_it_again(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task())
 
     await world.until("11:59:59")
@@ -85,7 +85,7 @@ async def test_a_task_that_has_run_in_its_minute_does_not_start_in_it_again(cont
 
 @clause("task.once-a-minute")
 async def test_a_task_that_has_run_in_its_minute_does_not_start_for_it_after_a_restart(contract: Contract) -> None:
-    world = World(contract, "11:00:10")
+    world = ContractHarness(contract, "11:00:10")
     scheduler = await world.start(world.task())
     await world.until("11:00:20")
     await scheduler.stop()
@@ -98,7 +98,7 @@ async def test_a_task_that_has_run_in_its_minute_does_not_start_for_it_after_a_r
 
 @clause("task.missed")
 async def test_a_task_that_missed_an_occurrence_starts_at_once_in_whatever_minute(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await world.until("11:30")
     await scheduler.stop()
@@ -111,7 +111,7 @@ async def test_a_task_that_missed_an_occurrence_starts_at_once_in_whatever_minut
 
 @clause("task.missed")
 async def test_a_task_that_missed_nothing_since_its_last_start_waits_for_its_minute(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
     await world.until("11:10")
     await scheduler.stop()
@@ -125,7 +125,7 @@ async def test_a_task_that_missed_nothing_since_its_last_start_waits_for_its_min
 
 @clause("task.missed")
 async def test_an_occurrence_that_came_during_a_run_is_made_up_for_when_it_ends(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(cron="0,20 * * * *", takes=25 * MINUTE))
 
     await world.until("11:26")
@@ -135,7 +135,7 @@ async def test_an_occurrence_that_came_during_a_run_is_made_up_for_when_it_ends(
 
 @clause("task.missed-before-its-time")
 async def test_an_occurrence_before_the_first_registration_is_not_missed(contract: Contract) -> None:
-    world = World(contract, "11:01")
+    world = ContractHarness(contract, "11:01")
 
     await world.start(world.task())
     await world.until("11:59:59")
@@ -147,7 +147,7 @@ async def test_an_occurrence_before_the_first_registration_is_not_missed(contrac
 async def test_an_occurrence_after_the_first_registration_is_missed_by_a_task_that_never_ran(
     contract: Contract,
 ) -> None:
-    world = World(contract, "10:07:30")
+    world = ContractHarness(contract, "10:07:30")
     scheduler = await world.start(world.task())
     await scheduler.stop()
     await world.until("11:17:20")
@@ -162,7 +162,7 @@ async def test_an_occurrence_after_the_first_registration_is_missed_by_a_task_th
 
 @clause("task.succeeds")
 async def test_a_success_is_recorded_and_told_and_the_task_waits_for_its_time(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE))
 
     await world.until("11:30")
@@ -175,7 +175,7 @@ async def test_a_success_is_recorded_and_told_and_the_task_waits_for_its_time(co
 
 @clause("task.succeeds")
 async def test_a_success_clears_the_retry_of_the_failure_before_it(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(fails=1))
 
     await world.until("11:59")
@@ -186,7 +186,7 @@ async def test_a_success_clears_the_retry_of_the_failure_before_it(contract: Con
 
 @clause("task.fails")
 async def test_a_failure_is_recorded_and_a_retry_allowed_one_delay_after_its_end(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE, fails=1, retry=7 * MINUTE))
 
     await world.until("11:03")
@@ -198,7 +198,7 @@ async def test_a_failure_is_recorded_and_a_retry_allowed_one_delay_after_its_end
 
 @clause("task.fails")
 async def test_a_failure_is_told_and_not_a_success(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(fails=1))
 
     await world.until("11:01")
@@ -212,7 +212,7 @@ async def test_a_failure_is_told_and_not_a_success(contract: Contract) -> None:
 
 @clause("task.retries")
 async def test_a_retry_starts_when_it_is_allowed_and_not_before(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(fails=1))
 
     await world.until("11:04:59")
@@ -225,7 +225,7 @@ async def test_a_retry_starts_when_it_is_allowed_and_not_before(contract: Contra
 
 @clause("task.retries")
 async def test_the_start_of_a_retry_is_told_recorded_as_an_attempt_and_clears_the_retry(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=MINUTE, fails=1))
 
     await world.until("11:06:30")
@@ -237,7 +237,7 @@ async def test_the_start_of_a_retry_is_told_recorded_as_an_attempt_and_clears_th
 
 @clause("task.retries")
 async def test_a_retry_that_became_allowed_without_a_scheduler_starts_with_the_next_one(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(fails=1))
     await world.until("11:01")
     await scheduler.stop()
@@ -251,7 +251,7 @@ async def test_a_retry_that_became_allowed_without_a_scheduler_starts_with_the_n
 
 @clause("task.preempted")
 async def test_an_occurrence_during_the_wait_for_a_retry_starts_the_task_in_its_place(contract: Contract) -> None:
-    world = World(contract, "10:57:30")
+    world = ContractHarness(contract, "10:57:30")
     await world.start(world.task(cron="0,3 * * * *", fails=1))
 
     await world.until("11:59")
@@ -264,7 +264,7 @@ async def test_an_occurrence_during_the_wait_for_a_retry_starts_the_task_in_its_
 
 @clause("task.preempted")
 async def test_the_start_that_comes_before_a_retry_clears_it(contract: Contract) -> None:
-    world = World(contract, "10:57:30")
+    world = ContractHarness(contract, "10:57:30")
     await world.start(world.task(cron="0,30 * * * *", retry=2 * HOUR, fails=1, takes=MINUTE))
 
     await world.until("11:30:30")

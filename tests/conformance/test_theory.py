@@ -17,11 +17,11 @@ from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent, TraceHeader
 from kron.trace.recorder import RecordingSink, TraceRecorder
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, World, at, disk_full
+from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, disk_full
 
 
-class Judged(World):
-    """A world whose schedulers are recorded into one trace."""
+class TracedHarness(ContractHarness):
+    """A harness that records its schedulers into one trace."""
 
     def __init__(self, contract: Contract, now: str = "10:59:30") -> None:
         super().__init__(contract, now)
@@ -56,7 +56,7 @@ class Judged(World):
 # --- the lives --------------------------------------------------------------------------------------------------------
 
 
-async def ordinary(world: Judged) -> None:
+async def ordinary(world: TracedHarness) -> None:
     """Runs that succeed, fail, are tried again, last too long; a stop and a start after it."""
     tasks = [
         world.task("quick", "0,10,20,30,40,50 * * * *"),
@@ -74,7 +74,7 @@ async def ordinary(world: Judged) -> None:
     await _end(world, scheduler)
 
 
-async def crashing(world: Judged) -> None:
+async def crashing(world: TracedHarness) -> None:
     """Crashes while tasks run, while they wait for a retry, and while nothing happens."""
     tasks = [
         world.task("long", "0,30 * * * *", takes=20 * MINUTE),
@@ -91,7 +91,7 @@ async def crashing(world: Judged) -> None:
     await _end(world, scheduler)
 
 
-async def lists(world: Judged) -> None:
+async def lists(world: TracedHarness) -> None:
     """Lists that are wrong, refused or changed, a disk that fails, a stop that overtakes an initialisation."""
     report, other = world.task(), world.task("other", "30 * * * *", takes=5 * MINUTE)
     with suppress(KronError):
@@ -112,21 +112,21 @@ async def lists(world: Judged) -> None:
     await world.until("13:40")
 
 
-async def _end(world: Judged, scheduler: Scheduler) -> None:
+async def _end(world: TracedHarness, scheduler: Scheduler) -> None:
     stopping = asyncio.create_task(scheduler.stop())
     await world.clock.advance(HOUR)
     await stopping
 
 
-LIVES: list[Callable[[Judged], Awaitable[None]]] = [ordinary, crashing, lists]
+LIVES: list[Callable[[TracedHarness], Awaitable[None]]] = [ordinary, crashing, lists]
 in_every_life = pytest.mark.parametrize("life", LIVES, ids=lambda life: life.__name__)
-Life = Callable[[Judged], Awaitable[None]]
+Life = Callable[[TracedHarness], Awaitable[None]]
 
 
 @cache  # a life is judged by many tests
-def lived(contract: Contract, life: Life) -> Judged:
-    """Return the world after a life."""
-    world = Judged(contract)
+def lived(contract: Contract, life: Life) -> TracedHarness:
+    """Return the harness after a life."""
+    world = TracedHarness(contract)
     asyncio.run(life(world))  # type: ignore[arg-type] # the lives are coroutines
     assert {"InitStart", "RunStart", "RunSuccess", "StopEnd"} <= {each.kind for each in world.positions}
     return world
@@ -167,7 +167,7 @@ def test_valid_lists_are_accepted_and_invalid_ones_refused(contract: Contract, l
 
 @clause("theory.duplicates", "theory.registrations")
 async def test_a_list_with_the_same_task_twice_is_refused_and_nothing_of_it_starts(contract: Contract) -> None:
-    world = Judged(contract)
+    world = TracedHarness(contract)
 
     with pytest.raises(ScheduleDuplicateTaskError):
         await world.start(world.task(), world.task("other"), world.task())
@@ -197,7 +197,7 @@ def test_after_a_stop_nothing_starts_before_a_successful_initialisation(contract
 
 @clause("theory.crash-dominates")
 async def test_at_a_crash_and_after_it_nothing_is_recorded_emitted_or_called(contract: Contract) -> None:
-    world = Judged(contract)
+    world = TracedHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("due at the crash", "5 * * * *"))
     await world.until("11:04:59")
 
@@ -250,7 +250,7 @@ async def test_a_list_twice_as_long_costs_twice_the_evaluations_and_writes(contr
 
 async def _cost(contract: Contract, number: int) -> tuple[int, int]:
     """Return how many tasks were evaluated and how often was written for one due instant of so many tasks."""
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(*(world.task(f"task {each}") for each in range(number)))
     await world.until("11:00")
     assert len(world.began) == number

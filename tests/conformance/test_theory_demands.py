@@ -4,13 +4,13 @@ import asyncio
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.test_theory import Judged
+from tests.conformance.test_theory import TracedHarness
 from tests.conformance.world import HOUR, MINUTE, SECOND, times
 
 
 @clause("theory.first-coming")
 async def test_a_task_that_left_the_list_and_comes_back_owes_nothing_from_before(contract: Contract) -> None:
-    world = Judged(contract)
+    world = TracedHarness(contract)
     leaving = world.task(fails=1, retry=2 * HOUR)
     for tasks in ((leaving, world.task("other", "0 3 * * *")), (world.task("other", "0 3 * * *"),)):
         scheduler = await world.start(*tasks)
@@ -29,7 +29,7 @@ async def test_a_task_that_left_the_list_and_comes_back_owes_nothing_from_before
 
 @clause("theory.due-pending")
 async def test_due_instants_during_a_run_and_during_a_pause_are_one_demand_each(contract: Contract) -> None:
-    world = Judged(contract)
+    world = TracedHarness(contract)
     scheduler = await world.start(world.task(cron="0,10,20,30,40,50 * * * *", takes=25 * MINUTE))
     await world.until("11:51")
     stopping = asyncio.create_task(scheduler.stop())
@@ -44,7 +44,7 @@ async def test_due_instants_during_a_run_and_during_a_pause_are_one_demand_each(
 
 @clause("theory.retry-pending")
 async def test_a_retry_is_owed_from_its_instant_on_until_the_next_start(contract: Contract) -> None:
-    world = Judged(contract)
+    world = TracedHarness(contract)
     scheduler = await world.start(world.task(fails=1, takes=MINUTE, retry=10 * MINUTE))
     await world.until("11:10:59")
     await scheduler.stop()
@@ -59,7 +59,7 @@ async def test_a_retry_is_owed_from_its_instant_on_until_the_next_start(contract
 
 @clause("theory.orphaned-pending")
 async def test_a_run_that_a_crash_cut_off_is_owed_until_the_next_start_and_not_after_it(contract: Contract) -> None:
-    world = Judged(contract)
+    world = TracedHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:01")
     await world.crash(scheduler)

@@ -7,12 +7,12 @@ import pytest
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, World, at, names_of, times
+from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, at, names_of, times
 
 SELDOM = "0 0 1 1 *"
 
 
-def polls(world: World) -> list[Instant]:
+def polls(world: ContractHarness) -> list[Instant]:
     """Return when due tasks were looked for."""
     return [at(str(event.fields["pollTime"])) for event in world.told("PollStarted")]
 
@@ -22,7 +22,7 @@ def polls(world: World) -> list[Instant]:
 
 @clause("time.host-clock")
 async def test_a_clock_that_is_set_forwards_brings_a_run_at_once(contract: Contract) -> None:
-    world = World(contract, "10:30:00")
+    world = ContractHarness(contract, "10:30:00")
     await world.start(world.task())
 
     world.clock.jump(31 * MINUTE)
@@ -33,7 +33,7 @@ async def test_a_clock_that_is_set_forwards_brings_a_run_at_once(contract: Contr
 
 @clause("time.host-clock")
 async def test_a_clock_that_is_set_back_takes_a_run_away(contract: Contract) -> None:
-    world = World(contract, "10:50:00")
+    world = ContractHarness(contract, "10:50:00")
     await world.start(world.task())
 
     world.clock.jump(-30 * MINUTE)
@@ -45,7 +45,7 @@ async def test_a_clock_that_is_set_back_takes_a_run_away(contract: Contract) -> 
 
 @clause("time.host-clock")
 async def test_a_clock_that_was_set_back_is_obeyed_when_it_comes_to_the_time(contract: Contract) -> None:
-    world = World(contract, "10:50:00")
+    world = ContractHarness(contract, "10:50:00")
     await world.start(world.task())
 
     world.clock.jump(-30 * MINUTE)
@@ -56,7 +56,7 @@ async def test_a_clock_that_was_set_back_is_obeyed_when_it_comes_to_the_time(con
 
 @clause("time.host-clock")
 async def test_what_is_recorded_and_told_is_the_time_of_the_clock(contract: Contract) -> None:
-    world = World(contract, "10:30:00")
+    world = ContractHarness(contract, "10:30:00")
     await world.start(world.task())
 
     world.clock.jump(31 * MINUTE)
@@ -71,7 +71,7 @@ async def test_what_is_recorded_and_told_is_the_time_of_the_clock(contract: Cont
 
 @clause("time.minute-granularity")
 async def test_a_minute_gives_one_run_however_short_it_is(contract: Contract) -> None:
-    world = World(contract, "10:06:30")
+    world = ContractHarness(contract, "10:06:30")
 
     await world.start(world.task(cron="7 * * * *"))
     await world.until("10:59")
@@ -81,7 +81,7 @@ async def test_a_minute_gives_one_run_however_short_it_is(contract: Contract) ->
 
 @clause("time.minute-granularity")
 async def test_a_minute_that_was_served_is_not_served_again_when_it_is_looked_at_again(contract: Contract) -> None:
-    world = World(contract, "10:07:10")
+    world = ContractHarness(contract, "10:07:10")
     scheduler = await world.start(world.task(cron="* * * * *"))
 
     await scheduler.stop()
@@ -94,7 +94,7 @@ async def test_a_minute_that_was_served_is_not_served_again_when_it_is_looked_at
 
 @clause("time.every-boundary")
 async def test_a_task_of_every_minute_runs_at_every_boundary(contract: Contract) -> None:
-    world = World(contract, "10:00:00")
+    world = ContractHarness(contract, "10:00:00")
 
     await world.start(world.task(cron="* * * * *"))
     await world.until("12:00")
@@ -104,7 +104,7 @@ async def test_a_task_of_every_minute_runs_at_every_boundary(contract: Contract)
 
 @clause("time.every-boundary")
 async def test_each_minute_of_the_hour_finds_its_task(contract: Contract) -> None:
-    world = World(contract, "09:59:59")
+    world = ContractHarness(contract, "09:59:59")
 
     await world.start(*(world.task(str(minute), f"{minute} 10 * * *") for minute in range(60)))
     await world.until("11:00")
@@ -116,7 +116,7 @@ async def test_each_minute_of_the_hour_finds_its_task(contract: Contract) -> Non
 
 @clause("time.boundary-is-second-zero")
 async def test_nothing_starts_before_the_second_zero_of_its_minute(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task())
 
     await world.until("10:59:59.999999")
@@ -127,7 +127,7 @@ async def test_nothing_starts_before_the_second_zero_of_its_minute(contract: Con
 @clause("time.boundary-is-second-zero")
 @pytest.mark.parametrize("start", ["10:07:00", "10:07:30", "10:07:59.5"])
 async def test_a_task_starts_at_second_zero_whenever_the_scheduler_did(contract: Contract, start: str) -> None:
-    world = World(contract, start)
+    world = ContractHarness(contract, start)
 
     await world.start(world.task())
     await world.until("11:30")
@@ -137,7 +137,7 @@ async def test_a_task_starts_at_second_zero_whenever_the_scheduler_did(contract:
 
 @clause("time.due-together")
 async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(*(world.task(name, takes=10 * MINUTE) for name in "abc"))
     await world.until("11:05")
@@ -149,7 +149,7 @@ async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) 
 
 @clause("time.due-together")
 async def test_a_slow_task_holds_no_other_up(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task("slow", takes=5 * HOUR), world.task("quick"))
     await world.until("13:30")
@@ -163,7 +163,7 @@ async def test_a_slow_task_holds_no_other_up(contract: Contract) -> None:
 
 @clause("time.polls-regularly")
 async def test_polls_are_never_more_than_a_minute_apart(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task(cron=SELDOM))
     await world.until("12:07:30")
@@ -174,7 +174,7 @@ async def test_polls_are_never_more_than_a_minute_apart(contract: Contract) -> N
 
 @clause("time.starts-all-due")
 async def test_everything_that_is_due_at_a_poll_is_started_whatever_the_reason(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(
         world.task("by the hour"),
@@ -190,7 +190,7 @@ async def test_everything_that_is_due_at_a_poll_is_started_whatever_the_reason(c
 
 @clause("time.starts-all-due")
 async def test_all_due_tasks_are_started_however_many_there_are(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     many = {f"task {number}" for number in range(2500)}
 
     await world.start(*(world.task(name) for name in many))
@@ -201,7 +201,7 @@ async def test_all_due_tasks_are_started_however_many_there_are(contract: Contra
 
 @clause("time.polls-while-tasks")
 async def test_polling_goes_on_while_one_task_is_left(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     kept = world.task("kept", SELDOM)
     scheduler = await world.start(kept, world.task("dropped", SELDOM))
 
@@ -214,7 +214,7 @@ async def test_polling_goes_on_while_one_task_is_left(contract: Contract) -> Non
 
 @clause("time.polls-while-tasks")
 async def test_polling_goes_on_while_the_only_task_runs(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task(takes=5 * HOUR))
     await world.until("13:07:30")
@@ -225,7 +225,7 @@ async def test_polling_goes_on_while_the_only_task_runs(contract: Contract) -> N
 
 @clause("time.no-tasks-no-polls")
 async def test_polling_ends_with_the_last_task(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.initialize([])
@@ -237,7 +237,7 @@ async def test_polling_ends_with_the_last_task(contract: Contract) -> None:
 
 @clause("time.no-tasks-no-polls")
 async def test_an_empty_list_begins_no_polling(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start()
     await world.until("14:00")
@@ -247,7 +247,7 @@ async def test_an_empty_list_begins_no_polling(contract: Contract) -> None:
 
 @clause("time.no-tasks-no-polls")
 async def test_no_poll_follows_the_end_of_polling(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task())
 
     await scheduler.initialize([])
@@ -258,7 +258,7 @@ async def test_no_poll_follows_the_end_of_polling(contract: Contract) -> None:
 
 @clause("time.no-tasks-no-polls")
 async def test_polling_begins_again_with_a_new_task(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start()
     await world.until("10:30")
 

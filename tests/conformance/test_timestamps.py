@@ -3,12 +3,12 @@
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, World, at
+from tests.conformance.world import MINUTE, ContractHarness, at
 
 
 @clause("stamps.last-attempt", "stamps.last-success", "stamps.last-failure", "stamps.retry-until")
 async def test_a_task_that_never_ran_has_no_times(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
 
     await world.start(world.task())
 
@@ -18,7 +18,7 @@ async def test_a_task_that_never_ran_has_no_times(contract: Contract) -> None:
 
 @clause("stamps.last-attempt")
 async def test_the_last_attempt_is_the_start_of_a_run_that_succeeds_and_never_its_end(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE))
 
     await world.until("11:01")
@@ -31,7 +31,7 @@ async def test_the_last_attempt_is_the_start_of_a_run_that_succeeds_and_never_it
 
 @clause("stamps.last-attempt")
 async def test_the_last_attempt_is_the_start_of_a_run_that_fails_and_never_its_end(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE, fails=1))
 
     await world.until("11:03")
@@ -41,7 +41,7 @@ async def test_the_last_attempt_is_the_start_of_a_run_that_fails_and_never_its_e
 
 @clause("stamps.last-attempt")
 async def test_a_retry_is_an_attempt_too(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(fails=2))
 
     await world.until("11:06")
@@ -51,7 +51,7 @@ async def test_a_retry_is_an_attempt_too(contract: Contract) -> None:
 
 @clause("stamps.last-attempt")
 async def test_an_attempt_that_a_crash_cut_off_is_kept(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:03")
 
@@ -62,7 +62,7 @@ async def test_an_attempt_that_a_crash_cut_off_is_kept(contract: Contract) -> No
 
 @clause("stamps.last-success")
 async def test_the_last_success_is_the_end_of_the_latest_run_that_returned(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE))
 
     await world.until("11:30")
@@ -75,7 +75,7 @@ async def test_the_last_success_is_the_end_of_the_latest_run_that_returned(contr
 
 @clause("stamps.last-success")
 async def test_a_later_failure_leaves_the_last_success_as_it_was(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=2 * MINUTE))
     await world.until("11:30")
     await scheduler.stop()
@@ -89,7 +89,7 @@ async def test_a_later_failure_leaves_the_last_success_as_it_was(contract: Contr
 
 @clause("stamps.last-failure")
 async def test_the_last_failure_is_the_end_of_the_latest_run_that_raised(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE, fails=2))
 
     await world.until("11:05")
@@ -102,7 +102,7 @@ async def test_the_last_failure_is_the_end_of_the_latest_run_that_raised(contrac
 
 @clause("stamps.last-failure")
 async def test_a_later_success_leaves_the_last_failure_as_it_was(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=2 * MINUTE, fails=1))
 
     await world.until("11:30")
@@ -113,7 +113,7 @@ async def test_a_later_success_leaves_the_last_failure_as_it_was(contract: Contr
 
 @clause("stamps.retry-until")
 async def test_while_a_retry_is_awaited_its_time_is_kept_also_without_a_scheduler(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     scheduler = await world.start(world.task(takes=2 * MINUTE, fails=1))
     await world.until("11:03")
 
@@ -124,7 +124,7 @@ async def test_while_a_retry_is_awaited_its_time_is_kept_also_without_a_schedule
 
 @clause("stamps.retry-until")
 async def test_each_failure_has_its_own_time_for_a_retry(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(fails=2))
 
     await world.until("11:06")
@@ -134,7 +134,7 @@ async def test_each_failure_has_its_own_time_for_a_retry(contract: Contract) -> 
 
 @clause("stamps.retry-until")
 async def test_from_the_start_of_the_retry_on_no_time_is_kept_for_one(contract: Contract) -> None:
-    world = World(contract)
+    world = ContractHarness(contract)
     await world.start(world.task(takes=MINUTE, fails=1))
 
     await world.until("11:06:30")

@@ -9,13 +9,13 @@ from kron.instant import Instant
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, NOTHING, SECOND, World, at, names_of, times
+from tests.conformance.world import HOUR, MINUTE, NOTHING, SECOND, ContractHarness, at, names_of, times
 from tests.cron.iana import zone
 
 _RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed")
 
 
-def trace(world: World, name: str) -> list[str]:
+def trace(world: ContractHarness, name: str) -> list[str]:
     """Return the starts and ends that were told of one task."""
     return [event.name for event in world.events if event.name in _RUNS and event.fields["taskName"] == name]
 
@@ -25,7 +25,7 @@ def trace(world: World, name: str) -> list[str]:
 
 @clause("trace.ends-have-starts")
 async def test_every_end_follows_the_one_start_that_it_belongs_to(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=1, takes=MINUTE), world.task("backup", takes=90 * MINUTE))
 
     await world.until("12:40")
@@ -42,7 +42,7 @@ async def test_every_end_follows_the_one_start_that_it_belongs_to(contract: Cont
 async def test_a_task_that_takes_longer_than_its_interval_starts_again_only_when_it_has_ended(
     contract: Contract,
 ) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(cron="* * * * *", takes=90 * SECOND))
 
     await world.until("11:04")
@@ -53,7 +53,7 @@ async def test_a_task_that_takes_longer_than_its_interval_starts_again_only_when
 
 @clause("trace.no-overlap")
 async def test_a_new_list_does_not_start_a_task_beside_its_own_run(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=10 * MINUTE))
     await world.until("11:05")
 
@@ -68,7 +68,7 @@ async def test_a_new_list_does_not_start_a_task_beside_its_own_run(contract: Con
 async def test_a_run_that_a_crash_cut_off_starts_again_when_its_task_is_back(
     contract: Contract, downtime: timedelta
 ) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(cron="0 11 * * *", takes=10 * MINUTE))
     await world.until("11:05:20")
     await crash(scheduler)
@@ -88,7 +88,7 @@ async def test_a_run_that_a_crash_cut_off_starts_again_when_its_task_is_back(
 
 @clause("trace.eligibility")
 async def test_a_task_that_owes_nothing_does_not_start(contract: Contract) -> None:
-    world = World(contract, "11:01:00")
+    world = ContractHarness(contract, "11:01:00")
     await world.start(world.task())
 
     await world.until("12:59:59")
@@ -98,7 +98,7 @@ async def test_a_task_that_owes_nothing_does_not_start(contract: Contract) -> No
 
 @clause("trace.eligibility")
 async def test_a_task_that_is_registered_no_more_does_not_start(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(), world.task("backup"))
     await world.until("11:30")
 
@@ -111,7 +111,7 @@ async def test_a_task_that_is_registered_no_more_does_not_start(contract: Contra
 
 @clause("trace.eligibility", "trace.quiet-after-stop")
 async def test_nothing_starts_between_a_stop_and_the_next_initialisation(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(), world.task("backup", fails=1))
     await world.until("11:02")
 
@@ -124,7 +124,7 @@ async def test_nothing_starts_between_a_stop_and_the_next_initialisation(contrac
 
 @clause("trace.quiet-after-stop")
 async def test_nothing_starts_while_a_stop_still_waits_for_a_run(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(takes=3 * HOUR), world.task("backup"))
     await world.until("11:30")
 
@@ -137,7 +137,7 @@ async def test_nothing_starts_while_a_stop_still_waits_for_a_run(contract: Contr
 
 @clause("trace.quiet-after-stop")
 async def test_a_scheduler_that_is_initialised_after_its_stop_starts_again(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task())
     await world.until("11:30")
     await scheduler.stop()
@@ -153,7 +153,7 @@ async def test_a_scheduler_that_is_initialised_after_its_stop_starts_again(contr
 
 @clause("trace.no-make-up")
 async def test_a_pause_over_many_occurrences_is_followed_by_one_start_before_the_next(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await (await world.start(world.task())).stop()
     await world.until("16:20")
 
@@ -165,7 +165,7 @@ async def test_a_pause_over_many_occurrences_is_followed_by_one_start_before_the
 
 @clause("trace.no-make-up")
 async def test_only_a_failure_gives_a_second_start_after_a_pause(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await (await world.start(world.task())).stop()
     await world.until("16:20")
 
@@ -177,7 +177,7 @@ async def test_only_a_failure_gives_a_second_start_after_a_pause(contract: Contr
 
 @clause("trace.one-start-for-both")
 async def test_an_occurrence_and_a_retry_at_the_same_instant_give_one_start(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(fails=1, retry=HOUR))
 
     await world.until("12:59:59")
@@ -188,7 +188,7 @@ async def test_an_occurrence_and_a_retry_at_the_same_instant_give_one_start(cont
 
 @clause("trace.one-start-for-both")
 async def test_an_occurrence_and_a_retry_that_both_came_in_a_pause_give_one_start(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task(fails=1, retry=5 * MINUTE))
     await world.until("11:01")
     await scheduler.stop()
@@ -202,7 +202,7 @@ async def test_an_occurrence_and_a_retry_that_both_came_in_a_pause_give_one_star
 
 @clause("trace.one-start-per-occurrence")
 async def test_polls_stops_and_new_lists_between_two_occurrences_add_no_start(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     scheduler = await world.start(world.task())
     await world.until("11:00:20")
 
@@ -220,7 +220,7 @@ async def test_polls_stops_and_new_lists_between_two_occurrences_add_no_start(co
 async def test_a_due_task_starts_within_a_minute_whatever_the_second_in_which_polling_began(
     contract: Contract, begin: str
 ) -> None:
-    world = World(contract, begin)
+    world = ContractHarness(contract, begin)
     await world.start(world.task(cron="0 11,12 * * *"))
 
     await world.until("12:01")
@@ -230,7 +230,7 @@ async def test_a_due_task_starts_within_a_minute_whatever_the_second_in_which_po
 
 @clause("trace.bounded-lag")
 async def test_a_task_that_is_due_because_the_clock_was_set_starts_within_a_minute(contract: Contract) -> None:
-    world = World(contract, "10:30:00")
+    world = ContractHarness(contract, "10:30:00")
     await world.start(world.task())
 
     world.clock.jump(2 * HOUR)
@@ -242,7 +242,7 @@ async def test_a_task_that_is_due_because_the_clock_was_set_starts_within_a_minu
 
 @clause("trace.bounded-lag")
 async def test_a_task_that_is_due_while_it_runs_starts_within_a_minute_of_its_end(contract: Contract) -> None:
-    world = World(contract, "10:59:30")
+    world = ContractHarness(contract, "10:59:30")
     await world.start(world.task(takes=75 * MINUTE))
 
     await world.until("12:16")
@@ -256,7 +256,7 @@ async def test_a_task_that_is_due_while_it_runs_starts_within_a_minute_of_its_en
 async def test_a_task_starts_in_the_minutes_whose_calendar_time_matches_and_in_no_other(
     contract: Contract, timezone: str
 ) -> None:
-    world = World(contract, "10:07:30", timezone=timezone)
+    world = ContractHarness(contract, "10:07:30", timezone=timezone)
     matching = [minute for minute in _minutes(at("10:08"), 2 * 24 * 60) if _is_listed(minute, timezone)]
     await world.start(world.task(cron="15,45 9-11 3 3 *"))
 

@@ -1,4 +1,4 @@
-"""World: schedulers on virtual time under one contract, with what their callbacks did and what their sink was told."""
+"""ContractHarness: schedulers on virtual time under one contract, with the runs of their callbacks and their events."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from kron.rules.task_record import TaskRecord
 from kron.testing import FaultyLedger, MemoryTaskLedger, VirtualClock
 
 Callback = Callable[[], Awaitable[None]]
-Task = tuple[str, str, Callback, timedelta]
+RegistrationTuple = tuple[str, str, Callback, timedelta]
 Registered = tuple[Any, ...] | list[Any]  # what a test may hand to a scheduler in the place of a registration
 
 ALWAYS = 10**6
@@ -40,7 +40,7 @@ class BrokenError(Exception):
     """What a callback raises here when it fails."""
 
 
-class World:
+class ContractHarness:
     """A clock, a store that outlives its schedulers, and everything that was observed."""
 
     def __init__(self, contract: Contract, now: str = "10:07:30", *, timezone: str | None = "UTC") -> None:
@@ -61,7 +61,7 @@ class World:
         retry: timedelta = 5 * MINUTE,
         takes: timedelta = NOTHING,
         fails: int = 0,
-    ) -> Task:
+    ) -> RegistrationTuple:
         """Return a registration whose callback takes its time and whose first runs fail, as many as told."""
         failures = iter(range(fails))
 

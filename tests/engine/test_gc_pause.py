@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from kron.engine.gc_pause import gc_paused
-from tests.hosts.world import MINUTE, World, run
+from tests.hosts.world import MINUTE, SchedulerHarness, run
 
 
 def test_it_is_off_inside_and_on_again_afterwards() -> None:
@@ -40,7 +40,7 @@ def test_it_is_on_while_a_callback_runs() -> None:
         seen.append(gc.isenabled())
 
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task(then=look)])
 

@@ -19,7 +19,7 @@ from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceHeader
 from kron.trace.job_recorder import JobRecorder
-from tests.engine.jobs.world import MINUTE, NOON, SECOND, Runner, World, work
+from tests.engine.jobs.world import MINUTE, NOON, SECOND, RestartableHost, Runner, work
 from tests.faults.judge import judge
 from tests.faults.recording_jobs import Chore, Word
 
@@ -69,8 +69,8 @@ class CrashingLedger:
             await asyncio.get_running_loop().create_future()
 
 
-class Machine(Runner):
-    """The processes of a host. They go on, whatever becomes of it, and say when they begin and end."""
+class SurvivingRunner(Runner):
+    """A runner whose processes survive the host, and record when they begin and end."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock)
@@ -126,8 +126,8 @@ class HostLives:
         """`death`: the number of the append, 0 for none; `pause`: until it is back."""
         self._path, self._pause = folder / "ledger.db", pause
         self._ledger = CrashingLedger(self._path, death, when)
-        self._world = World(NOON - MINUTE, self._ledger)
-        self._machine = self._world.runner = Machine(self._world.clock)
+        self._world = RestartableHost(NOON - MINUTE, self._ledger)
+        self._machine = self._world.runner = SurvivingRunner(self._world.clock)
         self._works: Sequence[JobSpec] = BEFORE
         self._checkers: list[Checker] = []
         self.has_died = False

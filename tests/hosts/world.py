@@ -1,4 +1,4 @@
-"""World: a virtual clock, a ledger, what happened; for tests that live through something with a scheduler."""
+"""SchedulerHarness: a virtual clock, a ledger and the events, for tests that take a scheduler through a story."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -14,8 +14,8 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
-class World:
-    """Where a scheduler lives in a test."""
+class SchedulerHarness:
+    """A clock and a ledger for schedulers, with their events and the starts of their tasks."""
 
     def __init__(self, start: datetime = START) -> None:
         self.clock = VirtualClock(start)
@@ -24,7 +24,7 @@ class World:
         self.starts: list[datetime] = []
 
     def scheduler(self, **keywords: Any) -> Scheduler:
-        """Return a scheduler of this world."""
+        """Return a scheduler on this clock and ledger."""
         keywords = {"ledger": self.ledger, "timezone": "UTC", "sink": self.events.append, **keywords}
         return Scheduler(clock=self.clock, **keywords)
 

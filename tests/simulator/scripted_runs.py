@@ -1,6 +1,6 @@
 """LIVES: short lives of a scheduler, each written down, for what the simulator does not do: wrong lists, awkward calls.
 
-A life gets a World; whatever happens in it enters the world's trace.
+A life gets a ScriptedScheduler, whose trace records whatever happens in it.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _HOUR = timedelta(hours=1)
 Registration: TypeAlias = tuple[Any, ...]
 
 
-class World:
+class ScriptedScheduler:
     """A scheduler with its clock and ledger, and calls that do not mind being refused."""
 
     def __init__(self, contract: str, take: Callable[[TraceEvent], object]) -> None:
@@ -75,10 +75,10 @@ class World:
         return (name, cron, callback, delay)
 
 
-Life: TypeAlias = Callable[[World], Awaitable[None]]
+Life: TypeAlias = Callable[[ScriptedScheduler], Awaitable[None]]
 
 
-async def wrong_lists(world: World) -> None:
+async def wrong_lists(world: ScriptedScheduler) -> None:
     """Lists with something wrong, one after the other, each with half an hour to do harm in."""
     good, clock = world.task("good", "0,15,30,45 * * * *"), world.clock
     lists: tuple[list[Registration], ...] = (
@@ -99,7 +99,7 @@ async def wrong_lists(world: World) -> None:
         await world.stop()
 
 
-async def right_lists(world: World) -> None:
+async def right_lists(world: ScriptedScheduler) -> None:
     """Lists that are unusual, and right."""
     lists: tuple[list[Registration], ...] = (
         [],
@@ -113,7 +113,7 @@ async def right_lists(world: World) -> None:
         await world.stop()
 
 
-async def first_minutes(world: World) -> None:
+async def first_minutes(world: ScriptedScheduler) -> None:
     """A task comes in the minute it is due, another one a minute late; one that never ran is owed after a pause."""
     clock = world.clock
     await world.initialize(world.task("in time", "0 * * * *"), world.task("too late", "59 * * * *"))
@@ -129,7 +129,7 @@ async def first_minutes(world: World) -> None:
     await world.stop()
 
 
-async def changed_lists(world: World) -> None:
+async def changed_lists(world: ScriptedScheduler) -> None:
     """Between two lists a schedule or a delay changes while a retry waits, and a task goes that will come back."""
     clock = world.clock
     lists: tuple[list[Registration], ...] = (
@@ -144,7 +144,7 @@ async def changed_lists(world: World) -> None:
         await world.stop()
 
 
-async def initialised_twice(world: World) -> None:
+async def initialised_twice(world: ScriptedScheduler) -> None:
     """A list while one is active, another one while the scheduler stops, and the same one twice at once."""
     slow, quick = world.task("slow", "0 * * * *", lasts=_QUARTER), world.task("quick", "5 * * * *")
     await world.initialize(slow, patience=_HALF_A_MINUTE)
@@ -160,7 +160,7 @@ async def initialised_twice(world: World) -> None:
     await world.stop()
 
 
-async def stopped_at_the_last_moment(world: World) -> None:
+async def stopped_at_the_last_moment(world: ScriptedScheduler) -> None:
     """A stop is asked for while the record of a start is on its way to the disk."""
     await world.initialize(world.task("slow", "5 * * * *", lasts=_QUARTER))
 
@@ -175,7 +175,7 @@ async def stopped_at_the_last_moment(world: World) -> None:
     await world.stop()
 
 
-async def clock_set_forwards(world: World) -> None:
+async def clock_set_forwards(world: ScriptedScheduler) -> None:
     """The clock is set forwards, by a little and by much, while tasks run and while none does."""
     await world.initialize(world.task("slow", "5,35 * * * *", lasts=_QUARTER), world.task("often", "* * * * *"))
     for change in (timedelta(seconds=59), _HOUR, timedelta(minutes=7), 30 * _HOUR):
@@ -185,7 +185,7 @@ async def clock_set_forwards(world: World) -> None:
     await world.stop()
 
 
-async def clock_set_back(world: World) -> None:
+async def clock_set_back(world: ScriptedScheduler) -> None:
     """The clock is set back by less than an hour while a task runs: it fails, and is retried before its time again."""
     await world.clock.advance(timedelta(minutes=1))
     await world.initialize(world.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=40)))
@@ -195,7 +195,7 @@ async def clock_set_back(world: World) -> None:
     await world.stop()
 
 
-async def failure_far_ahead(world: World) -> None:
+async def failure_far_ahead(world: ScriptedScheduler) -> None:
     """The clock is set back by an hour and a quarter: the last failure is far ahead of it, the start before it not."""
     await world.clock.advance(timedelta(minutes=1))
     await world.initialize(world.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=50), delay=5 * _HOUR))
@@ -227,7 +227,7 @@ def live(life: Life, contract: str, take: Callable[[TraceEvent], object]) -> Non
     """Live a life under a contract; each position of its trace is handed over as it comes."""
 
     async def lived() -> None:
-        world = World(contract, take)
+        world = ScriptedScheduler(contract, take)
         await life(world)
         await world.clock.advance(2 * _HOUR)
 

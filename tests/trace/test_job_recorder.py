@@ -11,23 +11,23 @@ from kron.theory.formula import TruthValue
 from kron.theory.results import TraceReport
 from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of
 from kron.trace.job_recorder import JobRecorder
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 SLACK = 30 * SECOND  # of the host in these tests
 
 
-def recorded(live: Callable[[World], Awaitable[None]]) -> tuple[list[TraceEvent], TruthValue]:
+def recorded(live: Callable[[RestartableHost], Awaitable[None]]) -> tuple[list[TraceEvent], TruthValue]:
     """Return what is recorded of a story, from its beginning to a stop, and the verdict on it."""
     lines, report = lines_of(live)
     return [event for line in lines for event in events_of(line)], report.verdict
 
 
-def lines_of(live: Callable[[World], Awaitable[None]], **host: Any) -> tuple[list[Line], TraceReport]:
+def lines_of(live: Callable[[RestartableHost], Awaitable[None]], **host: Any) -> tuple[list[Line], TraceReport]:
     """Return what is recorded of a story, line by line, and the report on it."""
     lines: list[Line] = []
     checker = Checker(TraceHeader("kron", slack=SLACK // timedelta(milliseconds=1)))
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         recorder = JobRecorder(world.clock.now, lines.append, SLACK)
         world.listeners.append(recorder)
         world.on_held.append(recorder.on_suspended)
@@ -44,7 +44,7 @@ def lines_of(live: Callable[[World], Awaitable[None]], **host: Any) -> tuple[lis
 
 
 def test_what_a_host_does_is_judged_by_the_theory() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.codes = [0, 1, 0]
         await world.begin(work("*/20 * * * * @win(after,30m)", retries=1), work("0 * * * * @avoid(hours=13)", "b"))
         await world.clock.advance(6 * HOUR)
@@ -56,7 +56,7 @@ def test_what_a_host_does_is_judged_by_the_theory() -> None:
 
 
 def test_a_job_that_was_held_until_a_time_goes_on_lawfully() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.suspend("a", until=NOON + 30 * MINUTE)
         await world.clock.advance(3 * HOUR)
@@ -68,7 +68,7 @@ def test_a_job_that_was_held_until_a_time_goes_on_lawfully() -> None:
 
 
 def test_a_job_that_was_removed_while_it_was_held_comes_back_lawfully() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * * @win(after,50m)"))
         await world.suspend("a")
         await world.clock.advance(10 * MINUTE)
@@ -82,7 +82,7 @@ def test_a_job_that_was_removed_while_it_was_held_comes_back_lawfully() -> None:
 
 
 def test_an_edit_of_a_job_that_is_held_is_lawful() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * * @win(after,50m)"))
         await world.suspend("a")
         await world.clock.advance(90 * MINUTE)
@@ -113,7 +113,7 @@ def milliseconds(at: Instant) -> int:
 
 
 def test_what_a_step_says_of_a_period_and_does_is_one_position() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="90s", concurrency="allow", retries=2))
         await world.clock.advance(2 * MINUTE)
 
@@ -128,7 +128,7 @@ def test_what_a_step_says_of_a_period_and_does_is_one_position() -> None:
 
 
 def test_two_actions_never_share_a_position() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.codes = [1, 1, 0]
         await world.begin(work(retries=2), work(name="b"), work("* * * * *", "c"))
         await world.clock.advance(3 * HOUR)
@@ -140,7 +140,7 @@ def test_two_actions_never_share_a_position() -> None:
 
 
 def test_a_period_that_waits_for_a_slot_was_accepted_in_time() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 20 * MINUTE
         await world.begin(work(), work(name="b"))
         await world.clock.advance(HOUR)
@@ -156,7 +156,7 @@ def test_a_period_that_waits_for_a_slot_was_accepted_in_time() -> None:
 
 
 def test_a_period_is_held_to_the_policy_under_which_it_was_judged() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 20 * MINUTE
         await world.begin(work(name="b"), work("1 * * * *", deadline="1h", concurrency="allow", retries=1))
         await world.clock.advance(5 * MINUTE)
@@ -171,7 +171,7 @@ def test_a_period_is_held_to_the_policy_under_which_it_was_judged() -> None:
 
 
 def test_a_late_period_after_a_pause_is_judged_without_slack() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="2h"))
         await world.suspend("a")
         await world.clock.advance(90 * MINUTE)
@@ -186,7 +186,7 @@ def test_a_late_period_after_a_pause_is_judged_without_slack() -> None:
 
 
 def test_a_slack_that_was_set_since_the_start_stands_beside_what_it_judged() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         world.book.host = world.book.host._replace(slack=5 * MINUTE)
         await world.clock.advance(2 * MINUTE)
@@ -199,7 +199,7 @@ def test_a_slack_that_was_set_since_the_start_stands_beside_what_it_judged() -> 
 
 
 def test_a_retry_that_an_edit_has_allowed_is_lawful() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 10 * MINUTE
         world.runner.codes = [1, 1, 0]
         await world.begin(work(retries=0))
@@ -214,7 +214,7 @@ def test_a_retry_that_an_edit_has_allowed_is_lawful() -> None:
 
 
 def test_overlaps_that_a_job_has_allowed_or_replaces_are_lawful() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 90 * MINUTE
         allowed, replaced = work(concurrency="allow"), work(name="b", concurrency="replace")
         await world.begin(allowed, replaced, work(name="c"))
@@ -230,7 +230,7 @@ def test_overlaps_that_a_job_has_allowed_or_replaces_are_lawful() -> None:
 
 
 def test_runs_without_a_period_are_nobodys_overlap_or_attempt() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 90 * MINUTE
         await world.begin(work(concurrency="allow"), work("@reboot", "b"))
         await world.trigger("a")
@@ -246,7 +246,7 @@ def test_runs_without_a_period_are_nobodys_overlap_or_attempt() -> None:
 
 
 def test_a_start_is_recorded_by_the_clock_that_the_step_has_read() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         world.listeners.insert(0, SetBack(world))
         await world.clock.advance(2 * MINUTE)
@@ -260,7 +260,7 @@ def test_a_start_is_recorded_by_the_clock_that_the_step_has_read() -> None:
 class SetBack:
     """A witness who sets the clock back between a step and its record."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: RestartableHost) -> None:
         self._world = world
 
     def on_begun(self, *_: object) -> None:

@@ -32,7 +32,7 @@ def task(name: str = "report", cron: str = "0 * * * *", callback: object = work,
     return (name, cron, callback, delay)
 
 
-class World:
+class RecordedScheduler:
     """A scheduler with a recorder, on a virtual clock that begins at half past eleven."""
 
     def __init__(self, ledger: Any = None, contract: str = "declarative") -> None:
@@ -66,11 +66,11 @@ class World:
         return [position.kind for position in self.positions]
 
 
-def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) -> World:
-    """Return the world after a story."""
+def lived(story: Callable[[RecordedScheduler], Coroutine[Any, Any, None]], **keywords: Any) -> RecordedScheduler:
+    """Return the scheduler, with its trace, after a story."""
 
-    async def live() -> World:
-        world = World(**keywords)
+    async def live() -> RecordedScheduler:
+        world = RecordedScheduler(**keywords)
         await story(world)
         return world
 
@@ -78,7 +78,7 @@ def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) 
 
 
 def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         await world.clock.advance(HOUR)
         await world.scheduler.stop()
@@ -91,7 +91,7 @@ def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
 
 
 def test_the_list_stands_in_the_first_position() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
 
     fields = lived(story).positions[0].fields
@@ -101,7 +101,7 @@ def test_the_list_stands_in_the_first_position() -> None:
 
 
 def test_a_failure_says_what_was_raised() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task(callback=fail, delay=HOUR)])
         await world.clock.advance(HOUR)
 
@@ -120,7 +120,7 @@ def test_a_failure_says_what_was_raised() -> None:
     ids=["cron", "duplicate", "callback", "shape", "no list"],
 )
 def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(registrations: Any, expressible: bool) -> None:  # noqa: FBT001
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         with pytest.raises(KronError):
             await world.scheduler.initialize(registrations)
 
@@ -135,7 +135,7 @@ def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
     ledger.fail_next()
 
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         with pytest.raises(KronError):
             await world.scheduler.initialize([task()])
 
@@ -148,7 +148,7 @@ def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
 def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
 
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         ledger.fail_next(8)
         await world.clock.advance(HOUR)
@@ -166,7 +166,7 @@ def test_a_crash_and_what_follows_is_sound() -> None:
     async def hang() -> None:
         await never().wait()
 
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task(callback=hang)])
         await world.clock.advance(HOUR)
         await crash(world.scheduler)
@@ -187,7 +187,7 @@ def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
     async def slow() -> None:
         ledger.fail_next(100)
 
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task(callback=slow)])
         await world.clock.advance(HOUR / 2)
         with pytest.raises(KronError):
@@ -201,7 +201,7 @@ def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
 
 
 def test_a_reload_is_an_initialisation() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         await world.scheduler.initialize([task(), task("another")])
         await world.scheduler.stop()
@@ -242,12 +242,12 @@ def test_the_other_sink_gets_what_it_wants_and_no_more() -> None:
 def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:
     ledger = MemoryTaskLedger()
 
-    async def first(world: World) -> None:
+    async def first(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
         await world.clock.advance(HOUR)
         await crash(world.scheduler)
 
-    async def second(world: World) -> None:
+    async def second(world: RecordedScheduler) -> None:
         await world.clock.advance(5 * HOUR)
         await world.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
         await world.clock.advance(2 * HOUR)

@@ -9,11 +9,11 @@ from kron.rules.events import Event
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
-from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, World, lived, task
+from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, RecordedScheduler, lived, task
 
 
 def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task(cron="* * * * *")])
         await world.clock.advance(2 * MINUTE)
         world.clock.jump(-HOUR)
@@ -25,7 +25,7 @@ def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
 
 
 def test_what_a_clock_that_was_set_back_shows_is_said_beside_the_time_of_the_trace() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         await world.clock.advance(HOUR)
         world.clock.jump(-HOUR)
@@ -49,7 +49,7 @@ def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
 
 
 def test_occurrences_that_nobody_served_before_the_clock_was_set_back_are_served_one_by_one() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         durations = iter([timedelta(minutes=3.5)])
 
         async def slow() -> None:  # the first time
@@ -68,7 +68,7 @@ def test_occurrences_that_nobody_served_before_the_clock_was_set_back_are_served
 
 
 def test_a_task_that_comes_while_the_clock_is_behind_is_due_by_what_the_clock_shows() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([])
         await world.clock.advance(2 * HOUR)
         await world.scheduler.stop()
@@ -84,7 +84,7 @@ def test_a_task_that_comes_while_the_clock_is_behind_is_due_by_what_the_clock_sh
 
 
 def test_a_reload_does_not_hide_that_the_loop_stood_still() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         world.clock.freeze(HOUR)
         await world.scheduler.initialize([task(), task("another")])
@@ -98,7 +98,7 @@ def test_a_reload_does_not_hide_that_the_loop_stood_still() -> None:
 
 
 def test_a_reload_that_fails_does_not_hide_that_the_loop_stands_still_later() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         with pytest.raises(KronError):
             await world.scheduler.initialize([task(cron="61 * * * *")])
@@ -113,7 +113,7 @@ def test_a_reload_that_fails_does_not_hide_that_the_loop_stands_still_later() ->
 
 
 def test_a_leap_of_the_clock_and_a_pause_at_once_are_one_freeze_as_long_as_both() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RecordedScheduler) -> None:
         await world.scheduler.initialize([task()])
         await world.clock.advance(SECOND)
         world.clock.jump(10 * MINUTE)

@@ -6,16 +6,16 @@ from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
-from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World
+from tests.engine.jobs.world import MINUTE, SECOND, Ledger, RestartableHost
 
 
-async def stand_still(world: World, until: Instant) -> None:
+async def stand_still(world: RestartableHost, until: Instant) -> None:
     """Freeze the host until an instant, and let it take up what is due."""
     world.clock.freeze(until - world.clock.now())
     await world.clock.advance(SECOND * 0)
 
 
-def seconds_frozen(world: World) -> list[object]:
+def seconds_frozen(world: RestartableHost) -> list[object]:
     """Return how long the host says it was frozen, each time."""
     return [event.fields["seconds"] for event in world.events if event.name == "LoopFrozen"]
 
@@ -23,7 +23,7 @@ def seconds_frozen(world: World) -> list[object]:
 class AtBegin:
     """Does something, once, when a run begins: in the middle of a step."""
 
-    def __init__(self, world: World, identity: str) -> None:
+    def __init__(self, world: RestartableHost, identity: str) -> None:
         self._world, self._identity, self._is_done = world, identity, False
         world.listeners.append(self)
 
@@ -40,7 +40,7 @@ class AtBegin:
 class SlowLedger(Ledger):
     """Takes long for one append, or is stopped in it together with its host."""
 
-    def __init__(self, world: World, *, is_stopped: bool) -> None:
+    def __init__(self, world: RestartableHost, *, is_stopped: bool) -> None:
         super().__init__()
         self._clock, self._is_stopped, self.is_slow = world.clock, is_stopped, False
 
@@ -55,7 +55,7 @@ class SlowLedger(Ledger):
 class JumpingLedger(Ledger):
     """The clock is set forward during one append."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: RestartableHost) -> None:
         super().__init__()
         self._clock, self.jumps = world.clock, False
 

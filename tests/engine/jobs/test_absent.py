@@ -5,19 +5,19 @@ from datetime import timedelta
 import pytest
 
 from kron.engine.jobs.execution import Ending
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, RestartableHost, lived, work
 
 GOOD = work("30 * * * *", "good")
 
 
-async def fail_file(world: World, *, down: timedelta = MINUTE, alive: tuple[str, ...] = ()) -> None:
+async def fail_file(world: RestartableHost, *, down: timedelta = MINUTE, alive: tuple[str, ...] = ()) -> None:
     """Start the host again without the file of every job but `good`."""
     await world.crash(down)
     await world.begin(GOOD, alive=alive, spares_absent=True)
 
 
 def test_a_job_whose_file_fails_at_the_start_is_neither_run_nor_removed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(GOOD, work("0 * * * *"))
         await fail_file(world)
         await world.clock.advance(HOUR)
@@ -29,7 +29,7 @@ def test_a_job_whose_file_fails_at_the_start_is_neither_run_nor_removed() -> Non
 
 
 def test_periods_of_a_repaired_file_are_judged_as_after_downtime() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         job = work("0,20,40 * * * *", deadline="30m")
         await world.begin(GOOD, job)
         await fail_file(world)
@@ -50,7 +50,7 @@ def test_periods_of_a_repaired_file_are_judged_as_after_downtime() -> None:
 
 
 def test_a_period_chosen_while_the_file_was_failed_gets_no_slack() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         job = work("0 * * * *")  # deadline 0s
         await world.begin(GOOD, job)
         await fail_file(world, down=timedelta(seconds=30))
@@ -63,7 +63,7 @@ def test_a_period_chosen_while_the_file_was_failed_gets_no_slack() -> None:
 
 @pytest.mark.parametrize("is_prepared", [False, True])
 def test_a_repaired_file_runs_its_jobs_from_then_on(*, is_prepared: bool) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         job = work("0 * * * *")
         await world.begin(GOOD, job)
         await fail_file(world, down=2 * MINUTE)
@@ -78,7 +78,7 @@ def test_a_repaired_file_runs_its_jobs_from_then_on(*, is_prepared: bool) -> Non
 
 
 def test_a_job_with_another_command_in_the_repaired_file_is_judged_as_after_downtime() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(GOOD, work("0 * * * *", deadline="1h"))
         await fail_file(world)
         await world.clock.advance(5 * MINUTE)
@@ -90,7 +90,7 @@ def test_a_job_with_another_command_in_the_repaired_file_is_judged_as_after_down
 
 
 def test_a_job_that_the_repaired_file_no_longer_has_is_removed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(GOOD, work("0 * * * *"))
         await fail_file(world)
         declared = await world.declare(GOOD)
@@ -100,7 +100,7 @@ def test_a_job_that_the_repaired_file_no_longer_has_is_removed() -> None:
 
 
 def test_a_job_that_a_sound_file_no_longer_has_is_removed_while_another_file_is_failed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(GOOD, work("0 * * * *"))
         declared = await world.declare(GOOD, spares_absent=True)
         assert declared.removed == ["a"]
@@ -109,7 +109,7 @@ def test_a_job_that_a_sound_file_no_longer_has_is_removed_while_another_file_is_
 
 
 def test_a_run_that_survived_is_active_when_its_file_is_repaired() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         job = work("0 * * * *")
         await world.begin(job)
@@ -122,7 +122,7 @@ def test_a_run_that_survived_is_active_when_its_file_is_repaired() -> None:
 
 
 def test_a_retry_waits_until_the_file_of_its_job_is_repaired() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         job = work("0 * * * *", retries=1, retry_delay=10 * MINUTE)
         await world.begin(GOOD, job)
@@ -139,7 +139,7 @@ def test_a_retry_waits_until_the_file_of_its_job_is_repaired() -> None:
 
 
 def test_a_retry_is_given_up_with_its_job() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(GOOD, work("0 * * * *", retries=1, retry_delay=10 * MINUTE))
         await world.clock.advance(2 * MINUTE)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied
 from kron.rules.job_spec import JobSpec
-from tests.engine.jobs.world import HOUR, MINUTE, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, RestartableHost, lived, work
 
 
-async def amend(world: World, *works: JobSpec, leaving: Sequence[str] = ()) -> JobsApplied:
+async def amend(world: RestartableHost, *works: JobSpec, leaving: Sequence[str] = ()) -> JobsApplied:
     """Declare some jobs, and let some go."""
     return await world.engine.apply(
         lambda now: JobDeclaration(world.book, works, now, {}, leaving=leaving),
@@ -15,7 +15,7 @@ async def amend(world: World, *works: JobSpec, leaving: Sequence[str] = ()) -> J
 
 
 def test_a_job_that_is_not_named_stays_as_it_is() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(name="a"), work(name="b"))
 
         declared = await amend(world, work("30 * * * *", name="b"))
@@ -27,7 +27,7 @@ def test_a_job_that_is_not_named_stays_as_it_is() -> None:
 
 
 def test_a_job_that_leaves_runs_no_more_and_the_others_go_on() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(name="a"), work(name="b"))
 
         assert (await amend(world, leaving=["b"])).removed == ["b"]
@@ -38,7 +38,7 @@ def test_a_job_that_leaves_runs_no_more_and_the_others_go_on() -> None:
 
 
 def test_of_a_job_that_leaves_twice_nothing_is_closed_twice() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * * @win(after,59m)", name="a"))
         await world.crash()
         await world.begin(work("0 * * * * @win(after,59m)", name="a"))
@@ -52,7 +52,7 @@ def test_of_a_job_that_leaves_twice_nothing_is_closed_twice() -> None:
 
 
 def test_what_runs_of_a_job_that_leaves_goes_on() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(name="a"))
         await world.clock.advance(2 * MINUTE)
@@ -66,7 +66,7 @@ def test_what_runs_of_a_job_that_leaves_goes_on() -> None:
 
 
 def test_who_could_run_since_earlier_has_slack_since_then() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.engine.open()
         await world.declare(work(name="a"))
         since = world.clock.now()

@@ -5,14 +5,14 @@ from typing import cast
 
 from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.errors import LedgerWriteError
-from tests.engine.jobs.world import MINUTE, SECOND, Ledger, World, lived, work
+from tests.engine.jobs.world import MINUTE, SECOND, Ledger, RestartableHost, lived, work
 
 FIRST = datetime.min.replace(tzinfo=UTC)
 BAD, GOOD = work("* * * * * @win(after,1h)", "bad"), work("* * * * *", "good")
 SOUND = work("* * * * *", "sound")
 
 
-async def begin_with_bad_rows(world: World) -> None:
+async def begin_with_bad_rows(world: RestartableHost) -> None:
     """Begin again after a row of a job was changed to the beginning of the calendar."""
     await world.begin(BAD, GOOD)
     await world.crash()
@@ -22,7 +22,7 @@ async def begin_with_bad_rows(world: World) -> None:
 
 
 def test_a_job_whose_record_is_of_the_first_year_is_set_aside_alone() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await begin_with_bad_rows(world)
         await world.clock.advance(3 * MINUTE)
 
@@ -33,7 +33,7 @@ def test_a_job_whose_record_is_of_the_first_year_is_set_aside_alone() -> None:
 
 
 def test_a_job_that_is_set_aside_runs_again_when_its_definition_changes() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await begin_with_bad_rows(world)
         await world.clock.advance(SECOND)
         assert list(world.book.aside) == ["bad"]
@@ -47,7 +47,7 @@ def test_a_job_that_is_set_aside_runs_again_when_its_definition_changes() -> Non
 
 
 def test_a_job_that_cannot_begin_is_set_aside_alone_and_nothing_of_it_is_recorded() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(SOUND, GOOD)
         await world.clock.advance(MINUTE)
         attempt = next(each for each in world.ledger.runs.values() if each.identity == "sound")
@@ -74,7 +74,7 @@ class Misplaced(Ledger):
 
 
 def test_a_ledger_that_is_put_back_is_written_within_a_second() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         ledger = Misplaced()
         world.restart_on(ledger)
         await world.begin(GOOD)

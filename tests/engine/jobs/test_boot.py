@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, drained, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, SECOND, RestartableHost, drained, lived, work
 
 
 def test_a_job_of_the_boot_runs_once_for_each_boot() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("@reboot"))
         await world.crash(down=HOUR)
         await world.begin(work("@reboot"))
@@ -20,7 +20,7 @@ def test_a_job_of_the_boot_runs_once_for_each_boot() -> None:
 
 
 def test_a_new_file_is_no_boot() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin()
         await world.declare(work("@reboot"))
         await world.clock.advance(HOUR)
@@ -28,11 +28,13 @@ def test_a_new_file_is_no_boot() -> None:
     assert lived(story).told == []
 
 
-@pytest.mark.parametrize("end", [drained, World.crash], ids=["stopped", "crashed"])
-def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(end: Callable[[World], Awaitable[None]]) -> None:
+@pytest.mark.parametrize("end", [drained, RestartableHost.crash], ids=["stopped", "crashed"])
+def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(
+    end: Callable[[RestartableHost], Awaitable[None]],
+) -> None:
     works = (work("@reboot", "a"), work("@reboot", "b"))
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(*works)
         await end(world)
@@ -44,7 +46,7 @@ def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(end: Callable[[Wo
 
 
 def test_a_job_of_the_boot_that_waits_does_not_begin_while_somebody_holds_it() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("@reboot", "a"), work("@reboot", "b"))
         await world.suspend("b")
@@ -54,7 +56,7 @@ def test_a_job_of_the_boot_that_waits_does_not_begin_while_somebody_holds_it() -
 
 
 def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("@reboot", "b"), work("@reboot", "a", concurrency="replace"))
         await world.trigger("a")
@@ -69,7 +71,7 @@ def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again
 
 
 def test_a_job_of_the_boot_that_could_not_be_recorded_is_started_later() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.engine.open()
         await world.declare(work("@reboot"))
         world.ledger.failures = 1
@@ -81,7 +83,7 @@ def test_a_job_of_the_boot_that_could_not_be_recorded_is_started_later() -> None
 
 @pytest.mark.parametrize("told", [[], ["12:00:00 a boot"]], ids=["held", "resumed"])
 def test_a_job_of_the_boot_that_was_held_is_started_when_it_is_let_go_and_not_by_a_reload(told: list[str]) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.engine.open()
         await world.declare(work("@reboot"))
         await world.suspend("a")
@@ -97,7 +99,7 @@ def test_a_job_of_the_boot_that_was_held_is_started_when_it_is_let_go_and_not_by
 
 
 def test_a_job_that_becomes_one_of_the_boot_is_not_started_by_that() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.declare(work("@reboot"))
         await world.clock.advance(MINUTE)
@@ -106,7 +108,7 @@ def test_a_job_that_becomes_one_of_the_boot_is_not_started_by_that() -> None:
 
 
 def test_a_job_of_the_boot_that_waits_and_becomes_another_does_not_begin() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("@reboot", "a"), work("@reboot", "b"))
         await world.declare(work("@reboot", "a"), work("0 0 1 1 *", "b"))
@@ -116,7 +118,7 @@ def test_a_job_of_the_boot_that_waits_and_becomes_another_does_not_begin() -> No
 
 
 def test_a_job_of_the_boot_that_was_removed_and_is_back_at_a_start_does_not_run_again() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("@reboot"))
         await world.declare()
         await world.crash(down=HOUR)

@@ -1,11 +1,11 @@
 """Where a freeze falls: in the middle of a step, in an append, while the disk is down, after a declaration."""
 
 from tests.engine.jobs.standstill import AtBegin, JumpingLedger, SlowLedger, seconds_frozen, stand_still
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 
 def test_a_freeze_in_the_middle_of_a_step_is_one() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         AtBegin(world, "b")
         await world.begin(work("* * * * *", deadline="10m"), work("0 * * * *", name="b"))
         await world.clock.advance_to(NOON)
@@ -20,7 +20,7 @@ def test_a_freeze_in_the_middle_of_a_step_is_one() -> None:
 
 
 def test_an_append_that_hangs_is_no_freeze() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         ledger = SlowLedger(world, is_stopped=False)
         world.restart_on(ledger)
         await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
@@ -34,7 +34,7 @@ def test_an_append_that_hangs_is_no_freeze() -> None:
 
 
 def test_a_host_that_is_stopped_in_an_append_was_frozen() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         ledger = SlowLedger(world, is_stopped=True)
         world.restart_on(ledger)
         await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
@@ -50,7 +50,7 @@ def test_a_host_that_is_stopped_in_an_append_was_frozen() -> None:
 
 
 def test_a_clock_that_is_set_forward_while_the_ledger_is_waited_for_is_time_without_a_host() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         ledger = JumpingLedger(world)
         world.restart_on(ledger)
         await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
@@ -66,7 +66,7 @@ def test_a_clock_that_is_set_forward_while_the_ledger_is_waited_for_is_time_with
 
 
 def test_a_freeze_after_an_append_that_was_slow_is_one() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         ledger = SlowLedger(world, is_stopped=False)
         world.restart_on(ledger)
         await world.begin(work("0 * * * *", deadline="10h"))
@@ -81,7 +81,7 @@ def test_a_freeze_after_an_append_that_was_slow_is_one() -> None:
 
 
 def test_a_freeze_while_a_failed_ledger_is_waited_for_counts_from_the_next_try() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0,1,2,3,4 12 * * *", concurrency="allow", deadline="10m"))
         world.ledger.failures = 1
         await world.clock.advance_to(NOON)
@@ -95,7 +95,7 @@ def test_a_freeze_while_a_failed_ledger_is_waited_for_counts_from_the_next_try()
 
 
 def test_a_ledger_that_is_down_for_long_is_no_freeze() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
         world.ledger.failures = 8
         await world.clock.advance_to(NOON + 4 * MINUTE)
@@ -104,7 +104,7 @@ def test_a_ledger_that_is_down_for_long_is_no_freeze() -> None:
 
 
 def test_a_freeze_right_after_a_declaration_is_one() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 0 1 1 *", name="idle"))
         await world.declare(work("0 0 1 1 *", name="idle"), work("* * * * *", deadline="10m"))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
@@ -113,7 +113,7 @@ def test_a_freeze_right_after_a_declaration_is_one() -> None:
 
 
 def test_a_job_that_is_resumed_right_after_a_freeze_runs_once() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", concurrency="allow", deadline="10m"))
         await world.suspend("a")
         await world.clock.advance_to(NOON + MINUTE + 10 * SECOND)
@@ -127,7 +127,7 @@ def test_a_job_that_is_resumed_right_after_a_freeze_runs_once() -> None:
 
 
 def test_the_time_that_catching_up_takes_makes_no_period_of_a_freeze_late() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.catching_up = 8 * SECOND
         await world.begin(work("* * * * *", deadline="10s"))
         await stand_still(world, NOON + 5 * MINUTE + 5 * SECOND)
@@ -136,7 +136,7 @@ def test_the_time_that_catching_up_takes_makes_no_period_of_a_freeze_late() -> N
 
 
 def test_a_period_that_is_due_while_the_host_catches_up_is_judged_on_its_own() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.catching_up = 8 * SECOND
         await world.begin(work("* * * * *", concurrency="allow", deadline="5m"))
         await stand_still(world, NOON + 4 * MINUTE + 55 * SECOND)
@@ -149,7 +149,7 @@ def test_a_period_that_is_due_while_the_host_catches_up_is_judged_on_its_own() -
 
 
 def test_a_freeze_is_told_once_wherever_it_falls() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *"))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
 

@@ -4,7 +4,7 @@ import pytest
 
 from kron.instant import MICROSECOND
 from tests.engine.jobs.standstill import AtBegin, stand_still
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 SLACK = 30 * SECOND
 
@@ -13,7 +13,7 @@ SLACK = 30 * SECOND
 
 
 def test_a_wake_up_that_is_late_by_less_than_the_slack_runs_its_period() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *"))
         await stand_still(world, NOON + 20 * SECOND)
 
@@ -21,7 +21,7 @@ def test_a_wake_up_that_is_late_by_less_than_the_slack_runs_its_period() -> None
 
 
 def test_after_a_stall_each_period_is_judged() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", concurrency="allow"))
         await stand_still(world, NOON + 2 * MINUTE + 20 * SECOND)
 
@@ -29,11 +29,11 @@ def test_after_a_stall_each_period_is_judged() -> None:
 
 
 def test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze() -> None:
-    async def stalled(world: World) -> None:
+    async def stalled(world: RestartableHost) -> None:
         await world.begin(work("0 * * * *"))
         await stand_still(world, NOON + SLACK)
 
-    async def frozen(world: World) -> None:
+    async def frozen(world: RestartableHost) -> None:
         await world.begin(work("0 * * * *"))
         await stand_still(world, NOON + SLACK + MICROSECOND)
 
@@ -42,7 +42,7 @@ def test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze() -> N
 
 
 def test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.clock.max_sleep = MINUTE
         await world.begin(work("0 * * * *"))
         await stand_still(world, NOON + 1.2 * SECOND)
@@ -51,7 +51,7 @@ def test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled(
 
 
 def test_a_run_that_ended_in_a_stall_does_not_skip_the_next_period() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 50 * SECOND
         await world.begin(work("* * * * *"))
         await world.clock.advance_to(NOON + 45 * SECOND)
@@ -64,7 +64,7 @@ def test_a_run_that_ended_in_a_stall_does_not_skip_the_next_period() -> None:
 
 
 def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", deadline="10m"))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
         await world.clock.advance(MINUTE)
@@ -77,7 +77,7 @@ def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded() -
 
 
 def test_periods_of_a_freeze_beyond_their_deadline_are_missed_as_one_range() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", deadline="2m"))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
 
@@ -89,7 +89,7 @@ def test_periods_of_a_freeze_beyond_their_deadline_are_missed_as_one_range() -> 
 
 
 def test_a_freeze_gets_no_slack() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *"))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
         await world.clock.advance(MINUTE)
@@ -109,7 +109,7 @@ def test_a_freeze_gets_no_slack() -> None:
     ],
 )
 def test_a_run_that_goes_on_after_a_freeze_counts_as_its_policy_says(concurrency: str, last: list[str]) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("* * * * *", concurrency=concurrency, deadline="10m"))
         await world.clock.advance_to(NOON + 10 * SECOND)
@@ -121,7 +121,7 @@ def test_a_run_that_goes_on_after_a_freeze_counts_as_its_policy_says(concurrency
 
 
 def test_a_run_that_ended_in_a_freeze_does_not_skip_the_newest_period() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = MINUTE / 2
         await world.begin(work("* * * * *", deadline="10m"))
         await world.clock.advance_to(NOON + 10 * SECOND)
@@ -135,7 +135,7 @@ def test_a_run_that_ended_in_a_freeze_does_not_skip_the_newest_period() -> None:
 
 
 def test_what_waits_for_a_slot_when_a_freeze_begins_is_executed_after_it() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 3 * MINUTE
         await world.begin(work("0 * * * *"), work("0 * * * *", name="b"))
         await world.clock.advance_to(NOON + 10 * SECOND)
@@ -145,7 +145,7 @@ def test_what_waits_for_a_slot_when_a_freeze_begins_is_executed_after_it() -> No
 
 
 def test_each_of_many_jobs_is_judged_by_the_freeze_though_a_step_takes_up_a_few() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(*(work("* * * * *", name=f"job{number}", deadline="10m") for number in range(100)))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
 
@@ -156,7 +156,7 @@ def test_each_of_many_jobs_is_judged_by_the_freeze_though_a_step_takes_up_a_few(
 
 
 def test_a_second_freeze_before_all_jobs_were_taken_up_is_one_time_without_a_host() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         AtBegin(world, "job0")
         await world.begin(*(work("* * * * *", name=f"job{number}", deadline="20m") for number in range(40)))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
@@ -166,7 +166,7 @@ def test_a_second_freeze_before_all_jobs_were_taken_up_is_one_time_without_a_hos
 
 
 def test_a_period_that_is_due_after_a_freeze_has_its_slack() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *"))
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
         await stand_still(world, NOON + 6 * MINUTE + 20 * SECOND)

@@ -8,13 +8,13 @@ import pytest
 from kron.engine.jobs.execution import Ending
 from kron.errors import JobActiveError
 from kron.rules.contract import JOB_CONTRACT, FirstMinute, InterruptedRun
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 # --- downtime ---------------------------------------------------------------------------------------------------------
 
 
 def test_after_downtime_the_latest_period_in_time_runs_and_the_others_are_closed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         job = work(deadline="2h")
         await world.begin(job)
         await world.crash(down=5 * HOUR)
@@ -28,7 +28,7 @@ def test_after_downtime_the_latest_period_in_time_runs_and_the_others_are_closed
 
 
 def test_downtime_gets_no_slack() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.crash(down=MINUTE + SECOND)
         await world.begin(work())
@@ -37,7 +37,7 @@ def test_downtime_gets_no_slack() -> None:
 
 
 def test_a_year_of_downtime_is_one_record() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *"))
         await world.crash(down=365 * DAY)
         await world.begin(work("* * * * *"))
@@ -47,7 +47,7 @@ def test_a_year_of_downtime_is_one_record() -> None:
 
 
 def test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work())
         await world.clock.advance(MINUTE)
@@ -59,7 +59,7 @@ def test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again() -> None:
 
 
 def test_a_run_that_survived_is_active_and_its_time_counts_from_its_start() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         job = work("0 * * * *", timeout=90 * MINUTE)
         await world.begin(job)
@@ -79,7 +79,7 @@ def test_a_run_that_survived_is_active_and_its_time_counts_from_its_start() -> N
 
 
 def test_a_retry_is_not_forgotten_by_a_crash() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.codes = [1, 0]
         job = work(retries=1, retry_delay=10 * MINUTE)
         await world.begin(job)
@@ -92,7 +92,7 @@ def test_a_retry_is_not_forgotten_by_a_crash() -> None:
 
 
 def test_a_stop_leaves_nothing_to_explain() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.clock.advance(MINUTE)
         await world.stop()
@@ -106,7 +106,7 @@ def test_a_stop_leaves_nothing_to_explain() -> None:
 
 
 def test_an_edit_runs_nothing_and_owns_what_is_chosen_after_it() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * *", deadline="1h"))
         await world.clock.advance(30 * MINUTE)
         declared = await world.declare(work("15,45 * * * *", deadline="1h"))
@@ -121,7 +121,7 @@ def test_an_edit_runs_nothing_and_owns_what_is_chosen_after_it() -> None:
 
 
 def test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 12 * * *"))
         await world.clock.advance(2 * MINUTE)
         await world.declare(work("0 12 * * * @win(after,3h)"))
@@ -131,7 +131,7 @@ def test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choos
 
 
 def test_a_window_that_had_begun_is_skipped_by_an_edit_that_takes_it_away() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 12 * * * @win(after,3h)"))
         await world.clock.advance(2 * MINUTE)
         await world.declare(work("0 18 * * *"))
@@ -140,7 +140,7 @@ def test_a_window_that_had_begun_is_skipped_by_an_edit_that_takes_it_away() -> N
 
 
 def test_an_edit_of_the_command_alone_changes_no_decision() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 12 * * * @win(after,3h)"))
         await world.clock.advance(2 * MINUTE)
         declared = await world.declare(work("0 12 * * * @win(after,3h)", command="other"))
@@ -153,7 +153,7 @@ def test_an_edit_of_the_command_alone_changes_no_decision() -> None:
 
 
 def test_a_removed_job_leaves_its_run_to_finish() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(), work(name="b"))
         await world.clock.advance(MINUTE)
@@ -166,7 +166,7 @@ def test_a_removed_job_leaves_its_run_to_finish() -> None:
 
 
 def test_a_job_that_comes_back_does_not_own_what_came_while_it_was_gone() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="5h"))
         await world.declare()
         await world.clock.advance(3 * HOUR)
@@ -178,7 +178,7 @@ def test_a_job_that_comes_back_does_not_own_what_came_while_it_was_gone() -> Non
 
 
 def test_an_edit_while_the_host_was_down_is_an_edit_at_its_start() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * *", deadline="90m"))
         await world.crash(down=3 * HOUR + 2 * MINUTE)
         await world.begin(work("30 * * * *", deadline="90m"))
@@ -195,7 +195,7 @@ def test_an_edit_while_the_host_was_down_is_an_edit_at_its_start() -> None:
 
 
 def test_a_suspended_job_handles_nothing_and_is_judged_by_its_deadline_when_it_goes_on() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="90m"))
         await world.suspend("a")
         await world.clock.advance(4 * HOUR)
@@ -210,7 +210,7 @@ def test_a_suspended_job_handles_nothing_and_is_judged_by_its_deadline_when_it_g
 
 
 def test_a_suspension_may_end_by_itself_and_survives_a_crash() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.suspend("a", until=NOON + 90 * MINUTE)
         await world.crash(down=MINUTE)
@@ -224,7 +224,7 @@ def test_a_suspension_may_end_by_itself_and_survives_a_crash() -> None:
 
 
 def test_a_file_that_suspends_no_more_lets_deadlines_decide() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="90m", suspend=True))
         await world.clock.advance(2 * HOUR)
         await world.declare(work(deadline="90m"))
@@ -234,7 +234,7 @@ def test_a_file_that_suspends_no_more_lets_deadlines_decide() -> None:
 
 
 def test_a_triggered_run_belongs_to_no_period_and_moves_none() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         assert await world.trigger("a") == "life1-1"
         await world.clock.advance(MINUTE)
@@ -243,7 +243,7 @@ def test_a_triggered_run_belongs_to_no_period_and_moves_none() -> None:
 
 
 def test_a_triggered_run_is_an_execution_like_any_other() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work())
         await world.trigger("a")
@@ -255,7 +255,7 @@ def test_a_triggered_run_is_an_execution_like_any_other() -> None:
 
 
 def test_a_suspended_job_can_be_triggered() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(suspend=True))
         await world.trigger("a")
         await world.clock.advance(HOUR)
@@ -266,7 +266,7 @@ def test_a_suspended_job_can_be_triggered() -> None:
 def test_a_run_that_survived_its_job_has_its_timeout_and_its_grace() -> None:
     grace: list[timedelta] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         job = work("0 * * * *", timeout=90 * MINUTE, command={"timeout": "90m", "grace": "7s"})
         await world.begin(job)
@@ -291,7 +291,7 @@ def test_a_host_whose_loop_has_died_says_so_at_once(caplog: pytest.LogCaptureFix
         def on_begun(self, *_: object) -> None:
             raise ZeroDivisionError
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.listeners.append(Broken())
         await world.begin(work())
         await world.clock.advance(HOUR)
@@ -306,7 +306,7 @@ def test_a_host_whose_loop_has_died_says_so_at_once(caplog: pytest.LogCaptureFix
 
 
 def test_under_the_contract_of_jobs_a_run_that_a_crash_cut_off_is_lost() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("0 12 * * *"))
         await world.clock.advance_to(NOON)
@@ -319,7 +319,7 @@ def test_under_the_contract_of_jobs_a_run_that_a_crash_cut_off_is_lost() -> None
 def test_under_a_contract_that_restarts_a_run_that_a_crash_cut_off_begins_again() -> None:
     restarts = replace(JOB_CONTRACT, interrupted_run=InterruptedRun.RESTART)
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("0 12 * * *"))
         await world.clock.advance_to(NOON)
@@ -342,7 +342,7 @@ def test_the_contract_says_who_owns_the_minute_in_which_a_job_is_declared(
 ) -> None:
     noon = work("0 12 * * *", deadline="1m")
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin()
         prepared = await world.prepare(noon) if is_prepared else {}
         await world.declare(noon, prepared=prepared)

@@ -3,11 +3,11 @@
 import asyncio
 
 from kron.engine.jobs.execution import Ending
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 
 def test_a_job_runs_at_its_chosen_second() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.clock.advance(2 * HOUR)
 
@@ -15,7 +15,7 @@ def test_a_job_runs_at_its_chosen_second() -> None:
 
 
 def test_a_new_job_does_not_miss_the_past() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 11 * * *"))
         await world.clock.advance(HOUR)
 
@@ -23,7 +23,7 @@ def test_a_new_job_does_not_miss_the_past() -> None:
 
 
 def test_a_start_is_recorded_before_it_happens() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work())
         world.ledger.failures = 1
@@ -35,7 +35,7 @@ def test_a_start_is_recorded_before_it_happens() -> None:
 
 
 def test_the_first_of_many_begin_before_the_others_are_recorded() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(*(work(name=f"job{number}") for number in range(400)))
         await world.clock.advance(MINUTE)
 
@@ -43,7 +43,7 @@ def test_the_first_of_many_begin_before_the_others_are_recorded() -> None:
 
 
 def test_as_which_process_a_run_was_there_is_only_recorded_while_it_is() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(name="long"))
         await world.clock.advance(MINUTE)
@@ -57,7 +57,7 @@ def test_as_which_process_a_run_was_there_is_only_recorded_while_it_is() -> None
 
 
 def test_windows_that_overlap_are_handled_in_the_order_of_chosen_times() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * * @win(after,30m)", concurrency="allow"))
         await world.clock.advance(2 * HOUR)
 
@@ -70,7 +70,7 @@ def test_windows_that_overlap_are_handled_in_the_order_of_chosen_times() -> None
 
 
 def test_forbid_skips_what_comes_while_a_run_is_active() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 90 * MINUTE
         await world.begin(work())
         await world.clock.advance(3 * HOUR)
@@ -83,7 +83,7 @@ def test_forbid_skips_what_comes_while_a_run_is_active() -> None:
 
 
 def test_allow_lets_them_run_side_by_side() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(concurrency="allow"))
         await world.clock.advance(3 * HOUR)
@@ -93,7 +93,7 @@ def test_allow_lets_them_run_side_by_side() -> None:
 
 
 def test_replace_ends_the_run_and_begins_when_it_is_gone() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts, world.runner.heeds = None, False
         await world.begin(work(concurrency="replace"))
         await world.clock.advance(HOUR + MINUTE)
@@ -109,7 +109,7 @@ def test_replace_ends_the_run_and_begins_when_it_is_gone() -> None:
 
 
 def test_what_waits_to_replace_gives_way_to_what_comes_after_it() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts, world.runner.heeds = None, False
         await world.begin(work("* * * * *", concurrency="replace"))
         await world.clock.advance(3 * MINUTE + SECOND)
@@ -125,7 +125,7 @@ def test_what_waits_to_replace_gives_way_to_what_comes_after_it() -> None:
 
 
 def test_a_period_without_a_possible_second_is_unschedulable_when_its_window_begins() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * * @win(after,30m) @avoid(hours=12)"))
         await world.clock.advance(HOUR)
 
@@ -134,7 +134,7 @@ def test_a_period_without_a_possible_second_is_unschedulable_when_its_window_beg
 
 
 def test_no_more_run_at_once_than_the_host_allows_and_waiting_makes_nobody_late() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 10 * MINUTE
         await world.begin(*(work(name=name) for name in "abc"))
         await world.clock.advance(25 * MINUTE)
@@ -148,7 +148,7 @@ def test_no_more_run_at_once_than_the_host_allows_and_waiting_makes_nobody_late(
 
 
 def test_a_run_that_lasts_too_long_is_ended() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(timeout=5 * MINUTE))
         await world.clock.advance(HOUR)
@@ -157,7 +157,7 @@ def test_a_run_that_lasts_too_long_is_ended() -> None:
 
 
 def test_what_fails_is_tried_again_and_is_active_until_it_is_over() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.codes = [1, 1, 0]
         await world.begin(work("* * * * *", retries=2, retry_delay=90 * SECOND))
         await world.clock.advance(5 * MINUTE)
@@ -176,7 +176,7 @@ def test_what_fails_is_tried_again_and_is_active_until_it_is_over() -> None:
 
 
 def test_a_ledger_that_fails_holds_everything_up_and_loses_nothing() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", deadline="5m"), work("0 * * * *", "b", deadline="5m"))
         world.ledger.failures = 4
         await world.clock.advance(2 * MINUTE)
@@ -191,7 +191,7 @@ def test_a_ledger_that_fails_holds_everything_up_and_loses_nothing() -> None:
 def test_a_ledger_does_not_count_as_failed_when_the_job_that_it_failed_for_is_gone() -> None:
     failed = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="5m"))
         world.ledger.failures = 1
         await world.clock.advance_to(NOON)
@@ -205,7 +205,7 @@ def test_a_ledger_does_not_count_as_failed_when_the_job_that_it_failed_for_is_go
 
 
 def test_a_clock_that_is_set_back_handles_nothing_again() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.clock.advance(2 * MINUTE)
         world.clock.jump(-30 * MINUTE)
@@ -215,7 +215,7 @@ def test_a_clock_that_is_set_back_handles_nothing_again() -> None:
 
 
 def test_a_clock_that_is_set_forward_is_time_without_a_host() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="2h"), work("0 12 * * *", "b"))
         world.clock.jump(4 * HOUR)
         world.book.wake.set()
@@ -230,7 +230,7 @@ def test_a_clock_that_is_set_forward_is_time_without_a_host() -> None:
 
 
 def test_nothing_is_started_while_the_host_drains() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 5 * MINUTE
         await world.begin(work("* * * * *", concurrency="allow"))
         await world.clock.advance(MINUTE)
@@ -242,7 +242,7 @@ def test_nothing_is_started_while_the_host_drains() -> None:
 
 
 def test_a_longer_deadline_after_downtime_closes_no_period_and_lets_the_newest_run() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("*/2 * * * *"))
         await world.crash(down=6 * MINUTE)
         declared = await world.begin(work("*/2 * * * *", deadline="10m"))

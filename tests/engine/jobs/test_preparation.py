@@ -13,7 +13,7 @@ from kron.engine.jobs.declaration import jobs_needing_history
 from kron.engine.jobs.preparation import Basis, prepare_jobs, still_valid
 from kron.errors import JobActiveError
 from kron.rules.due import ChosenTimes
-from tests.engine.jobs.world import HOUR, MINUTE, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, SECOND, RestartableHost, lived, work
 from tests.rules.test_period_queue import LINES
 
 MEANWHILE = ("nothing", "trigger", "suspend", "max_active")
@@ -22,7 +22,7 @@ SUSPENDED = ("no", "by command", "by its file")
 
 async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, suspended: str, ahead: bool) -> Any:
     """Let a host go from one definition to another, and return all that became of it."""
-    world = World()
+    world = RestartableHost()
     jobs = [work(old, deadline="20m", suspend=suspended == "by its file"), work("0 * * * *", name="other")]
     await world.begin(*jobs)
     if suspended == "by command":
@@ -74,7 +74,7 @@ def test_a_declaration_is_the_same_with_and_without(
 
 
 def test_what_still_holds_is_used() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * *"))
         changed, more = work("30 * * * *"), work(name="more")
         prepared = await world.prepare(changed, more)
@@ -88,7 +88,7 @@ def test_what_still_holds_is_used() -> None:
 
 @pytest.mark.parametrize("line", ["30 * * * *", "1 12 * * *"], ids=["the old came", "the new came"])
 def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 12 * * *" if line.startswith("30") else "0 11 * * *"))
         prepared = await world.prepare(work(line))
         assert still_valid(world.book, prepared, world.clock.now()) == prepared
@@ -99,7 +99,7 @@ def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
 
 
 def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_comes() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         old = "0 * * * * @win(after,50m)"
         await world.begin(work(old), work(old, name="b", suspend=True))
         await world.suspend("a")
@@ -116,7 +116,7 @@ def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_comes() 
 
 
 def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_else_waits() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", concurrency="replace"))
         world.runner.lasts, world.runner.heeds = HOUR, False
         await world.clock.advance(3 * MINUTE)
@@ -130,7 +130,7 @@ def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_el
 
 
 def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         old, new = "0 * * * * @win(after,50m)", "0 * * * * @win(after,52m)"
         await world.begin(work(old))
         started = ChosenTimes(Timing.parse(old, identity="a")).next(world.clock.now() + MINUTE)
@@ -150,7 +150,7 @@ def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used(
 
 
 def test_other_settings_of_a_job_that_was_set_aside_let_it_run_again() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 * * * *"))
         world.book.set_aside("a", ValueError("a bug"))
 

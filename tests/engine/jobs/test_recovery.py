@@ -16,7 +16,7 @@ from kron.rules.effort import PART, PERIOD
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import effective_time
 from tests.calls import counted
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 HOURLY = work(deadline="2h")
 AFTER_FIVE_HOURS = [
@@ -26,7 +26,7 @@ AFTER_FIVE_HOURS = [
 ]
 
 
-async def recover(world: World, *works: JobSpec, lasts: timedelta = timedelta()) -> None:
+async def recover(world: RestartableHost, *works: JobSpec, lasts: timedelta = timedelta()) -> None:
     """Begin a life, and judge the downtime of its jobs, which takes some time."""
     await world.engine.open()
     await world.declare(*works)
@@ -43,13 +43,13 @@ def _this(recovery: CloseDowntime, _: Instant) -> CloseDowntime:
     return recovery
 
 
-async def arm(world: World) -> None:
+async def arm(world: RestartableHost) -> None:
     world.engine.arm()
     await world.clock.advance(timedelta())
 
 
 def test_what_is_recovered_before_anything_starts_has_the_outcome_that_a_step_finds() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
         await recover(world, HOURLY)
@@ -60,7 +60,7 @@ def test_what_is_recovered_before_anything_starts_has_the_outcome_that_a_step_fi
 
 
 def test_a_period_that_comes_while_the_host_recovers_supersedes_the_one_that_was_found() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
         await recover(world, HOURLY, lasts=2 * MINUTE)
@@ -78,7 +78,7 @@ def test_a_recovered_period_was_accepted_when_its_downtime_was_judged() -> None:
     """A recovery that outlasts the deadline is no lateness: the period is judged once."""
     daily = work("0 16 * * *", deadline="1h")
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(daily)
         await world.crash(down=5 * HOUR)
         judged, world.runner.lasts = world.clock.now(), MINUTE
@@ -92,7 +92,7 @@ def test_a_recovered_period_was_accepted_when_its_downtime_was_judged() -> None:
 
 
 def test_a_crash_while_the_host_recovers_leaves_the_latest_period_to_the_next_life() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
         await recover(world, HOURLY)
@@ -108,7 +108,7 @@ def test_a_crash_leaves_the_latest_period_even_if_another_one_has_the_same_chose
     job = work("* * * * * @win(after,30m)", deadline="24h")
     chosen = NOON + timedelta(hours=4, minutes=18, seconds=37)
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(job)
         await world.crash(down=chosen - world.clock.now())
         await recover(world, job)
@@ -120,7 +120,7 @@ def test_a_crash_leaves_the_latest_period_even_if_another_one_has_the_same_chose
 
 
 def test_a_ledger_that_fails_after_the_recovery_loses_nothing() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
         await recover(world, HOURLY)
@@ -132,7 +132,7 @@ def test_a_ledger_that_fails_after_the_recovery_loses_nothing() -> None:
 
 
 def test_a_job_that_is_suspended_after_the_recovery_is_judged_when_it_is_resumed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
         await recover(world, HOURLY)
@@ -147,7 +147,7 @@ def test_a_job_that_is_suspended_after_the_recovery_is_judged_when_it_is_resumed
 
 
 def test_a_clock_that_is_set_back_after_the_recovery_repeats_nothing() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
         await recover(world, HOURLY)
@@ -159,7 +159,7 @@ def test_a_clock_that_is_set_back_after_the_recovery_repeats_nothing() -> None:
 
 
 def test_a_downtime_that_was_recovered_is_not_judged_again_by_the_first_step() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.crash(down=5 * HOUR)
 
@@ -171,7 +171,7 @@ def test_a_downtime_that_was_recovered_is_not_judged_again_by_the_first_step() -
 
 
 def test_a_recovery_by_a_clock_that_was_set_back_does_not_go_back_behind_what_was_judged() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(HOURLY)
         await world.clock.advance(3 * HOUR)
         await world.crash()
@@ -193,7 +193,7 @@ def test_a_recovery_by_a_clock_that_was_set_back_does_not_go_back_behind_what_wa
 def test_only_a_job_with_a_long_backlog_is_recovered_before_anything_starts() -> None:
     jobs = [work("* * * * *", "plain", deadline="9000h"), work("* * * * * @avoid(dow=MON)", "hard", deadline="9000h")]
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(*jobs)
         await world.crash(down=365 * DAY)
         await world.engine.open()
@@ -206,7 +206,7 @@ def test_only_a_job_with_a_long_backlog_is_recovered_before_anything_starts() ->
 def test_a_long_backlog_takes_several_steps_and_another_job_is_judged_in_the_first() -> None:
     jobs = [work("* * * * * @avoid(dow=MON)", name, deadline="9000h") for name in "abc"]
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(*jobs, work("0 * * * *", "due"))
         await world.engine.crash()
         world.clock.jump(7 * DAY)
@@ -225,7 +225,7 @@ def test_a_step_records_some_of_many_closings_and_a_crash_after_it_loses_none(li
     timing = job.timing
     assert timing is not None
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(job)
         await world.engine.crash()
         world.clock.jump(DAY)
@@ -254,7 +254,7 @@ def periods(job: JobSpec, first: Instant, last: Instant) -> list[Instant]:
 
 
 def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_follows() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *"))
         await world.engine.crash()
         world.clock.jump(DAY)
@@ -269,7 +269,7 @@ def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_fol
     lived(story)
 
 
-def steps_until_finished(world: World, *, leapt: float = 0.0) -> list[JobStep]:
+def steps_until_finished(world: RestartableHost, *, leapt: float = 0.0) -> list[JobStep]:
     """Take steps until nothing is left over."""
     steps: list[JobStep] = []
     while not steps or world.book.unfinished:
@@ -282,7 +282,7 @@ def steps_until_finished(world: World, *, leapt: float = 0.0) -> list[JobStep]:
 def test_a_year_of_suspension_is_one_closing_and_one_run() -> None:
     job = work("* * * * *", deadline="9000h")
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(job)
         await world.suspend("a")
         await world.clock.advance(365 * DAY)
@@ -297,7 +297,7 @@ def test_a_year_of_suspension_is_one_closing_and_one_run() -> None:
 def test_a_clock_that_is_set_ahead_by_a_year_is_one_closing_and_one_run() -> None:
     job = work("* * * * *", deadline="9000h")
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(job)
         world.clock.jump(365 * DAY)
         await world.clock.advance(SECOND)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kron.instant import Instant
 from kron.rules.periods import nominal_times_between
 from kron.testing import MemoryJobLedger
-from tests.engine.jobs.world import MINUTE, World, work
+from tests.engine.jobs.world import MINUTE, RestartableHost, work
 from tests.rules.test_period_queue import LINES
 
 Act = tuple[str, int]
@@ -22,7 +22,7 @@ ACTS = st.lists(
 async def live(line: str, acts: Sequence[Act]) -> MemoryJobLedger:
     """Let a host live through the acts, and return what it has left."""
     store = MemoryJobLedger()
-    world = World(store=store)
+    world = RestartableHost(store=store)
     job = work(line, deadline="20m")
     await world.begin(job)
     for act, number in acts:

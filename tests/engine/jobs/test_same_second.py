@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from tests.engine.jobs.standstill import stand_still
 from tests.engine.jobs.test_recovery import arm, recover
-from tests.engine.jobs.world import NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import NOON, SECOND, RestartableHost, lived, work
 
 # The windows of 16:03 and of 16:12 overlap, and 16:18:37 is chosen in both.
 JOB = work("* * * * * @win(after,30m)", deadline="24h")
@@ -12,13 +12,13 @@ BUSY = work("0 0 1 1 *", name="busy")
 CHOSEN = NOON + timedelta(hours=4, minutes=18, seconds=37)
 
 
-def outcomes(world: World) -> list[str]:
+def outcomes(world: RestartableHost) -> list[str]:
     """Return what became of the later of the two, and how often the ledger refused a step."""
     refused = ["refused" for event in world.events if event.name == "LedgerAppendFailed"]
     return [entry.split(" ", 4)[4] for entry in world.told if " a 02 16:12 " in entry] + refused
 
 
-async def wait_for_a_slot(world: World) -> None:
+async def wait_for_a_slot(world: RestartableHost) -> None:
     """Freeze until the second of both, while another job has the only slot."""
     world.runner.lasts = None
     await world.begin(BUSY, JOB)
@@ -29,7 +29,7 @@ async def wait_for_a_slot(world: World) -> None:
 
 
 def test_a_period_that_waits_for_a_slot_is_left_to_the_next_life() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await wait_for_a_slot(world)
         await world.crash()
         await world.begin(BUSY, JOB)
@@ -38,7 +38,7 @@ def test_a_period_that_waits_for_a_slot_is_left_to_the_next_life() -> None:
 
 
 def test_a_job_that_is_suspended_while_its_period_waits_for_a_slot_runs_it_once_resumed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await wait_for_a_slot(world)
         await world.suspend("a")
         world.runner.end(next(iter(world.runner.running)))
@@ -49,7 +49,7 @@ def test_a_job_that_is_suspended_while_its_period_waits_for_a_slot_runs_it_once_
 
 
 def test_a_step_that_fails_while_a_period_waits_for_a_slot_closes_the_others_once() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(BUSY, JOB)
         await world.trigger("busy")
@@ -65,7 +65,7 @@ def test_a_step_that_fails_while_a_period_waits_for_a_slot_closes_the_others_onc
 
 
 def test_a_job_that_is_suspended_after_its_recovery_closes_nothing_twice() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(JOB)
         await world.crash(down=CHOSEN - world.clock.now())
         await recover(world, JOB)

@@ -4,21 +4,21 @@ from datetime import timedelta
 
 from kron.instant import Instant
 from tests.engine.jobs.standstill import stand_still
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 JOB = work("0 12 * * *", deadline="10m")
 DEADLINE, SLACK = 10 * MINUTE, 30 * SECOND
 WITHOUT_SLACK = NOON + DEADLINE + SECOND
 
 
-def limits(world: World) -> tuple[Instant | None, Instant | None]:
+def limits(world: RestartableHost) -> tuple[Instant | None, Instant | None]:
     (execution,) = world.book.running.values()
     assert execution.acceptance is not None
     return execution.acceptance.start_before, execution.acceptance.resume_before
 
 
 def test_a_period_of_an_armed_host_may_start_within_deadline_and_slack() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(JOB)
         await world.clock.advance_to(NOON)
@@ -28,7 +28,7 @@ def test_a_period_of_an_armed_host_may_start_within_deadline_and_slack() -> None
 
 
 def test_a_period_accepted_after_downtime_may_start_within_its_deadline() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(JOB)
         await world.crash(down=5 * MINUTE)
         world.runner.lasts = HOUR
@@ -42,7 +42,7 @@ def test_a_period_accepted_after_downtime_may_start_within_its_deadline() -> Non
 def test_a_period_accepted_after_a_freeze_may_start_within_deadline_and_slack() -> None:
     """Since the freeze ended the host is alive: a step that is late after that has slack, too."""
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(JOB)
         await stand_still(world, NOON + 2 * MINUTE)
@@ -54,7 +54,7 @@ def test_a_period_accepted_after_a_freeze_may_start_within_deadline_and_slack() 
 def test_a_period_that_waits_for_a_slot_keeps_its_limit_when_its_deadline_is_edited() -> None:
     other = work("0 12 * * *", name="b", concurrency="allow")
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = MINUTE
         await world.begin(other, JOB)
         await world.clock.advance_to(NOON)

@@ -7,13 +7,13 @@ import pytest
 from kron.engine.jobs.execution import Ending
 from kron.errors import LedgerWriteError, UnknownJobError
 from kron.rules.job_record import ResultCode
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, World, drained, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, drained, lived, work
 
 REPLACED = (ResultCode.REPLACED, "it had not begun when something else took its place")
 
 
 def test_a_job_that_was_removed_may_come_back_as_another() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         await world.declare()
         await world.declare(work("30 * * * *"))
@@ -25,7 +25,7 @@ def test_a_job_that_was_removed_may_come_back_as_another() -> None:
 def test_a_run_that_was_asked_for_and_makes_room_before_it_begins_leaves_a_row() -> None:
     asked: list[str] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.heeds = False
         world.runner.lasts = HOUR
         await world.begin(work(concurrency="replace"))
@@ -39,7 +39,7 @@ def test_a_run_that_was_asked_for_and_makes_room_before_it_begins_leaves_a_row()
 
 
 def test_a_run_that_was_asked_for_leaves_a_row_when_a_period_takes_its_place() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work(concurrency="replace"), work("59 11 * * *", "b"))
         await world.trigger("b")
@@ -51,7 +51,7 @@ def test_a_run_that_was_asked_for_leaves_a_row_when_a_period_takes_its_place() -
 
 
 def test_a_run_that_was_asked_for_leaves_a_row_when_its_job_is_removed() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work(name="a"), work("0 0 1 1 *", "b"))
         await world.trigger("b")
@@ -70,7 +70,7 @@ def test_a_run_that_was_asked_for_leaves_a_row_when_its_job_is_removed() -> None
 def test_what_waits_of_a_job_is_given_up_when_it_is_removed() -> None:
     asked: list[str] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("0 0 1 1 *", retries=1, retry_delay=HOUR), work("0 0 1 1 *", "b"))
         asked.append(await world.trigger("a"))
@@ -85,7 +85,7 @@ def test_what_waits_of_a_job_is_given_up_when_it_is_removed() -> None:
 
 @pytest.mark.parametrize("by_file", [False, True], ids=["by command", "by its file"])
 def test_a_period_that_waits_for_room_does_not_begin_while_its_job_is_held(*, by_file: bool) -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 10 * MINUTE
         await world.begin(work(), work("0 * * * *", "b", deadline="30m"))
         await world.clock.advance(5 * MINUTE)
@@ -106,7 +106,7 @@ def test_a_period_that_waits_for_room_does_not_begin_while_its_job_is_held(*, by
 def test_a_run_that_was_asked_for_is_recorded_before_its_name_is_told() -> None:
     known: list[bool] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 0 1 1 *"))
         known.append(await world.trigger("a") in world.ledger.runs)
 
@@ -115,7 +115,7 @@ def test_a_run_that_was_asked_for_is_recorded_before_its_name_is_told() -> None:
 
 
 def test_a_run_that_cannot_be_recorded_is_refused_to_who_asks_for_it() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("0 0 1 1 *"))
         world.ledger.failures = 1
         with pytest.raises(LedgerWriteError):
@@ -129,7 +129,7 @@ def test_a_run_that_cannot_be_recorded_is_refused_to_who_asks_for_it() -> None:
 def test_a_run_that_was_asked_for_and_waits_leaves_a_row_when_the_host_stops(line: str) -> None:
     asked: list[str] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("0 0 1 1 *", "b"))
         await world.trigger("b")
@@ -144,7 +144,7 @@ def test_a_run_that_was_asked_for_and_waits_leaves_a_row_when_the_host_stops(lin
 
 
 def test_a_period_that_waits_is_left_to_the_next_life_when_the_host_stops() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = HOUR
         await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", deadline="3h"))
         await world.trigger("b")
@@ -156,7 +156,7 @@ def test_a_period_that_waits_is_left_to_the_next_life_when_the_host_stops() -> N
 
 
 def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 3 * HOUR
         await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", concurrency="replace"))
         await world.trigger("b")
@@ -179,7 +179,7 @@ def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None:
 
 
 def test_what_runs_of_a_job_that_was_removed_is_active_when_it_comes_back() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 90 * MINUTE
         await world.begin(work())
         await world.clock.advance(2 * MINUTE)
@@ -192,7 +192,7 @@ def test_what_runs_of_a_job_that_was_removed_is_active_when_it_comes_back() -> N
 
 
 def test_what_runs_of_a_job_that_comes_back_is_replaced_by_its_next_period() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 90 * MINUTE
         await world.begin(work(concurrency="replace"))
         await world.clock.advance(2 * MINUTE)
@@ -209,7 +209,7 @@ def test_what_runs_of_a_job_that_comes_back_is_replaced_by_its_next_period() -> 
 def test_a_job_that_somebody_holds_is_held_when_it_comes_back(*, is_prepared: bool) -> None:
     held: list[tuple[str, bool]] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.on_held.append(lambda identity, *, suspended: held.append((identity, suspended)))
         await world.begin(work())
         await world.suspend("a", until=NOON + 90 * MINUTE)
@@ -223,7 +223,7 @@ def test_a_job_that_somebody_holds_is_held_when_it_comes_back(*, is_prepared: bo
 
 
 def test_a_retry_that_waits_for_room_is_not_looked_at_until_something_ends() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(retries=1, retry_delay=MINUTE), work("0 0 1 1 *", "b"))
         world.runner.end(await world.trigger("a"), Ending(exit_code=1))
@@ -241,7 +241,7 @@ def test_a_retry_that_waits_for_room_is_not_looked_at_until_something_ends() -> 
 def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
     failed: list[str] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(retries=1, retry_delay=MINUTE))
         failed.append(await world.trigger("a"))
@@ -258,7 +258,7 @@ def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
 
 
 def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work("* * * * *", timeout=24 * HOUR))
         await world.clock.advance(10 * MINUTE)
         await world.suspend("a")
@@ -268,9 +268,11 @@ def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:
     assert len(lived(story, start=NOON + SECOND).told) == 10
 
 
-@pytest.mark.parametrize("change", [World.trigger, World.suspend, World.resume])
-def test_a_job_that_is_gone_when_its_turn_comes_is_unknown(change: Callable[[World, str], Awaitable[object]]) -> None:
-    async def story(world: World) -> None:
+@pytest.mark.parametrize("change", [RestartableHost.trigger, RestartableHost.suspend, RestartableHost.resume])
+def test_a_job_that_is_gone_when_its_turn_comes_is_unknown(
+    change: Callable[[RestartableHost, str], Awaitable[object]],
+) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin()
         with pytest.raises(UnknownJobError):
             await change(world, "a")
@@ -281,7 +283,7 @@ def test_a_job_that_is_gone_when_its_turn_comes_is_unknown(change: Callable[[Wor
 def test_times_of_runs_that_have_ended_do_not_pile_up_behind_one_that_goes_on() -> None:
     kept: list[int] = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work("* * * * *", timeout=24 * HOUR), work("0 0 1 1 *", "b", timeout=20 * HOUR))
         await world.trigger("b")

@@ -46,7 +46,7 @@ def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> JobSpec:
 
 
 class Ledger:
-    """Remembers as long as the world exists; refuses what must not be remembered twice."""
+    """Remembers over all lives of the host; refuses what must not be remembered twice."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, JobRecord] = {}
@@ -166,8 +166,8 @@ class Runner:
         self.running.clear()
 
 
-class World:
-    """A host and its lives; `told` says what happened, in order."""
+class RestartableHost:
+    """A host that crashes and starts again on its ledger; `told` lists what happened, in order."""
 
     def __init__(self, start: Instant = NOON - MINUTE, store: JobLedger | None = None, **host: Any) -> None:
         self.clock = VirtualClock(start)
@@ -275,11 +275,11 @@ class World:
         self.told.append(f"{self.clock.now():%H:%M:%S} {name}{period} {what}")
 
 
-def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) -> World:
-    """Return the world after a story."""
+def lived(story: Callable[[RestartableHost], Coroutine[Any, Any, None]], **keywords: Any) -> RestartableHost:
+    """Return the host after a story."""
 
-    async def live() -> World:
-        world = World(**keywords)
+    async def live() -> RestartableHost:
+        world = RestartableHost(**keywords)
         await story(world)
         await world.engine.crash()
         return world
@@ -287,7 +287,7 @@ def lived(story: Callable[[World], Coroutine[Any, Any, None]], **keywords: Any) 
     return asyncio.run(live())
 
 
-async def drained(world: World) -> None:
+async def drained(world: RestartableHost) -> None:
     """Stop the host, and wait until what runs has ended."""
     stopping = asyncio.ensure_future(world.stop())
     await world.clock.advance(HOUR)

@@ -25,7 +25,7 @@ from kron.rules.due import Occurrences
 from kron.rules.obligation import ObligationReason, StartTask, plan_task
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
-from tests.conformance.world import World as Host
+from tests.conformance.world import ContractHarness
 
 ME, ANOTHER = "scheduler-2", "scheduler-1"
 HOURLY = Occurrences(Schedule("0 * * * *"))
@@ -51,7 +51,7 @@ def end(name: str = "report", error: BaseException | None = None, at: Instant = 
     return run
 
 
-class World:
+class PlannedAgenda:
     """An agenda with entries in their places, and a step in it."""
 
     def __init__(self, *records: TaskRecord, now: Instant, contract: Contract = DECLARATIVE) -> None:
@@ -80,7 +80,7 @@ class World:
 
 
 def test_what_is_due_begins_with_the_record_of_its_start() -> None:
-    world = World(task(), now=NOON)
+    world = PlannedAgenda(task(), now=NOON)
     planned = plan_task(task(), HOURLY, NOON, ME)
     assert isinstance(planned, StartTask)
 
@@ -94,14 +94,14 @@ def test_what_is_due_begins_with_the_record_of_its_start() -> None:
 
 
 def test_what_is_not_due_is_not_evaluated() -> None:
-    step = World(task("due"), task("not due", NOON), now=NOON).act()
+    step = PlannedAgenda(task("due"), task("not due", NOON), now=NOON).act()
 
     assert step.evaluated == 1
     assert [record.name for record in step.begun] == ["due"]
 
 
 def test_an_entry_that_owes_nothing_after_all_is_put_where_it_will() -> None:
-    world = World(task(last_attempt=NOON), now=NOON)
+    world = PlannedAgenda(task(last_attempt=NOON), now=NOON)
 
     world.step.plan(world.entries.values())
 
@@ -110,7 +110,7 @@ def test_an_entry_that_owes_nothing_after_all_is_put_where_it_will() -> None:
 
 
 def test_an_entry_that_runs_is_brought_back_by_its_end_and_not_by_time() -> None:
-    world = World(running(), now=NOON)
+    world = PlannedAgenda(running(), now=NOON)
 
     world.step.plan(world.entries.values())
 
@@ -121,7 +121,7 @@ def test_an_entry_that_runs_is_brought_back_by_its_end_and_not_by_time() -> None
 
 
 def test_a_success_is_recorded_with_its_run() -> None:
-    world = World(running(), now=NOON + MINUTE)
+    world = PlannedAgenda(running(), now=NOON + MINUTE)
 
     step = world.act(end())
 
@@ -132,7 +132,7 @@ def test_a_success_is_recorded_with_its_run() -> None:
 
 
 def test_a_failure_is_recorded_with_its_run_and_its_retry() -> None:
-    world = World(running(), now=NOON + MINUTE)
+    world = PlannedAgenda(running(), now=NOON + MINUTE)
 
     step = world.act(end(error=ValueError("no such table")))
 
@@ -143,7 +143,7 @@ def test_a_failure_is_recorded_with_its_run_and_its_retry() -> None:
 
 
 def test_the_end_of_a_task_that_is_gone_is_history_and_nothing_else() -> None:
-    step = World(now=NOON + MINUTE).act(end(error=ValueError("late")))
+    step = PlannedAgenda(now=NOON + MINUTE).act(end(error=ValueError("late")))
 
     assert step.settled == []
     assert [run.result for run in step.runs] == [TaskRunOutcome.FAILURE]
@@ -152,13 +152,13 @@ def test_the_end_of_a_task_that_is_gone_is_history_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("contract", [POLLING, DECLARATIVE], ids=lambda contract: contract.name)
 def test_a_record_keeps_its_owner_after_an_end_only_where_it_always_does(contract: Contract) -> None:
-    step = World(running(), now=NOON + MINUTE, contract=contract).act(end())
+    step = PlannedAgenda(running(), now=NOON + MINUTE, contract=contract).act(end())
 
     assert step.settled[0].scheduler == (ME if contract is POLLING else "")
 
 
 def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> None:
-    world = World(running(), now=NOON + HOUR + MINUTE)
+    world = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
     step = world.act(end(at=NOON + HOUR + MINUTE))
 
@@ -169,7 +169,7 @@ def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> Non
 
 
 def test_those_that_begin_are_told_from_those_that_ended() -> None:
-    world = World(running("one"), task("two"), running("three"), now=NOON + MINUTE)
+    world = PlannedAgenda(running("one"), task("two"), running("three"), now=NOON + MINUTE)
 
     step = world.act(end("one"), end("gone"), end("three"))
 
@@ -182,7 +182,7 @@ def test_those_that_begin_are_told_from_those_that_ended() -> None:
 
 
 def test_an_undone_start_is_due_still() -> None:
-    world = World(task(), now=NOON)
+    world = PlannedAgenda(task(), now=NOON)
 
     world.act().undo()
 
@@ -192,7 +192,7 @@ def test_an_undone_start_is_due_still() -> None:
 
 
 def test_an_undone_end_leaves_the_task_running() -> None:
-    world = World(running(), now=NOON + MINUTE)
+    world = PlannedAgenda(running(), now=NOON + MINUTE)
 
     world.act(end(error=ValueError())).undo()
 
@@ -201,7 +201,7 @@ def test_an_undone_end_leaves_the_task_running() -> None:
 
 
 def test_an_undone_end_and_start_of_one_task_leave_it_running() -> None:
-    world = World(running(), now=NOON + HOUR + MINUTE)
+    world = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
     world.act(end()).undo()
 
@@ -210,7 +210,7 @@ def test_an_undone_end_and_start_of_one_task_leave_it_running() -> None:
 
 
 def test_a_withdrawn_start_is_given_back_as_it_was_and_its_end_stays() -> None:
-    world = World(running(), task("due"), now=NOON + HOUR + MINUTE)
+    world = PlannedAgenda(running(), task("due"), now=NOON + HOUR + MINUTE)
     ended = task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)
 
     withdrawn = world.act(end()).withdraw()
@@ -220,12 +220,12 @@ def test_a_withdrawn_start_is_given_back_as_it_was_and_its_end_stays() -> None:
 
 
 def test_a_step_without_a_start_has_nothing_to_withdraw() -> None:
-    assert World(running(), now=NOON + MINUTE).act(end()).withdraw() == []
+    assert PlannedAgenda(running(), now=NOON + MINUTE).act(end()).withdraw() == []
 
 
 def test_a_withdrawn_restart_is_an_interrupted_run_still() -> None:
     cut_off = running()._replace(scheduler=ANOTHER)
-    world = World(cut_off, now=NOON + MINUTE)
+    world = PlannedAgenda(cut_off, now=NOON + MINUTE)
 
     assert world.act().withdraw() == [cut_off]
 
@@ -235,7 +235,7 @@ maybe = st.none() | instants
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[World, list[Run]]:
+def worlds(draw: st.DrawFn) -> tuple[PlannedAgenda, list[Run]]:
     """Draw tasks at rest, running here or cut off, and ends of some of those that run here."""
     records = [
         task(name, draw(instants))._replace(
@@ -246,11 +246,11 @@ def worlds(draw: st.DrawFn) -> tuple[World, list[Run]]:
     here = [record.name for record in records if record.running_since is not None and record.scheduler == ME]
     errors = st.none() | st.just(ValueError("no"))
     ends = [end(name, draw(errors)) for name in here if draw(st.booleans())]
-    return World(*records, now=NOON + MINUTE, contract=draw(st.sampled_from([POLLING, DECLARATIVE]))), ends
+    return PlannedAgenda(*records, now=NOON + MINUTE, contract=draw(st.sampled_from([POLLING, DECLARATIVE]))), ends
 
 
 @given(worlds())
-def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[World, list[Run]]) -> None:
+def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[PlannedAgenda, list[Run]]) -> None:
     world, ends = drawn
     records, places = world.records, world.places
 
@@ -261,7 +261,7 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[World
 
 
 @given(worlds())
-def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[World, list[Run]]) -> None:
+def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, list[Run]]) -> None:
     world, ends = drawn
     first = world.act(*ends)
     first.undo()
@@ -274,7 +274,9 @@ def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[World, list[Run
 
 
 @given(worlds())
-def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(drawn: tuple[World, list[Run]]) -> None:
+def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(
+    drawn: tuple[PlannedAgenda, list[Run]],
+) -> None:
     world, ends = drawn
     step = world.act(*ends)
 
@@ -285,7 +287,7 @@ def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(drawn: 
 
 
 @given(worlds())
-def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tuple[World, list[Run]]) -> None:
+def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tuple[PlannedAgenda, list[Run]]) -> None:
     world, ends = drawn
     step = world.act(*ends)
     begun = [before for _, before, _ in step.starts]
@@ -297,7 +299,7 @@ def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tup
 
 
 def test_a_task_whose_record_cannot_be_judged_is_set_aside_alone() -> None:
-    world = World(task("bad"), task("good"), now=NOON)
+    world = PlannedAgenda(task("bad"), task("good"), now=NOON)
     world.entries["bad"].record = task("bad", NOON.replace(tzinfo=None))
 
     step = world.act()
@@ -309,7 +311,7 @@ def test_a_task_whose_record_cannot_be_judged_is_set_aside_alone() -> None:
 
 @pytest.mark.parametrize("broken", [{"retry_delay": None}, {"last_attempt": "yesterday"}])
 def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str, Any]) -> None:
-    world = World(running("bad"), running("good"), now=NOON + MINUTE)
+    world = PlannedAgenda(running("bad"), running("good"), now=NOON + MINUTE)
     world.entries["bad"].record = bad = world.entries["bad"].record._replace(**broken)
 
     step = world.act(end("bad", ValueError()), end("good"))
@@ -323,7 +325,7 @@ def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str,
 
 def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> None:
     async def story() -> list[str]:
-        host = Host(DECLARATIVE)
+        host = ContractHarness(DECLARATIVE)
         ports = Ports(host.clock, host.disk, CallbackRunner(), Emitter(host.events.append))
         book = ObligationPlanner(ports, DECLARATIVE, "me", Limits())
         engine = Engine(host.clock, host.disk, ports.emitter, book)
@@ -346,7 +348,7 @@ def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> 
 def test_a_step_starts_no_run_of_the_first_minute_under_a_contract_that_does_not_own_it() -> None:
     contract = replace(DECLARATIVE, first_minute=FirstMinute.NOT_OWNED)
     new = task()._replace(first_seen=NOON + MINUTE / 3, last_attempt=None)
-    world = World(new, now=NOON + MINUTE / 3, contract=contract)
+    world = PlannedAgenda(new, now=NOON + MINUTE / 3, contract=contract)
 
     world.step.plan(world.entries.values())
 

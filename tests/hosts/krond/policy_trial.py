@@ -6,11 +6,11 @@ The life is the same each time. Out comes one JSON list with the names of the vi
 import json
 
 from kron.theory.formula import TruthValue
-from tests.engine.jobs.world import HOUR, MINUTE, World, work
+from tests.engine.jobs.world import HOUR, MINUTE, RestartableHost, work
 from tests.trace.test_job_recorder import lines_of
 
 
-async def live(world: World) -> None:
+async def live(world: RestartableHost) -> None:
     """Let jobs be paused, fail, run long and be tried again."""
     paused = work("0 * * * * @win(after,50m)", "paused", deadline="30m")
     world.runner.lasts = 3 * MINUTE

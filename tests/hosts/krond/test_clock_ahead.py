@@ -22,7 +22,7 @@ from kron.rules.periods import HandledPeriods
 from kron.why.explanation import Explanation as Answered
 from kron.why.sentence import sentence, to_dict
 from tests.cli.kron_runner import Answer
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, World, work
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.hosts.krond.command_runner import krond as command
 from tests.hosts.krond.krond_process import NEVER, Krond
 from tests.hosts.krond.web.page_client import PageClient
@@ -45,7 +45,7 @@ def lived_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
 
     async def live() -> None:
         ledger = SqliteJobLedger(path, guard=lambda: True)
-        world = World(start, ledger)
+        world = RestartableHost(start, ledger)
         world.runner.is_hasty = True
         await world.begin(*works)
         await world.clock.advance(HOUR)
@@ -186,7 +186,7 @@ def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path: Path
     until = NOON + 5 * DAY + 6 * HOUR
 
     async def changed() -> Instant | None:
-        world = World(now, SqliteJobLedger(path, guard=lambda: True))
+        world = RestartableHost(now, SqliteJobLedger(path, guard=lambda: True))
         await world.begin(work("0 * * * * @win(after,10m)"))
         job = world.book.jobs["a"]
         assert job.record.handled_until == now

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from kron.engine.jobs.store import JobBatch
 from kron.hosts.krond.page import job_gauges
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, Ledger, World, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, Ledger, RestartableHost, lived, work
 
 
 class Looking(Ledger):
@@ -20,7 +20,7 @@ class Looking(Ledger):
         await super().append(batch)
 
 
-def late(world: World) -> dict[str, float]:
+def late(world: RestartableHost) -> dict[str, float]:
     """Return by how many seconds a job is late, of those that are."""
     _, _, chosen, now, *_ = job_gauges(world.book)
     return {identity: now - at for identity, at in chosen.items() if at < now}
@@ -29,7 +29,7 @@ def late(world: World) -> dict[str, float]:
 def test_a_run_that_waits_for_room_is_late_until_it_begins() -> None:
     seen = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = 10 * MINUTE
         await world.begin(work(), work("0 * * * *", "b"))
         seen.append(late(world))
@@ -45,7 +45,7 @@ def test_a_run_that_waits_for_room_is_late_until_it_begins() -> None:
 def test_a_run_that_waits_for_the_one_it_replaces_is_late() -> None:
     seen = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts, world.runner.heeds = 2 * HOUR, False
         await world.begin(work(concurrency="replace"))
         await world.clock.advance(HOUR + MINUTE + 30 * SECOND)
@@ -58,7 +58,7 @@ def test_a_run_that_waits_for_the_one_it_replaces_is_late() -> None:
 def test_a_run_that_cannot_be_recorded_is_late() -> None:
     seen = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         await world.begin(work())
         world.ledger.failures = 100
         await world.clock.advance(3 * MINUTE)
@@ -74,7 +74,7 @@ def test_a_run_that_cannot_be_recorded_is_late() -> None:
 def test_while_krond_drains_what_comes_is_late() -> None:
     seen = []
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work())
         await world.clock.advance(MINUTE)
@@ -89,7 +89,7 @@ def test_while_krond_drains_what_comes_is_late() -> None:
 def test_a_run_has_not_begun_while_it_is_being_recorded() -> None:
     ledger = Looking()
 
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         ledger.look = lambda: job_gauges(world.book).chosen["a"]
         await world.begin(work())
         await world.clock.advance(MINUTE)
@@ -99,7 +99,7 @@ def test_a_run_has_not_begun_while_it_is_being_recorded() -> None:
 
 
 def test_nothing_is_expected_of_a_job_that_is_held_and_nothing_late_of_one_that_runs() -> None:
-    async def story(world: World) -> None:
+    async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(), work("0 * * * *", "b"))
         await world.suspend("b")

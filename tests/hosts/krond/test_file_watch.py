@@ -45,7 +45,7 @@ class Timers:
         return [seconds for seconds, timer in self.waiting if not timer.cancelled()]
 
 
-class World:
+class WatchedFiles:
     """A watch over files that the test changes, and what it has read."""
 
     def __init__(self) -> None:
@@ -93,8 +93,8 @@ def snapshot(text: str) -> Snapshot:
     return ((text, None),)
 
 
-async def begun() -> World:
-    world = World()
+async def begun() -> WatchedFiles:
+    world = WatchedFiles()
     world.watch.start()
     await world.settle()
     return world

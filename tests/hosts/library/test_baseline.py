@@ -36,7 +36,7 @@ def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
     return run
 
 
-class World:
+class RestartableScheduler:
     """A clock, a ledger that outlives its schedulers, and what was observed."""
 
     def __init__(self, ledger: Callable[[], Ledger]) -> None:
@@ -80,12 +80,14 @@ def hours(*values: int) -> list[Instant]:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> RestartableScheduler:
     memory = MemoryTaskLedger()
-    return World(lambda: memory if request.param == "memory" else SqliteTaskLedger(tmp_path / "tasks.db"))
+    return RestartableScheduler(
+        lambda: memory if request.param == "memory" else SqliteTaskLedger(tmp_path / "tasks.db")
+    )
 
 
-async def run_ahead(world: World, cron: str = "0 * * * *", *, fails: bool = False) -> Instant:
+async def run_ahead(world: RestartableScheduler, cron: str = "0 * * * *", *, fails: bool = False) -> Instant:
     """Live for an hour or two with a clock that is days ahead, stop, and correct it; return when the last run began."""
     world.clock.jump(AHEAD)
     await world.start(cron, fails=fails)
@@ -99,7 +101,7 @@ async def run_ahead(world: World, cron: str = "0 * * * *", *, fails: bool = Fals
 
 
 @on_a_loop
-async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time(world: World) -> None:
+async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time(world: RestartableScheduler) -> None:
     last = await run_ahead(world)  # it is 13:00:30 now
 
     await world.start()
@@ -112,7 +114,7 @@ async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time
 
 
 @on_a_loop
-async def test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start(world: World) -> None:
+async def test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start(world: RestartableScheduler) -> None:
     await run_ahead(world)
     await world.start()
     await crash(world.scheduler)
@@ -126,7 +128,7 @@ async def test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start(wor
 
 
 @on_a_loop
-async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(world: World) -> None:
+async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(world: RestartableScheduler) -> None:
     last = await run_ahead(world)
     world.disk.fail_next()
     with pytest.raises(Exception, match="no space left"):
@@ -141,7 +143,9 @@ async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(worl
 
 
 @on_a_loop
-async def test_a_task_that_was_registered_days_ahead_and_never_ran_counts_as_registered_now(world: World) -> None:
+async def test_a_task_that_was_registered_days_ahead_and_never_ran_counts_as_registered_now(
+    world: RestartableScheduler,
+) -> None:
     world.clock.jump(AHEAD)
     await world.start("0 9 * * *")
     came = world.clock.now()
@@ -158,7 +162,7 @@ async def test_a_task_that_was_registered_days_ahead_and_never_ran_counts_as_reg
 
 
 @on_a_loop
-async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(world: World) -> None:
+async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(world: RestartableScheduler) -> None:
     await world.start("0,45 * * * *")
     await world.clock.advance(HOUR)
     await world.scheduler.stop()
@@ -175,7 +179,7 @@ async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(world: World) 
 
 
 @on_a_loop
-async def test_an_interrupted_run_of_days_ahead_restarts_at_once(world: World) -> None:
+async def test_an_interrupted_run_of_days_ahead_restarts_at_once(world: RestartableScheduler) -> None:
     world.clock.jump(AHEAD)
     await world.start()
     await world.clock.advance(HOUR)
@@ -193,7 +197,7 @@ async def test_an_interrupted_run_of_days_ahead_restarts_at_once(world: World) -
     await world.scheduler.stop()
 
 
-async def load(world: World) -> Mapping[str, TaskRecord]:
+async def load(world: RestartableScheduler) -> Mapping[str, TaskRecord]:
     ledger = world._ledger()
     await ledger.open()
     try:
@@ -202,7 +206,7 @@ async def load(world: World) -> Mapping[str, TaskRecord]:
         await ledger.close()
 
 
-async def remember(world: World, record: TaskRecord) -> None:
+async def remember(world: RestartableScheduler, record: TaskRecord) -> None:
     ledger = world._ledger()
     await ledger.open()
     await ledger.load()
@@ -214,7 +218,9 @@ async def remember(world: World, record: TaskRecord) -> None:
 
 
 @on_a_loop
-async def test_a_running_scheduler_whose_clock_is_corrected_goes_on_at_the_next_time(world: World) -> None:
+async def test_a_running_scheduler_whose_clock_is_corrected_goes_on_at_the_next_time(
+    world: RestartableScheduler,
+) -> None:
     world.clock.jump(AHEAD)
     await world.start()
     await world.clock.advance(HOUR)
@@ -230,7 +236,7 @@ async def test_a_running_scheduler_whose_clock_is_corrected_goes_on_at_the_next_
 
 
 @on_a_loop
-async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(world: World) -> None:
+async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(world: RestartableScheduler) -> None:
     world.clock.jump(AHEAD)
     await world.start(fails=True, delay=2 * HOUR)
     await world.clock.advance(HOUR)
@@ -245,7 +251,7 @@ async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(world: 
 
 
 @on_a_loop
-async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(world: World) -> None:
+async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(world: RestartableScheduler) -> None:
     await world.start("0 * * * *")
     await world.clock.advance(2 * HOUR)  # a start at 14:00
     world.starts.clear()
@@ -262,7 +268,7 @@ async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(wo
 
 @on_a_loop
 async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_told_when_it_is_durable(
-    world: World,
+    world: RestartableScheduler,
 ) -> None:
     world.clock.jump(AHEAD)
     await world.start()
@@ -281,7 +287,9 @@ async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_told
 
 
 @on_a_loop
-async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_as_now(world: World) -> None:
+async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_as_now(
+    world: RestartableScheduler,
+) -> None:
     async def fails() -> None:
         await world.clock.sleep(MINUTE)
         raise ValueError("no report")
@@ -303,7 +311,9 @@ async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_
 
 
 @on_a_loop
-async def test_a_start_that_is_not_far_ahead_is_not_repeated_because_its_failure_is(world: World) -> None:
+async def test_a_start_that_is_not_far_ahead_is_not_repeated_because_its_failure_is(
+    world: RestartableScheduler,
+) -> None:
     async def fails() -> None:
         world.starts.append(world.clock.now())
         await world.clock.sleep(50 * MINUTE)

@@ -9,7 +9,7 @@ import pytest
 from kron.engine.wake import WakeUp
 from kron.rules.events import Event
 from kron.testing import FaultyLedger, VirtualClock, crash
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, World, run
+from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_whatever_a_callback_raises_is_the_failure_of_that_run_alone(error: Base
         raise error
 
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task("bad", then=raise_it), world.task("good")])
 
@@ -46,7 +46,7 @@ def test_a_callback_that_cancels_itself_fails() -> None:
         await asyncio.Event().wait()
 
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task(then=cancel_myself)])
 
@@ -63,7 +63,7 @@ def test_a_sink_that_raises_is_reported_once_and_disturbs_nobody(caplog: pytest.
         raise ValueError(event.name)
 
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(sink=broken)
         await scheduler.initialize([world.task()])
 
@@ -79,7 +79,7 @@ def test_a_sink_that_raises_is_reported_once_and_disturbs_nobody(caplog: pytest.
 
 def test_a_failing_append_starts_nothing_and_is_tried_again_later_and_later() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         ledger = FaultyLedger(world.ledger)
         scheduler = world.scheduler(ledger=ledger)
         await scheduler.initialize([world.task()])
@@ -95,8 +95,8 @@ def test_a_failing_append_starts_nothing_and_is_tried_again_later_and_later() ->
     run(body())
 
 
-class Counting(VirtualClock):
-    """A clock that counts how often somebody waits for it."""
+class WaitCountingClock(VirtualClock):
+    """A clock that counts its waits."""
 
     waits = 0
 
@@ -111,8 +111,8 @@ def test_waiting_for_the_ledger_ends_where_seconds_have_no_exact_fraction() -> N
     start = NOON - timedelta(microseconds=1_000_008)
 
     async def body() -> None:
-        world = World(start)
-        clock = world.clock = Counting(start)
+        world = SchedulerHarness(start)
+        clock = world.clock = WaitCountingClock(start)
         ledger = FaultyLedger(world.ledger)
         scheduler = world.scheduler(ledger=ledger)
         await scheduler.initialize([world.task()])
@@ -129,7 +129,7 @@ def test_waiting_for_the_ledger_ends_where_seconds_have_no_exact_fraction() -> N
 
 def test_an_end_that_cannot_be_written_is_kept_and_written_when_the_ledger_is_back() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         ledger = FaultyLedger(world.ledger)
         scheduler = world.scheduler(ledger=ledger)
         await scheduler.initialize([world.task(takes=MINUTE)])
@@ -151,7 +151,7 @@ def test_an_end_that_cannot_be_written_is_kept_and_written_when_the_ledger_is_ba
 
 def test_a_clock_set_forwards_is_reported_and_leads_to_one_run() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task()])
         await world.clock.advance(timedelta(0))
@@ -168,7 +168,7 @@ def test_a_clock_set_forwards_is_reported_and_leads_to_one_run() -> None:
 
 def test_a_clock_set_back_is_reported_and_repeats_nothing() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task()])
         await world.clock.advance(MINUTE)
@@ -194,7 +194,7 @@ class Sleepy(VirtualClock):
 
 def test_a_loop_that_stood_still_is_reported() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         world.clock = Sleepy(world.clock.now())
         scheduler = world.scheduler()
         await scheduler.initialize([world.task()])
@@ -209,7 +209,7 @@ def test_a_loop_that_stood_still_is_reported() -> None:
 
 def test_a_start_that_a_limit_delays_beyond_the_promise_is_reported() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(max_concurrent_runs=1)
         await scheduler.initialize([world.task("first", takes=10 * MINUTE), world.task("second")])
 
@@ -225,7 +225,7 @@ def test_a_start_that_a_limit_delays_beyond_the_promise_is_reported() -> None:
 
 def test_no_more_runs_than_the_limit_are_in_flight() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(max_concurrent_runs=2)
         await scheduler.initialize([world.task(name, takes=MINUTE) for name in "abcde"])
 
@@ -239,7 +239,7 @@ def test_no_more_runs_than_the_limit_are_in_flight() -> None:
 
 def test_a_run_that_takes_too_long_is_cancelled_and_fails() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(run_timeout=10 * MINUTE)
         await scheduler.initialize([world.task(takes=HOUR, delay=HOUR)])
 
@@ -256,7 +256,7 @@ def test_a_run_that_takes_too_long_is_cancelled_and_fails() -> None:
 
 def test_a_cancelled_run_lasts_until_its_callback_has_really_ended() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
 
         async def stubborn() -> None:
             try:
@@ -282,7 +282,7 @@ def test_a_cancelled_run_lasts_until_its_callback_has_really_ended() -> None:
 
 def test_a_limit_longer_than_the_calendar_is_no_limit() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(run_timeout=timedelta.max)
         await scheduler.initialize([world.task(takes=30 * MINUTE)])
 

@@ -16,12 +16,12 @@ from kron.errors import (
     LedgerUnusableError,
     UnknownTimezoneError,
 )
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, START, SlowToOpen, World, run
+from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, START, SchedulerHarness, SlowToOpen, run
 
 
 def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task()])
 
@@ -39,7 +39,7 @@ def test_there_are_two_public_methods() -> None:
 
 def test_a_registration_may_be_a_named_tuple() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         _, cron, callback, delay = world.task()
 
@@ -54,7 +54,7 @@ def test_a_registration_may_be_a_named_tuple() -> None:
 
 def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(dialect="extended")
         line = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
 
@@ -70,7 +70,7 @@ def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
 
 def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(dialect="extended")
 
         await scheduler.initialize(
@@ -86,7 +86,7 @@ def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up(
 
 def test_a_policy_does_not_belong_in_a_task() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
 
         with pytest.raises(InvalidRegistrationError, match="policy"):
             await world.scheduler(dialect="extended").initialize([world.task(cron="0 0 * * * @policy(suspend=true)")])
@@ -96,7 +96,7 @@ def test_a_policy_does_not_belong_in_a_task() -> None:
 
 def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> None:
     async def body() -> None:
-        world, ledger = World(), SlowToOpen()
+        world, ledger = SchedulerHarness(), SlowToOpen()
         scheduler = world.scheduler(ledger=ledger)
         initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
         await asyncio.wait([initializing], timeout=0)
@@ -115,7 +115,7 @@ def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> 
 
 def test_running_begins_with_the_block_and_ends_with_it() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         keywords: dict[str, Any] = {"clock": world.clock, "timezone": "UTC", "sink": world.events.append}
 
         async with kron.running([world.task()], **keywords):
@@ -145,12 +145,12 @@ def test_running_begins_with_the_block_and_ends_with_it() -> None:
 )
 def test_a_wrong_keyword_is_refused_at_once(keywords: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        World().scheduler(**keywords)
+        SchedulerHarness().scheduler(**keywords)
 
 
 def test_an_unusable_ledger_is_named_and_the_scheduler_stays_usable(tmp_path: Path) -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(ledger=tmp_path)
 
         with pytest.raises(LedgerUnusableError, match=tmp_path.name):
@@ -170,7 +170,7 @@ def test_a_partial_and_a_bound_method_are_callbacks() -> None:
             self.calls.append(what)
 
     async def body() -> None:
-        world, service = World(), Service()
+        world, service = SchedulerHarness(), Service()
         scheduler = world.scheduler()
 
         await scheduler.initialize(

@@ -6,14 +6,14 @@ import pytest
 
 from kron import running
 from tests.engine.asked_clock import AskedClock
-from tests.hosts.world import MINUTE, NOON, SECOND, World, run
+from tests.hosts.world import MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
 @pytest.mark.parametrize("contract", ["declarative", "polling", "polling-draft"])
 @pytest.mark.parametrize("seconds", [20, 310], ids=["a stall", "a freeze"])
 def test_a_task_owes_one_run_for_all_the_times_that_a_standstill_passed_over(contract: str, seconds: int) -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler(contract=contract)
         await scheduler.initialize([world.task(cron="* * * * *")])
         await world.clock.advance_to(NOON + 50 * SECOND)
@@ -32,7 +32,7 @@ def test_a_task_owes_one_run_for_all_the_times_that_a_standstill_passed_over(con
 
 def test_a_run_that_ended_in_a_standstill_does_not_keep_the_next_one_from_running() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task(cron="* * * * *", takes=30 * SECOND)])
         await world.clock.advance_to(NOON + 10 * SECOND)

@@ -10,12 +10,12 @@ from kron.errors import (
     SchedulerStepError,
 )
 from kron.testing import FaultyLedger
-from tests.hosts.world import HOUR, MINUTE, NOON, SlowToOpen, World, run
+from tests.hosts.world import HOUR, MINUTE, NOON, SchedulerHarness, SlowToOpen, run
 
 
 def test_a_stop_before_the_first_initialize_is_nothing() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
 
         await world.scheduler().stop()
 
@@ -26,7 +26,7 @@ def test_a_stop_before_the_first_initialize_is_nothing() -> None:
 
 def test_a_stop_during_initialize_lets_it_return_and_starts_nothing_at_all() -> None:
     async def body() -> None:
-        world, ledger = World(NOON), SlowToOpen()
+        world, ledger = SchedulerHarness(NOON), SlowToOpen()
         scheduler = world.scheduler(ledger=ledger)
         initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
         await asyncio.wait([initializing], timeout=0)
@@ -46,7 +46,7 @@ def test_a_stop_during_initialize_lets_it_return_and_starts_nothing_at_all() -> 
 
 def test_two_stops_at_once_both_wait_for_the_run() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task(takes=10 * MINUTE)])
         await world.clock.advance(MINUTE)
@@ -65,7 +65,7 @@ def test_two_stops_at_once_both_wait_for_the_run() -> None:
 
 def test_a_stop_that_its_caller_gave_up_goes_on() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task(takes=HOUR)])
         await world.clock.advance(MINUTE)
@@ -83,7 +83,7 @@ def test_a_stop_that_its_caller_gave_up_goes_on() -> None:
 
 def test_initialize_while_stopping_is_refused_with_that_state() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         scheduler = world.scheduler()
         await scheduler.initialize([world.task(takes=HOUR)])
         await world.clock.advance(MINUTE)
@@ -102,7 +102,7 @@ def test_initialize_while_stopping_is_refused_with_that_state() -> None:
 
 def test_a_stop_whose_last_records_cannot_be_written_returns_with_an_error() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         ledger = FaultyLedger(world.ledger)
         scheduler = world.scheduler(ledger=ledger)
         await scheduler.initialize([world.task(takes=MINUTE)])
@@ -119,7 +119,7 @@ def test_a_stop_whose_last_records_cannot_be_written_returns_with_an_error() -> 
 
 def test_a_stop_whose_last_records_are_written_at_the_third_try_is_a_good_one() -> None:
     async def body() -> None:
-        world = World()
+        world = SchedulerHarness()
         ledger = FaultyLedger(world.ledger)
         scheduler = world.scheduler(ledger=ledger)
         await scheduler.initialize([world.task(takes=MINUTE)])
