@@ -53,7 +53,7 @@ class ApiServer:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         api = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class PagedApiHandler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
@@ -82,7 +82,7 @@ class ApiServer:
             def log_message(self, *_: object) -> None:
                 """Say nothing."""
 
-        return Handler
+        return PagedApiHandler
 
 
 class Operator:

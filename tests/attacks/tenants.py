@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from kron.adapters.kubernetes.client import Document, Verb
 from kron.adapters.kubernetes.resources import Resource
 from kron.adapters.virtual_clock import VirtualClock
-from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, NOON
 
 GREEDY, VICTIM = "greedy", "victim"
 
 
-class Tenants(Cluster):
+class Tenants(FakeCluster):
     """A cluster whose answers depend on the namespace: Jobs may be refused there, and take their time."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from tests.attacks.documents import RARELY_ALLOWED
 from tests.attacks.tenants import GREEDY, VICTIM, Tenants
 from tests.attacks.turns import longest_turn
 from tests.calls import counted
-from tests.hosts.operator.controller_process import Process
+from tests.hosts.operator.controller_process import ControllerProcess
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, Replica, live
 
 BOUND = 2 * SECOND  # later than without the attack
@@ -23,12 +23,12 @@ MANY = 40
 Attack = Callable[[Tenants], Coroutine[Any, Any, None]]
 
 
-async def lead(cluster: Tenants, number: int = MANY, **spec: Any) -> Process:
+async def lead(cluster: Tenants, number: int = MANY, **spec: Any) -> ControllerProcess:
     """Have a controller with many KronJobs of one tenant and one of another, all due at the same second."""
     for each in range(number):
         cluster.kronjob(f"a{each}", namespace=GREEDY, **spec)
     cluster.kronjob("b", namespace=VICTIM)
-    process = Process(cluster, OperatorConfig(workers=8, leader_elect=False))
+    process = ControllerProcess(cluster, OperatorConfig(workers=8, leader_elect=False))
     await cluster.clock.advance(30 * SECOND)
     return process
 

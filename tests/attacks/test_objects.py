@@ -22,11 +22,11 @@ from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import parse_job, parse_snapshot
 from kron.kronjob.spec_fields import definition_hash
 from tests.calls import counted
-from tests.hosts.operator.controller_process import Process
-from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.controller_process import ControllerProcess
+from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, Replica, at_noon, live
 
-Forge = Callable[[Cluster], object]
+Forge = Callable[[FakeCluster], object]
 START = NOON + 40 * SECOND
 FIRST, LAST = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
 WINDOWS = [{"mode": mode, "duration": "1h"} for mode in ("after", "around", "before")]
@@ -36,7 +36,7 @@ _TIME = st.sampled_from(_TIMES)
 _WRONG: st.SearchStrategy[Any] = st.sampled_from([None, "", "x", 3, 1e999, [], {}, [3], True, "9" * 100])
 
 
-def forged_job(cluster: Cluster, period: Any, chosen: Any, *, name: str = "", is_over: bool = False) -> None:
+def forged_job(cluster: FakeCluster, period: Any, chosen: Any, *, name: str = "", is_over: bool = False) -> None:
     """Create a Job that says it is of the tenant's KronJob, and of a period."""
     uid = cluster.objects["kronjobs", "evil", "a"]["metadata"]["uid"]
     is_time = isinstance(period, str) and period[4:5] == "-"
@@ -53,7 +53,7 @@ def forged_job(cluster: Cluster, period: Any, chosen: Any, *, name: str = "", is
         cluster.finish(name, namespace="evil")
 
 
-def forged_status(cluster: Cluster, status: dict[str, Any]) -> None:
+def forged_status(cluster: FakeCluster, status: dict[str, Any]) -> None:
     """Write the status of the tenant's KronJob; `definitionHash: same` is that of its spec."""
     found = cluster.objects["kronjobs", "evil", "a"]
     said = {**found.get("status", {}), **status}
@@ -62,17 +62,17 @@ def forged_status(cluster: Cluster, status: dict[str, Any]) -> None:
     cluster._put(("kronjobs", "evil", "a"), {**found, "status": said})
 
 
-def survives(forge: Forge, window: dict[str, str], *, is_first: bool) -> Cluster:
+def survives(forge: Forge, window: dict[str, str], *, is_first: bool) -> FakeCluster:
     """Return the cluster after an attack before or after the start, in which the other KronJob's Jobs came on time."""
     left = []
 
     async def story() -> None:
-        cluster = Cluster(VirtualClock(START))
+        cluster = FakeCluster(VirtualClock(START))
         cluster.kronjob("victim", "* * * * *", namespace="good")
         cluster.kronjob("a", "* * * * *", namespace="evil", window=window)
         if is_first:
             forge(cluster)
-        process = Process(cluster, OperatorConfig(leader_elect=False))
+        process = ControllerProcess(cluster, OperatorConfig(leader_elect=False))
         await cluster.clock.advance(5 * SECOND)
         if not is_first:
             forge(cluster)
@@ -90,7 +90,7 @@ def survives(forge: Forge, window: dict[str, str], *, is_first: bool) -> Cluster
     return left[0]
 
 
-def on_time(cluster: Cluster) -> list[str]:
+def on_time(cluster: FakeCluster) -> list[str]:
     return [f"{at:%H:%M:%S}" for at, job in cluster.made if job["metadata"]["namespace"] == "good"]
 
 
@@ -103,7 +103,7 @@ def on_time(cluster: Cluster) -> list[str]:
 def test_a_forged_job_at_an_end_of_the_calendar_stops_nobody(
     period: str, window: dict[str, str], *, is_first: bool
 ) -> None:
-    def forge(cluster: Cluster) -> None:
+    def forge(cluster: FakeCluster) -> None:
         forged_job(cluster, period, period)
         forged_job(cluster, period, period, name="copy")
 
@@ -118,7 +118,7 @@ def test_whatever_the_annotations_of_a_job_say_the_others_run_on_time(
     jobs: list[tuple[Any, Any, bool]],
     is_first: bool,  # noqa: FBT001  # drawn
 ) -> None:
-    def forge(cluster: Cluster) -> None:
+    def forge(cluster: FakeCluster) -> None:
         for number, (period, chosen, is_over) in enumerate(jobs):
             forged_job(cluster, period, chosen, name="" if number == 0 else f"copy-{number}", is_over=is_over)
 
@@ -184,7 +184,7 @@ def test_a_forged_status_is_clipped_to_the_life_of_its_kronjob(status: dict[str,
     assert all(each.get("lastPeriodID", each["periodID"]) <= latest for each in listed(cluster))
 
 
-def listed(cluster: Cluster) -> list[dict[str, Any]]:
+def listed(cluster: FakeCluster) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = cluster.status(namespace="evil").get("handledPeriods", [])
     return found
 
@@ -257,7 +257,7 @@ MANY = 2_000
 BOUND = 400  # Jobs of a turn: parts of 300, and what is due beside them
 
 
-def add_jobs(cluster: Cluster, *, are_over: bool) -> None:
+def add_jobs(cluster: FakeCluster, *, are_over: bool) -> None:
     """Create Jobs of the KronJob with names of their periods' own."""
     uid = cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
     owner = {"kind": "KronJob", "uid": uid, "controller": True}
@@ -311,7 +311,7 @@ def test_a_list_of_thousands_of_jobs_is_taken_in_parts() -> None:
         cluster = at_noon()
         cluster.kronjob("a", "0 * * * *")
         add_jobs(cluster, are_over=False)
-        process = Process(cluster, OperatorConfig(leader_elect=False))
+        process = ControllerProcess(cluster, OperatorConfig(leader_elect=False))
         await cluster.clock.advance(SECOND)
         await process.stop()
 

@@ -95,7 +95,7 @@ def status(code: int, message: str) -> dict[str, Any]:
 
 
 def _handler(api: ApiServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class ApiServerHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             code, document = api.answer(self.command, self.path)
             body = document if isinstance(document, str) else json.dumps(document)
@@ -108,4 +108,4 @@ def _handler(api: ApiServer) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    return Handler
+    return ApiServerHandler

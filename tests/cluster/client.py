@@ -1,4 +1,4 @@
-"""Client: a small client of the API for tests, with nothing of Kron's own in it, so that it can judge Kron's."""
+"""ClusterClient: a small client of the API for tests, with nothing of Kron's own in it, so that it can judge Kron's."""
 
 import json
 import ssl
@@ -49,8 +49,8 @@ class Refused(Exception):  # noqa: N818 # an answer of the server, which tests a
         self.fields = [str(each.get("field", "")) for each in (status.get("details") or {}).get("causes") or []]
 
 
-class Client:
-    """Whoever has this token, at this server. Each thread has a connection of its own, kept open."""
+class ClusterClient:
+    """A client with one token at one server. Each thread keeps its own connection open."""
 
     def __init__(self, server: str, authority: str, token: str) -> None:
         self._address = urlsplit(server).netloc

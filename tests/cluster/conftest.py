@@ -11,7 +11,7 @@ from tests.cluster.load import Load
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.role import compare
-from tests.cluster.sight import Sight
+from tests.cluster.sight import NamespaceReader
 
 
 @pytest.fixture(scope="session")
@@ -61,9 +61,9 @@ def replica(plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Rep
 
 
 @pytest.fixture
-def sight(plane: ControlPlane, namespace: str) -> Sight:
+def sight(plane: ControlPlane, namespace: str) -> NamespaceReader:
     """What a user sees in the namespace of the test."""
-    return Sight(plane, namespace)
+    return NamespaceReader(plane, namespace)
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ ANSWER = timedelta(seconds=5)  # a request that was sent in time may be answered
 _MINUTE = timedelta(minutes=1)
 
 
-class Found(NamedTuple):
-    """What is there after a fault: all of a namespace."""
+class NamespaceSnapshot(NamedTuple):
+    """All that a namespace holds after a fault."""
 
     kronjobs: list[Document]
     jobs: list[Document]
@@ -54,7 +54,7 @@ def open_periods(documents: Iterable[Document], until: Instant) -> list[str]:
     ]
 
 
-def violations(found: Found, until: Instant, *, slack: timedelta = SLACK) -> list[str]:
+def violations(found: NamespaceSnapshot, until: Instant, *, slack: timedelta = SLACK) -> list[str]:
     """Return what is wrong with what is there; every period chosen up to the instant must have its outcome."""
     ours = {each["metadata"]["name"]: each for each in found.jobs if _is_ours(each)}
     made = _creations(found)
@@ -77,7 +77,7 @@ def violations(found: Found, until: Instant, *, slack: timedelta = SLACK) -> lis
     return wrong
 
 
-def _creations(found: Found) -> dict[str, list[datetime]]:
+def _creations(found: NamespaceSnapshot) -> dict[str, list[datetime]]:
     """Return when Jobs were created, by name.
 
     A server that is killed, or whose client is, may create a Job although its log has no answer 201: the watch, and the

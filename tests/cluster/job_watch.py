@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from http.client import HTTPException
 
-from tests.cluster.client import Client, Document, Refused, path
+from tests.cluster.client import ClusterClient, Document, Refused, path
 from tests.cluster.wait import wait_until
 
 _AT_A_TIME = 30  # seconds of one watch request
@@ -19,7 +19,7 @@ _GONE = 410
 class JobWatch:
     """One thread that follows the Jobs of all namespaces. It resumes after the server was restarted."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ClusterClient) -> None:
         self._client = client
         self._seen: dict[str, Document] = {}  # metadata by uid
         self._version = ""  # the newest resourceVersion seen

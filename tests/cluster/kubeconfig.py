@@ -4,7 +4,7 @@ import base64
 import json
 from pathlib import Path
 
-from tests.cluster.client import Client
+from tests.cluster.client import ClusterClient
 
 
 def write_kubeconfig(path: Path, *, server: str, authority: str, token: str, namespace: str = "") -> Path:
@@ -24,9 +24,9 @@ def write_kubeconfig(path: Path, *, server: str, authority: str, token: str, nam
     return path
 
 
-def read_client(path: Path) -> Client:
+def read_client(path: Path) -> ClusterClient:
     """Return the client that such a file describes."""
     config = json.loads(path.read_text("utf-8"))
     cluster = config["clusters"][0]["cluster"]
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode("ascii")
-    return Client(cluster["server"], authority, config["users"][0]["user"]["token"])
+    return ClusterClient(cluster["server"], authority, config["users"][0]["user"]["token"])

@@ -10,7 +10,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from tests.cluster.client import Client, Document, Refused, path
+from tests.cluster.client import ClusterClient, Document, Refused, path
 from tests.cluster.kubeconfig import read_client
 
 ORDER = "kron.test/outcome"  # the annotation: one of Outcome's values, succeeded without one; it may change later
@@ -67,7 +67,7 @@ def next_step(pod: Document) -> Step:
 class Kubelet:
     """Follows all Pods and does for each what comes next; an answer that comes too late for a Pod is no matter."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ClusterClient) -> None:
         self._client = client
 
     def run(self) -> None:

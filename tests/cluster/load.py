@@ -7,7 +7,7 @@ from typing import Any
 
 from kron.adapters.system_clock import SystemClock
 from kron.instant import Instant
-from tests.cluster.invariants import Found, open_periods, violations
+from tests.cluster.invariants import NamespaceSnapshot, open_periods, violations
 from tests.cluster.operator import Operator
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import template
@@ -72,7 +72,7 @@ class Load:
         asked = [row for row in self._plane.audit() if row.user in users and row.namespace == namespace]
         rows = [row._replace(at=row.at + skew) for row in asked]
         wrong = [line for each in operators for line in each.bugs()]
-        wrong += violations(Found(kronjobs, jobs, rows, at, self._plane.stored_jobs(namespace)), until)
+        wrong += violations(NamespaceSnapshot(kronjobs, jobs, rows, at, self._plane.stored_jobs(namespace)), until)
         assert not wrong, "\n".join(wrong)
 
 

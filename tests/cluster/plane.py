@@ -16,7 +16,7 @@ from typing import Any
 from tests.cluster.audit import POLICY, Row, read_audit
 from tests.cluster.certificates import CERTIFICATE, CHECKING_KEY, KEY, SIGNING_KEY, make_certificates
 from tests.cluster.child import kill_child, start_child
-from tests.cluster.client import Client, Document, Refused, path
+from tests.cluster.client import ClusterClient, Document, Refused, path
 from tests.cluster.job_watch import JobWatch
 from tests.cluster.kubeconfig import write_kubeconfig
 from tests.cluster.wait import wait_until
@@ -52,7 +52,7 @@ class ControlPlane:
         self._has_kubelet, self._policy = kubelet, policy
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._admin_token, self._controllers_token = secrets.token_hex(16), secrets.token_hex(16)
-        self._clients: dict[str, Client] = {}  # by token
+        self._clients: dict[str, ClusterClient] = {}  # by token
         self._jobs: JobWatch | None = None
         self._etcd_port = self._peer_port = self._port = 0
 
@@ -149,14 +149,14 @@ class ControlPlane:
         return f"https://127.0.0.1:{self._port}"
 
     @property
-    def admin(self) -> Client:
+    def admin(self) -> ClusterClient:
         """A client that may do everything."""
         return self.client(self._admin_token)
 
-    def client(self, token: str) -> Client:
+    def client(self, token: str) -> ClusterClient:
         """Return a client for whoever has the token."""
         if token not in self._clients:
-            self._clients[token] = Client(self.server, self.authority, token)
+            self._clients[token] = ClusterClient(self.server, self.authority, token)
         return self._clients[token]
 
     def namespace(self, prefix: str = "test") -> str:
@@ -282,7 +282,7 @@ def is_established(crd: Document) -> bool:
     return conditions.get("Established") == "True"
 
 
-def _is_served(admin: Client, crd: Document) -> bool:
+def _is_served(admin: ClusterClient, crd: Document) -> bool:
     try:
         admin.list(crd["spec"]["names"]["kind"])
     except Refused:

@@ -93,7 +93,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class ProxyHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *_words: object) -> None:
@@ -104,4 +104,4 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
 
         do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
 
-    return Handler
+    return ProxyHandler

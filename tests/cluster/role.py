@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from tests.cluster.audit import Row
 
 
-class Right(NamedTuple):
-    """A verb on a resource; that of a part is called `kronjobs/status`."""
+class Permission(NamedTuple):
+    """A verb on a resource; a subresource is written `kronjobs/status`."""
 
     group: str
     resource: str
@@ -17,9 +17,9 @@ class Right(NamedTuple):
 class Comparison(NamedTuple):
     """A role that is sufficient and minimal leaves all three empty."""
 
-    refused: frozenset[Right]  # asked in some namespace where it was never allowed
-    unnamed: frozenset[Right]  # allowed, but by something else than these roles
-    unused: frozenset[Right]  # granted, and never asked
+    refused: frozenset[Permission]  # asked in some namespace where it was never allowed
+    unnamed: frozenset[Permission]  # allowed, but by something else than these roles
+    unused: frozenset[Permission]  # granted, and never asked
 
     @property
     def is_exact(self) -> bool:
@@ -27,10 +27,10 @@ class Comparison(NamedTuple):
         return not any(self)
 
 
-def granted(roles: Iterable[dict[str, Any]]) -> frozenset[Right]:
-    """Return every right of Roles and ClusterRoles, one by one; a star is a right called *."""
+def granted(roles: Iterable[dict[str, Any]]) -> frozenset[Permission]:
+    """Return every permission of Roles and ClusterRoles, one by one; a star is a permission called *."""
     return frozenset(
-        Right(group, resource, verb)
+        Permission(group, resource, verb)
         for role in roles
         for rule in role["rules"]
         for group in rule.get("apiGroups", [])
@@ -44,19 +44,19 @@ def compare(roles: Iterable[dict[str, Any]], rows: Iterable[Row]) -> Comparison:
 
     What was refused once and allowed another time is no lack: a server that has just started does not know the roles.
     """
-    asked: dict[bool, set[tuple[str, Right]]] = {True: set(), False: set()}
+    asked: dict[bool, set[tuple[str, Permission]]] = {True: set(), False: set()}
     for row in rows:
         if row.resource:
-            asked[row.is_allowed].add((row.namespace, right_of(row)))
-    allowed = frozenset(right for _, right in asked[True])
+            asked[row.is_allowed].add((row.namespace, permission_of(row)))
+    allowed = frozenset(permission for _, permission in asked[True])
     given = granted(roles)
     return Comparison(
-        refused=frozenset(right for _, right in asked[False] - asked[True]),
+        refused=frozenset(permission for _, permission in asked[False] - asked[True]),
         unnamed=allowed - given,
         unused=given - allowed,
     )
 
 
-def right_of(row: Row) -> Right:
+def permission_of(row: Row) -> Permission:
     """Return what somebody needs to be answered."""
-    return Right(row.group, "/".join(filter(None, (row.resource, row.subresource))), row.verb)
+    return Permission(row.group, "/".join(filter(None, (row.resource, row.subresource))), row.verb)

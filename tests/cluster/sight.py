@@ -1,4 +1,4 @@
-"""Sight: what a user sees of the KronJobs of a namespace."""
+"""NamespaceReader: what a user sees of the KronJobs of a namespace."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from tests.cluster.plane import ControlPlane
 from tests.kronjob.kronjob_documents import TEMPLATE
 
 
-class Told(NamedTuple):
+class EventSummary(NamedTuple):
     """An event."""
 
     kind: str
@@ -23,8 +23,8 @@ def template(order: str, **spec: Any) -> Document:
     return {"spec": {"template": pod, **spec}}
 
 
-class Sight:
-    """Asks the server anew each time."""
+class NamespaceReader:
+    """Reads the statuses and events of KronJobs in a namespace, from the server at each call."""
 
     def __init__(self, plane: ControlPlane, namespace: str) -> None:
         self._admin, self._namespace = plane.admin, namespace
@@ -46,11 +46,11 @@ class Sight:
         found = self.status(name).get("conditions", [])
         return next((each["message"] for each in found if (each["type"], each["status"]) == (kind, "True")), "")
 
-    def events(self, name: str = "soon") -> list[Told]:
+    def events(self, name: str = "soon") -> list[EventSummary]:
         """Return the events of a KronJob."""
         found = self._admin.list("Event", self._namespace)
         return [
-            Told(each["type"], each["reason"], each["message"], each["count"])
+            EventSummary(each["type"], each["reason"], each["message"], each["count"])
             for each in found
             if each["involvedObject"]["name"] == name
         ]

@@ -22,7 +22,7 @@ done
 """
 
 
-class Machine:
+class BuildMachine:
     """A machine with a cache, and perhaps with a Go."""
 
     def __init__(self, folder: Path) -> None:
@@ -56,11 +56,11 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def machine(tmp_path: Path) -> BuildMachine:
+    return BuildMachine(tmp_path)
 
 
-def test_what_is_built_is_kept_and_not_built_again(machine: Machine) -> None:
+def test_what_is_built_is_kept_and_not_built_again(machine: BuildMachine) -> None:
     machine.get_go()
 
     first, second = machine.build(), machine.build()
@@ -70,7 +70,7 @@ def test_what_is_built_is_kept_and_not_built_again(machine: Machine) -> None:
     assert machine.left() == [machine.place.name]
 
 
-def test_a_program_that_does_not_answer_is_built_again(machine: Machine) -> None:
+def test_a_program_that_does_not_answer_is_built_again(machine: BuildMachine) -> None:
     machine.get_go()
     machine.build()
     (machine.place / "etcd").write_text("", "utf-8")
@@ -82,14 +82,14 @@ def test_a_program_that_does_not_answer_is_built_again(machine: Machine) -> None
     assert machine.left() == [machine.place.name]
 
 
-def test_without_go_it_is_said_that_every_test_is_skipped(machine: Machine) -> None:
+def test_without_go_it_is_said_that_every_test_is_skipped(machine: BuildMachine) -> None:
     done = machine.build()
 
     assert done.returncode == 1
     assert "NO CONTROL PLANE, every cluster test is skipped: there is no `go` in PATH" in done.stderr
 
 
-def test_a_build_that_fails_says_why_and_leaves_nothing(machine: Machine) -> None:
+def test_a_build_that_fails_says_why_and_leaves_nothing(machine: BuildMachine) -> None:
     machine.get_go(end="echo 'no such module' >&2; exit 1")
 
     done = machine.build()
@@ -99,7 +99,7 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(machine: Machine) -> Non
     assert machine.left() == []
 
 
-def test_programs_of_another_version_are_not_kept(machine: Machine) -> None:
+def test_programs_of_another_version_are_not_kept(machine: BuildMachine) -> None:
     machine.get_go(answer="Kubernetes v1.0.0, etcd Version: 3.7.0")
 
     done = machine.build()

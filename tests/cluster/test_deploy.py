@@ -12,7 +12,7 @@ from kron.instant import parse_instant
 from kron.kronjob.child_job import build_job
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob
-from tests.cluster.client import MERGE, Client, Document, Refused, path
+from tests.cluster.client import MERGE, ClusterClient, Document, Refused, path
 from tests.cluster.operator import install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.wait import wait_until
@@ -38,7 +38,7 @@ def restricted(plane: ControlPlane, namespace: str) -> str:
 
 
 @pytest.fixture
-def in_one_namespace(plane: ControlPlane, namespace: str) -> Client:
+def in_one_namespace(plane: ControlPlane, namespace: str) -> ClusterClient:
     """The operator's own client, deployed for one namespace."""
     for each in shipped("namespaced.yaml", namespace):
         plane.admin.create(each, **STRICT)
@@ -53,7 +53,7 @@ def test_every_object_is_taken_as_it_is(plane: ControlPlane, namespace: str, nam
         assert contains(kept, each), f"{each['kind']} is not kept as it was written"
 
 
-def _tried(admin: Client, given: Document) -> Document:
+def _tried(admin: ClusterClient, given: Document) -> Document:
     """Return what would be kept; what belongs to the whole cluster may be there from another test."""
     query = {**STRICT, "dryRun": "All"}
     try:
@@ -98,7 +98,7 @@ def test_the_pods_satisfy_the_restricted_profile(plane: ControlPlane, restricted
     assert "restricted" in found.value.message
 
 
-def test_for_one_namespace_the_rights_end_at_its_border(namespace: str, in_one_namespace: Client) -> None:
+def test_for_one_namespace_the_rights_end_at_its_border(namespace: str, in_one_namespace: ClusterClient) -> None:
     assert wait_until(lambda: in_one_namespace.list("KronJob", namespace) == [], what="rights")
     for elsewhere in ("", "default"):
         with pytest.raises(Refused) as found:
@@ -107,7 +107,7 @@ def test_for_one_namespace_the_rights_end_at_its_border(namespace: str, in_one_n
 
 
 def test_nothing_but_the_status_of_a_kronjob_can_be_written(
-    plane: ControlPlane, namespace: str, in_one_namespace: Client
+    plane: ControlPlane, namespace: str, in_one_namespace: ClusterClient
 ) -> None:
     (example,) = read_manifests((ROOT / "examples" / "kronjobs" / "heartbeat.yaml").read_text("utf-8"))
     plane.admin.create(example, namespace)

@@ -7,7 +7,7 @@ from kron.instant import format_instant
 from kron.kronjob.child_job import job_name
 from tests.cluster.audit import Row
 from tests.cluster.client import Document
-from tests.cluster.invariants import Found, open_periods, periods, violations
+from tests.cluster.invariants import NamespaceSnapshot, open_periods, periods, violations
 from tests.kronjob.kronjob_documents import document, kronjob
 
 CREATED = datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
@@ -26,14 +26,14 @@ def entry(number: int, outcome: str = "executed", **more: Any) -> Document:
     return {"periodID": nominal, "chosenTime": nominal, "outcome": outcome, "reason": "", **more}
 
 
-def world(*entries: Document, late: timedelta = SECOND, **policy: str) -> Found:
+def world(*entries: Document, late: timedelta = SECOND, **policy: str) -> NamespaceSnapshot:
     """Return a KronJob with four periods, a Job created for each, and these entries in its status."""
     given = document("a", "ns", schedule="* * * * *", policy={"concurrency": "allow", **policy})
     given["metadata"]["creationTimestamp"] = format_instant(CREATED)
     given["status"] = {"handledPeriods": list(entries)}
     one = kronjob(name="a", namespace="ns")
     rows = [row(job_name(one, each.nominal_time), each.nominal_time + late) for each in periods(given, UNTIL)]
-    return Found([given], [], rows, UNTIL)
+    return NamespaceSnapshot([given], [], rows, UNTIL)
 
 
 ALL = [entry(number) for number in range(4)]

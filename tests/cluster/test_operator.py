@@ -9,7 +9,7 @@ from kron.kronjob.child_job import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import now
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight, template
+from tests.cluster.sight import NamespaceReader, template
 from tests.cluster.soon import Due, due_soon
 from tests.cluster.wait import wait_until
 from tests.kronjob.kronjob_documents import document, kronjob
@@ -24,7 +24,7 @@ def first_name(due: Due) -> str:
 
 
 def test_a_job_is_created_at_its_second_and_its_end_is_told(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace)
@@ -47,7 +47,7 @@ def test_a_job_is_created_at_its_second_and_its_end_is_told(
 
 
 def test_a_failed_job_is_told_and_kept_by_its_own_limit(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
     failing = template("failed", backoffLimit=0)
@@ -62,7 +62,7 @@ def test_a_failed_job_is_told_and_kept_by_its_own_limit(
 
 
 def test_a_suspended_kronjob_has_no_next_and_gets_one_when_it_is_resumed(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
     due = due_soon(now(), namespace, first=(60, 120), second=(60, 600), policy={"suspend": True})
@@ -80,7 +80,7 @@ def test_a_suspended_kronjob_has_no_next_and_gets_one_when_it_is_resumed(
 
 
 def test_a_wrong_spec_is_told_under_its_field_until_it_is_repaired(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
     plane.admin.create(document("wrong", namespace, timeZone="Mars/Base"))
@@ -95,7 +95,7 @@ def test_a_wrong_spec_is_told_under_its_field_until_it_is_repaired(
 
 
 def test_forbid_skips_the_period_that_comes_while_a_job_runs(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
     due = due_soon(now(), namespace, second=(10, 20), jobTemplate=template("running"))
@@ -108,7 +108,7 @@ def test_forbid_skips_the_period_that_comes_while_a_job_runs(
 
 
 def test_what_a_deleted_kronjob_left_is_collected_and_nothing_new_comes(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, second=(15, 20), jobTemplate=template("running"))
@@ -125,7 +125,7 @@ def test_what_a_deleted_kronjob_left_is_collected_and_nothing_new_comes(
 
 
 def test_a_kronjob_that_is_not_due_causes_no_write(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     plane.admin.create(document("yearly", namespace, schedule="0 0 29 2 *"))

@@ -13,7 +13,7 @@ from kron.instant import Instant, format_instant
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import now
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight
+from tests.cluster.sight import NamespaceReader
 from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
 from tests.hosts.krond.krond_process import Krond
@@ -30,7 +30,7 @@ NOTES = ("period_id", "nominal_time", "chosen_time", "seed_hash")
 def test_library_krond_and_operator_choose_the_same_seconds(
     plane: ControlPlane, namespace: str, replica: Replicas, tmp_path: Path
 ) -> None:
-    operator, sight = replica().start(), Sight(plane, namespace)
+    operator, sight = replica().start(), NamespaceReader(plane, namespace)
     due = due_soon(now(), namespace, first=(8, 15), timeZone="Europe/Paris", distribution=DISTRIBUTION)
     line = (
         f"* * * * * @win(after,1h) @dist(skewEarly,shape=3) @seed(stable,salt={due.document['spec']['seed']['salt']})"

@@ -13,7 +13,7 @@ from tests.cluster.client import Document
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight
+from tests.cluster.sight import NamespaceReader
 from tests.cluster.wait import wait_until
 from tests.kronjob.kronjob_documents import kronjob
 
@@ -43,7 +43,7 @@ def test_edits_of_template_and_labels_change_no_second_and_reach_the_next_job(
     load.wait_for(2)
     load.settle([operator])
     made = {row.name: row.at for row in operator.asked() if (row.verb, row.resource) == ("create", "jobs")}
-    jobs = Sight(plane, namespace).jobs()
+    jobs = NamespaceReader(plane, namespace).jobs()
     assert jobs
     for name, job in jobs.items():
         number = int(job["metadata"]["annotations"].get(EDIT, -1))
@@ -70,7 +70,7 @@ def test_a_period_runs_only_if_the_definition_of_its_second_chose_that_second(
 
     made = [row.name for row in operator.asked() if (row.verb, row.resource, row.code) == ("create", "jobs", 201)]
     assert len(made) == len(set(made)) > 0
-    jobs = Sight(plane, namespace).jobs()
+    jobs = NamespaceReader(plane, namespace).jobs()
     assert [name for name, job in jobs.items() if not may_run(job, changes)] == []
 
 

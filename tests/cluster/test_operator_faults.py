@@ -13,7 +13,7 @@ from tests.cluster.conftest import Replicas
 from tests.cluster.load import MOST_HANDLES, Load, handles, now
 from tests.cluster.plane import ControlPlane
 from tests.cluster.quota import forbid_jobs
-from tests.cluster.sight import Sight, template
+from tests.cluster.sight import NamespaceReader, template
 from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
 
@@ -56,7 +56,7 @@ def test_what_was_compacted_while_an_operator_was_away_is_listed_anew(
 
 
 def test_an_operator_that_was_down_makes_up_for_what_is_inside_its_deadline(
-    plane: ControlPlane, sight: Sight, load: Load, replica: Replicas
+    plane: ControlPlane, sight: NamespaceReader, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
     load.add(30)
@@ -85,7 +85,7 @@ def test_two_operators_that_both_lead_do_the_work_of_one(load: Load, replica: Re
 
 
 def test_statuses_that_somebody_else_writes_all_the_time_are_complete(
-    plane: ControlPlane, namespace: str, load: Load, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, load: Load, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     names = [f"soon-{index}" for index in range(10)]
@@ -105,7 +105,7 @@ def test_statuses_that_somebody_else_writes_all_the_time_are_complete(
 
 
 def test_a_job_deleted_by_hand_is_over_and_never_made_again(
-    plane: ControlPlane, namespace: str, sight: Sight, load: Load, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
     policy = {"concurrency": "forbid", "deadline": "5m"}
@@ -125,7 +125,7 @@ def test_a_job_deleted_by_hand_is_over_and_never_made_again(
 
 
 def test_a_quota_that_forbids_jobs_is_told_and_waited_for(
-    plane: ControlPlane, namespace: str, sight: Sight, load: Load, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
     forbid_jobs(plane, namespace)
@@ -143,7 +143,7 @@ def test_a_quota_that_forbids_jobs_is_told_and_waited_for(
 
 
 def test_what_a_quota_forbids_beyond_deadline_and_slack_is_missed(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica("--slack", "3s").start()
     forbid_jobs(plane, namespace)

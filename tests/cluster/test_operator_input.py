@@ -9,7 +9,7 @@ from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight, template
+from tests.cluster.sight import NamespaceReader, template
 from tests.cluster.soon import due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
@@ -38,7 +38,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [  # the field, a bad value of the 
 
 
 def test_every_bad_spec_is_told_with_its_field_and_the_others_run(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     told: list[str] = []
@@ -65,7 +65,7 @@ def test_every_bad_spec_is_told_with_its_field_and_the_others_run(
 
 
 def test_a_spec_that_becomes_wrong_while_its_job_runs_stops_and_says_so(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, second=(12, 16), policy={"concurrency": "allow"}, jobTemplate=template("running"))
@@ -88,7 +88,7 @@ def test_a_spec_that_becomes_wrong_while_its_job_runs_stops_and_says_so(
 
 
 def test_a_template_that_the_server_refuses_is_missed_at_once_and_told(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     wrong = template("succeeded", parallelism=-1)
@@ -106,7 +106,7 @@ def test_a_template_that_the_server_refuses_is_missed_at_once_and_told(
 
 
 def test_a_foreign_job_of_the_name_is_left_alone_and_the_period_is_missed(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
     due = due_soon(now(), namespace, policy={"deadline": "5m"})
@@ -123,7 +123,7 @@ def test_a_foreign_job_of_the_name_is_left_alone_and_the_period_is_missed(
 
 
 def test_a_period_without_a_second_is_told(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     """Its window holds no second that its constraints allow, for the periods of this hour at least."""
     replica().start()

@@ -10,7 +10,7 @@ from kron.kronjob.child_job import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight, template
+from tests.cluster.sight import NamespaceReader, template
 from tests.cluster.soon import Due, due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
@@ -31,7 +31,7 @@ def child(due: Due, number: int = 0) -> str:
 
 
 def test_a_job_says_whose_it_is_and_how_its_second_was_chosen(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
     metadata = {"labels": {"team": "data", "kron.io/kronjob": "mine"}, "annotations": {"note": "x"}}
@@ -68,7 +68,7 @@ def test_a_job_says_whose_it_is_and_how_its_second_was_chosen(
 
 
 def test_a_status_names_what_was_what_runs_and_what_comes(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, jobTemplate=RUNNING)
@@ -96,7 +96,9 @@ def test_a_status_names_what_was_what_runs_and_what_comes(
     assert (min(written) - made).total_seconds() < 10  # as the requirement says
 
 
-def test_allow_lets_jobs_run_side_by_side(plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas) -> None:
+def test_allow_lets_jobs_run_side_by_side(
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
+) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, second=(9, 12), policy=ALLOW, jobTemplate=RUNNING)
     plane.admin.create(due.document)
@@ -108,7 +110,7 @@ def test_allow_lets_jobs_run_side_by_side(plane: ControlPlane, namespace: str, s
 
 
 def test_replace_deletes_in_the_foreground(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, second=(9, 12), policy=REPLACE, jobTemplate=template("stuck"))
@@ -125,7 +127,7 @@ def test_replace_deletes_in_the_foreground(
 
 
 def test_a_suspension_holds_what_comes_and_touches_no_job(
-    plane: ControlPlane, namespace: str, sight: Sight, load: Load, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
     policy = {"concurrency": "allow", "deadline": "5m"}
@@ -149,7 +151,7 @@ def test_a_suspension_holds_what_comes_and_touches_no_job(
 
 
 def test_only_as_many_jobs_as_its_limit_are_kept_also_when_that_is_lowered_and_after_a_restart(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, second=(9, 12), policy=ALLOW, successfulJobsHistoryLimit=2)
@@ -168,7 +170,7 @@ def test_only_as_many_jobs_as_its_limit_are_kept_also_when_that_is_lowered_and_a
 
 
 def test_a_job_that_removes_itself_stays_executed(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, jobTemplate=template("succeeded", ttlSecondsAfterFinished=1))
@@ -181,7 +183,7 @@ def test_a_job_that_removes_itself_stays_executed(
 
 
 def test_names_of_253_characters_have_jobs_and_events(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     assert len(LONG) == 253
     operator = replica().start()
@@ -199,7 +201,7 @@ def test_names_of_253_characters_have_jobs_and_events(
 
 
 def test_what_was_executed_before_a_kronjob_was_made_again_is_not_executed_again(
-    plane: ControlPlane, namespace: str, sight: Sight, replica: Replicas
+    plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
     due = due_soon(now(), namespace, first=(12, 18), policy=ALLOW)
@@ -224,7 +226,7 @@ def _text(at: Instant | None) -> str:
     return format_instant(at)
 
 
-def _is_leaving(sight: Sight, name: str) -> bool:
+def _is_leaving(sight: NamespaceReader, name: str) -> bool:
     found: dict[str, Any] = sight.jobs().get(name, {}).get("metadata", {})
     return "deletionTimestamp" in found
 

@@ -10,7 +10,7 @@ from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight
+from tests.cluster.sight import NamespaceReader
 from tests.cluster.soon import due_soon
 from tests.cluster.wait import wait_until
 
@@ -52,7 +52,7 @@ def test_a_leader_that_is_killed_is_followed_when_its_lease_is_old(
     assert plane.admin.get("Lease", namespace, LEASE_NAME)["spec"]["leaseTransitions"] == 1
     load.wait_for(3)
     load.settle([second])
-    sight = Sight(plane, namespace)  # a standby is armed: with its slack, nothing is missed
+    sight = NamespaceReader(plane, namespace)  # a standby is armed: with its slack, nothing is missed
     outcomes = [outcome for index in range(60) for outcome, _ in sight.outcomes(f"load-{index}")]
     assert set(outcomes) == {"executed"}
 
@@ -88,7 +88,7 @@ def test_it_sees_two_namespaces_and_asks_for_nothing_beyond_them(
         for each in (namespace, other):
             plane.admin.create(due_soon(now(), each).document)
         for each in (namespace, other):
-            wait_until(Sight(plane, each).outcomes, what=f"a Job in {each}")
+            wait_until(NamespaceReader(plane, each).outcomes, what=f"a Job in {each}")
 
         asked = operator.asked()
         assert {row.namespace for row in asked if row.uri != "/apis/kron.io/v1alpha1"} == {namespace, other}
@@ -115,7 +115,7 @@ def test_a_namespace_that_is_deleted_is_left_in_peace(plane: ControlPlane, names
         wait_until(lambda: operator.number("kron_kronjobs") == 0, 120, what="no KronJob known")
         assert operator.bugs() == []
         plane.admin.create(due_soon(now(), namespace).document)
-        wait_until(Sight(plane, namespace).outcomes, what="a Job elsewhere")
+        wait_until(NamespaceReader(plane, namespace).outcomes, what="a Job elsewhere")
     finally:
         operator.kill()
 

@@ -9,7 +9,7 @@ from tests.cluster.build import folder
 from tests.cluster.conftest import Replicas
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
-from tests.cluster.sight import Sight
+from tests.cluster.sight import NamespaceReader
 from tests.cluster.wait import wait_until
 from tests.kronjob.kronjob_documents import document
 
@@ -28,7 +28,7 @@ def test_a_server_that_is_away_at_the_start_is_waited_for(
     wait_until(lambda: operator.answer("/readyz")[0] == 200, what="/readyz")
     plane.admin.create(document("seen", namespace))
     wait_until(
-        lambda: Sight(plane, namespace).conditions("seen").get("Ready") == ("True", "Scheduled"),
+        lambda: NamespaceReader(plane, namespace).conditions("seen").get("Ready") == ("True", "Scheduled"),
         what="the KronJob seen",
     )
 

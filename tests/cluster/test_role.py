@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.cluster.audit import Row
-from tests.cluster.role import Right, compare, granted
+from tests.cluster.role import Permission, compare, granted
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLE = {
@@ -15,16 +15,16 @@ ROLE = {
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
     ],
 }
-LIST, WATCH = Right("kron.io", "kronjobs", "list"), Right("kron.io", "kronjobs", "watch")
-PATCH, CREATE = Right("kron.io", "kronjobs/status", "patch"), Right("", "events", "create")
+LIST, WATCH = Permission("kron.io", "kronjobs", "list"), Permission("kron.io", "kronjobs", "watch")
+PATCH, CREATE = Permission("kron.io", "kronjobs/status", "patch"), Permission("", "events", "create")
 
 
-def asked(right: Right, *, code: int = 200, is_allowed: bool = True, **said: Any) -> Row:
+def asked(permission: Permission, *, code: int = 200, is_allowed: bool = True, **said: Any) -> Row:
     """Return the row of a request."""
-    resource, _, part = right.resource.partition("/")
+    resource, _, part = permission.resource.partition("/")
     row = Row(
-        verb=right.verb, group=right.group, resource=resource, subresource=part, namespace="prod", name="", code=code,
-        is_allowed=is_allowed, at=NOON, user="operator", stage="ResponseComplete", uri="/",
+        verb=permission.verb, group=permission.group, resource=resource, subresource=part, namespace="prod", name="",
+        code=code, is_allowed=is_allowed, at=NOON, user="operator", stage="ResponseComplete", uri="/",
     )  # fmt: skip
     return row._replace(**said)
 
@@ -68,7 +68,7 @@ def test_a_refusal_for_another_reason_than_rights_uses_the_right() -> None:
 
 
 def test_a_right_that_came_from_elsewhere_is_told() -> None:
-    get = Right("", "secrets", "get")
+    get = Permission("", "secrets", "get")
 
     found = compare([ROLE], [*ALL, asked(get)])
 
@@ -77,13 +77,13 @@ def test_a_right_that_came_from_elsewhere_is_told() -> None:
 
 
 def test_the_right_to_a_resource_is_not_one_to_its_status() -> None:
-    found = compare([ROLE], [*ALL, asked(Right("kron.io", "kronjobs", "patch"))])
+    found = compare([ROLE], [*ALL, asked(Permission("kron.io", "kronjobs", "patch"))])
 
-    assert found.unnamed == {Right("kron.io", "kronjobs", "patch")}
+    assert found.unnamed == {Permission("kron.io", "kronjobs", "patch")}
 
 
 def test_rights_of_several_roles_add_up() -> None:
-    lease = Right("coordination.k8s.io", "leases", "update")
+    lease = Permission("coordination.k8s.io", "leases", "update")
     rule = {"apiGroups": [lease.group], "resources": [lease.resource], "verbs": [lease.verb], "resourceNames": ["a"]}
 
     assert compare([ROLE, {"kind": "Role", "rules": [rule]}], [*ALL, asked(lease, name="a")]).is_exact

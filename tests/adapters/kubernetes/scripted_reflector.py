@@ -13,7 +13,7 @@ from kron.adapters.kubernetes.reflector import Key, Reflector
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import Backoff
 from kron.errors import ApiError
-from tests.adapters.kubernetes.scripted_server import Server, Step, asking, live, serving
+from tests.adapters.kubernetes.scripted_server import ScriptedServer, Step, asking, live, serving
 
 
 class Versions:
@@ -47,7 +47,7 @@ class Versions:
 class ScriptedReflector:
     """A server, the view of it, and what was told of restarts and of waiting."""
 
-    server: Server
+    server: ScriptedServer
     api: ApiClient
     view: Versions = field(default_factory=Versions)
     causes: list[str] = field(default_factory=list)

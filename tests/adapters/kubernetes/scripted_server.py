@@ -17,7 +17,7 @@ Answer = TypeVar("Answer")
 NOBODY = StaticCredential(RequestAuth(None, None))
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """A request as the server saw it."""
 
     method: str
@@ -27,13 +27,13 @@ class Asked(NamedTuple):
     body: Any
 
 
-class Server:
+class ScriptedServer:
     """Answers one request after the other by its script; what is asked beyond it waits for ever, or has one answer."""
 
     def __init__(self, *script: Step, then: Step | None = None) -> None:
         self.script = [*script]
         self.then = then
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.left = asyncio.Event()  # a client went away in the middle of an answer
         self.idle = asyncio.Event()  # a request came that the script does not answer
         self.url = ""
@@ -42,7 +42,9 @@ class Server:
         """Take the next step of the script."""
         text = await request.text()
         body = json.loads(text) if text else None
-        self.asked.append(Asked(request.method, request.path, dict(request.query), dict(request.headers), body))
+        self.asked.append(
+            ReceivedRequest(request.method, request.path, dict(request.query), dict(request.headers), body)
+        )
         try:
             if step := self.script.pop(0) if self.script else self.then:
                 return await step(request)
@@ -54,9 +56,9 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(*script: Step, then: Step | None = None, ssl: Any = None) -> AsyncIterator[Server]:
+async def serving(*script: Step, then: Step | None = None, ssl: Any = None) -> AsyncIterator[ScriptedServer]:
     """Run a server as long as the block."""
-    server = Server(*script, then=then)
+    server = ScriptedServer(*script, then=then)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.01)
@@ -72,11 +74,11 @@ async def serving(*script: Step, then: Step | None = None, ssl: Any = None) -> A
 
 @asynccontextmanager
 async def asking(
-    where: Server | ClusterConfig | str, credential: Credential = NOBODY, **options: Any
+    where: ScriptedServer | ClusterConfig | str, credential: Credential = NOBODY, **options: Any
 ) -> AsyncIterator[ApiClient]:
     """Have a session with a server, an address, or whatever an access names, as long as the block."""
     if not isinstance(where, ClusterConfig):
-        where = ClusterConfig(where.url if isinstance(where, Server) else where, credential)
+        where = ClusterConfig(where.url if isinstance(where, ScriptedServer) else where, credential)
     api = ApiClient(where, **options)
     try:
         yield api

@@ -14,7 +14,7 @@ from kron.adapters.kubernetes.resources import JOBS, KRONJOB_STATUS
 from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.kubernetes.scripted_server import (
     NOBODY,
-    Asked,
+    ReceivedRequest,
     Step,
     asking,
     cut,
@@ -28,10 +28,10 @@ from tests.adapters.kubernetes.scripted_server import (
 )
 
 
-def asked(verb: Verb, *, body: Any = None, query: Any = None) -> Asked:
+def asked(verb: Verb, *, body: Any = None, query: Any = None) -> ReceivedRequest:
     """Return what the server sees of a request."""
 
-    async def play() -> Asked:
+    async def play() -> ReceivedRequest:
         async with (
             serving(say(thing("mail"))) as server,
             asking(server, StaticCredential(RequestAuth("Bearer me", None))) as api,

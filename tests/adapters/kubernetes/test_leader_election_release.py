@@ -8,7 +8,7 @@ from tests.adapters.kubernetes.election_candidates import ElectionCandidates, el
 from tests.adapters.kubernetes.scripted_server import Step, live
 
 
-class Gate:
+class RequestGate:
     """Holds up one request, before or after it has its effect, until the test lets it go on."""
 
     def __init__(self, world: ElectionCandidates) -> None:
@@ -28,7 +28,7 @@ class Gate:
         return answer
 
 
-async def released_during(world: ElectionCandidates, gate: Gate, step: Step) -> list[bool]:
+async def released_during(world: ElectionCandidates, gate: RequestGate, step: Step) -> list[bool]:
     """Release while the holder's next turn is under way at a gate; return what it told of leading."""
     a = await world.candidate("a")
     world.leases.instead = [step]
@@ -45,7 +45,7 @@ async def released_during(world: ElectionCandidates, gate: Gate, step: Step) -> 
 def test_a_renewal_that_comes_too_late_does_not_take_the_lease_back() -> None:
     async def play() -> None:
         async with electing() as world:
-            gate = Gate(world)
+            gate = RequestGate(world)
 
             assert await released_during(world, gate, gate.before) == [True, False]
             assert world.leases.spec["holderIdentity"] == ""
@@ -56,7 +56,7 @@ def test_a_renewal_that_comes_too_late_does_not_take_the_lease_back() -> None:
 def test_a_renewal_that_was_done_is_released_and_its_answer_means_nothing() -> None:
     async def play() -> None:
         async with electing() as world:
-            gate = Gate(world)
+            gate = RequestGate(world)
 
             assert await released_during(world, gate, gate.after) == [True, False]
             assert world.leases.spec["holderIdentity"] == ""

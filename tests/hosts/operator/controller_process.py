@@ -13,7 +13,7 @@ from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiRefusedError, ApiUnreachableError
 from kron.hosts.operator.controller import Controller, OperatorConfig
 from kron.hosts.operator.log import OperatorLog
-from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.fake_cluster import FakeCluster, refused
 
 OPTIONS = OperatorConfig(lease_namespace="kron-system")
 
@@ -21,7 +21,7 @@ OPTIONS = OperatorConfig(lease_namespace="kron-system")
 class Wire:
     """What a process sees of the API: lists and watches, too. It may be cut, for all or for some requests."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
         self.clock_skew = 0.0
         self.namespace = None
@@ -110,10 +110,10 @@ class Wire:
             news.set()
 
 
-class Process:
+class ControllerProcess:
     """One process, from its start until it is stopped or killed."""
 
-    def __init__(self, cluster: Cluster, options: OperatorConfig = OPTIONS) -> None:
+    def __init__(self, cluster: FakeCluster, options: OperatorConfig = OPTIONS) -> None:
         self.wire = Wire(cluster)
         self._clock, self._stream = cluster.clock, io.StringIO()
         log = OperatorLog(self._stream, self._clock.now)

@@ -26,7 +26,7 @@ def refused(code: int, reason: str, *, message: str = "", causes: tuple[str, ...
     return ApiRefusedError(code=code, reason=reason, message=message or reason, causes=causes)
 
 
-class Cluster:
+class FakeCluster:
     """Objects by kind, namespace and name, and every write that was tried."""
 
     def __init__(self, clock: VirtualClock) -> None:

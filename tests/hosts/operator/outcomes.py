@@ -7,12 +7,12 @@ from kron.instant import Instant, parse_instant
 from kron.kronjob.kronjob import API_VERSION, KIND, KronJob
 from kron.kronjob.parser import parse_kronjob
 from kron.kronjob.period_status import PeriodStatus, parse_periods
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 
 _SOON = timedelta(minutes=1)  # in which an outcome is written after its chosen second
 
 
-def periods_without_outcome(cluster: Cluster, name: str) -> list[str]:
+def periods_without_outcome(cluster: FakeCluster, name: str) -> list[str]:
     """Return the periods since the creation of a KronJob whose second is over and that no status has ever listed."""
     entries = _entries(cluster, name)
     return [
@@ -22,7 +22,7 @@ def periods_without_outcome(cluster: Cluster, name: str) -> list[str]:
     ]
 
 
-def periods_with_two_outcomes(cluster: Cluster, name: str) -> list[str]:
+def periods_with_two_outcomes(cluster: FakeCluster, name: str) -> list[str]:
     """Return the periods of which statuses have told one outcome, and later another one."""
     told: dict[Instant, set[tuple[str, str]]] = {}
     for entry in _entries(cluster, name):
@@ -31,7 +31,7 @@ def periods_with_two_outcomes(cluster: Cluster, name: str) -> list[str]:
     return [f"{nominal:%H:%M}: {sorted(outcomes)}" for nominal, outcomes in told.items() if len(outcomes) > 1]
 
 
-def _entries(cluster: Cluster, name: str) -> set[PeriodStatus]:
+def _entries(cluster: FakeCluster, name: str) -> set[PeriodStatus]:
     statuses = [
         document.get("status", {})
         for _, plural, _, document in cluster.history
@@ -40,7 +40,7 @@ def _entries(cluster: Cluster, name: str) -> set[PeriodStatus]:
     return {entry for status in statuses for entry in parse_periods(status)}
 
 
-def _periods(cluster: Cluster, name: str) -> list[Instant]:
+def _periods(cluster: FakeCluster, name: str) -> list[Instant]:
     document = cluster.objects["kronjobs", "ns", name]
     kronjob = parse_kronjob({"apiVersion": API_VERSION, "kind": KIND, **document})
     assert isinstance(kronjob, KronJob), kronjob

@@ -12,14 +12,14 @@ from kron.hosts.operator.leader_session import LeaderSession, Realm
 from kron.hosts.operator.log import OperatorLog
 from kron.hosts.operator.world import World
 from kron.instant import Instant
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
-class Numbers:
-    """Counts nothing but what a test asks for."""
+class RecordedMetrics:
+    """The metrics that tests ask for."""
 
     def __init__(self) -> None:
         self.lateness: list[float] = []
@@ -43,9 +43,9 @@ class Numbers:
 class Replica:
     """One process. It leads as long as `leads` says so."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: FakeCluster) -> None:
         self.cluster, self.clock = cluster, cluster.clock
-        self.numbers = Numbers()
+        self.numbers = RecordedMetrics()
         self.leads = True
         self.world = World(self.clock.now)
         self._stream = io.StringIO()
@@ -107,5 +107,5 @@ def live(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(story)
 
 
-def at_noon() -> Cluster:
-    return Cluster(VirtualClock(NOON))
+def at_noon() -> FakeCluster:
+    return FakeCluster(VirtualClock(NOON))

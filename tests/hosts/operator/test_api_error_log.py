@@ -17,8 +17,8 @@ FORBIDDEN = 'User "system:serviceaccount:kron-system:kron-operator" cannot do th
 LONG = f"{FORBIDDEN} {'at the cluster scope, ' * 20}in the namespace team-b"
 
 
-class Server:
-    """Refuses."""
+class RefusingClient:
+    """A client whose requests are all refused."""
 
     def __init__(self, error: ApiError) -> None:
         self._error = error
@@ -27,8 +27,8 @@ class Server:
         raise self._error
 
 
-class Told:
-    """What stands in the log after writes that were refused, at seconds of a clock."""
+class LoggedErrors:
+    """The lines of the log about writes that were refused, at seconds of a clock."""
 
     def __init__(self) -> None:
         self._stream, self.second = io.StringIO(), 0.0
@@ -36,7 +36,7 @@ class Told:
 
     def ask(self, error: ApiError, resource: Resource = KRONJOB_STATUS) -> None:
         with pytest.raises(type(error)):
-            asyncio.run(LoggingClient(Server(error), self.problems).request("patch", resource, "ns", "a"))
+            asyncio.run(LoggingClient(RefusingClient(error), self.problems).request("patch", resource, "ns", "a"))
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ class Told:
 @pytest.mark.parametrize("error", [refused(403, "Forbidden"), refused(500, "InternalError"), refused(429, "Later")])
 @pytest.mark.parametrize("resource", [KRONJOB_STATUS, EVENTS, JOBS])
 def test_a_write_that_is_refused_for_now_is_told(error: ApiRefusedError, resource: Resource) -> None:
-    told = Told()
+    told = LoggedErrors()
 
     told.ask(error, resource)
 
@@ -56,7 +56,7 @@ def test_a_write_that_is_refused_for_now_is_told(error: ApiRefusedError, resourc
 
 
 def test_a_server_that_does_not_answer_is_told() -> None:
-    told = Told()
+    told = LoggedErrors()
 
     told.ask(ApiUnreachableError(server="https://test", reason="reset"))
 
@@ -65,7 +65,7 @@ def test_a_server_that_does_not_answer_is_told() -> None:
 
 @pytest.mark.parametrize("error", [refused(409, "Conflict"), refused(404, "NotFound"), refused(422, "Invalid")])
 def test_an_answer_that_has_its_own_consequence_is_not_told(error: ApiRefusedError) -> None:
-    told = Told()
+    told = LoggedErrors()
 
     told.ask(error)
 
@@ -73,7 +73,7 @@ def test_an_answer_that_has_its_own_consequence_is_not_told(error: ApiRefusedErr
 
 
 def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
-    told = Told()
+    told = LoggedErrors()
 
     for second in (0, 1, 59, 60, 61):
         told.second = second
@@ -86,7 +86,7 @@ def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
 
 
 def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
-    told = Told()
+    told = LoggedErrors()
 
     told.problems.log_watch_error("kronjobs", refused(404, "NotFound", message="404 page not found"))
 
@@ -95,7 +95,7 @@ def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
 
 
 def test_a_problem_is_told_to_its_last_word() -> None:
-    told = Told()
+    told = LoggedErrors()
 
     told.problems.log_watch_error("kronjobs", refused(403, "Forbidden", message=LONG))
 

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
 MANY = 400
 
 
-def listed_at(cluster: Cluster) -> dict[str, datetime]:
+def listed_at(cluster: FakeCluster) -> dict[str, datetime]:
     """Return when the period of each KronJob was first listed in its status, by name; it is filled as that happens."""
     found: dict[str, datetime] = {}
     known = [len(cluster.history)]

@@ -1,6 +1,6 @@
 """A whole operator: whether it is ready, who leads, and what it asks while nothing happens."""
 
-from tests.hosts.operator.controller_process import Process
+from tests.hosts.operator.controller_process import ControllerProcess
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, at_noon, live
 
 AT_ONE_PAST = "1 12 * * *"
@@ -10,7 +10,7 @@ def test_it_is_ready_when_it_has_seen_everything_and_not_before() -> None:
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob()
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         process.wire.cut("jobs")
         await cluster.clock.advance(SECOND)
         assert not process.controller.is_ready()
@@ -27,7 +27,7 @@ def test_it_is_ready_when_it_has_seen_everything_and_not_before() -> None:
 def test_without_any_watch_for_a_minute_it_is_not_ready_until_there_is_one() -> None:
     async def story() -> None:
         cluster = at_noon()
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
 
         process.wire.cut()
@@ -48,7 +48,7 @@ def test_without_any_watch_for_a_minute_it_is_not_ready_until_there_is_one() -> 
 def test_with_one_of_its_watches_it_is_ready() -> None:
     async def story() -> None:
         cluster = at_noon()
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
 
         process.wire.cut("jobs")
@@ -67,7 +67,7 @@ def test_while_nothing_is_due_it_asks_for_nothing_but_its_lease() -> None:
         cluster.kronjob("held", policy={"suspend": True})
         cluster.kronjob("wrong", timeZone="Mars/Olympus")
         cluster.kronjob("never", AT_ONE_PAST, constraints={"avoid": ["between=12:01-12:01"]})
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         await cluster.clock.advance(MINUTE + 10 * SECOND)
         cluster.finish_all()
         await cluster.clock.advance(10 * SECOND)
@@ -86,9 +86,9 @@ def test_a_standby_leads_within_one_retry_period_after_a_leader_was_stopped() ->
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob(schedule=AT_ONE_PAST)
-        first = Process(cluster)
+        first = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
-        second = Process(cluster)
+        second = ControllerProcess(cluster)
         await cluster.clock.advance_to(NOON + 58 * SECOND)
         assert (first.number("kron_operator_leader"), second.number("kron_operator_leader")) == (1, 0)
 
@@ -107,9 +107,9 @@ def test_a_standby_follows_a_leader_that_was_killed_when_its_lease_is_old_and_mi
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob(schedule=AT_ONE_PAST)
-        first = Process(cluster)
+        first = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
-        second = Process(cluster)
+        second = ControllerProcess(cluster)
         await cluster.clock.advance_to(NOON + 57 * SECOND)
 
         first.kill()
@@ -128,7 +128,7 @@ def test_a_leader_that_cannot_renew_stands_by_and_leads_again_when_it_can() -> N
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob(schedule=AT_ONE_PAST)
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         await cluster.clock.advance(59 * SECOND)
 
         process.wire.cut()
@@ -150,7 +150,7 @@ def test_what_happened_before_a_watch_expired_is_seen_in_a_new_list() -> None:
         cluster = at_noon()
         for name in ("a", "b", "c"):
             cluster.kronjob(name, "1-3 12 * * *")
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         await cluster.clock.advance(MINUTE + SECOND)
 
         process.wire.cut("kronjobs", "jobs")
@@ -174,9 +174,9 @@ def test_who_leads_and_sees_nothing_waits_until_it_does() -> None:
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob(schedule=AT_ONE_PAST, policy={"deadline": "5m"}, successfulJobsHistoryLimit=0)
-        first = Process(cluster)
+        first = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
-        second = Process(cluster)
+        second = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
         second.wire.cut("watch kronjobs", "watch jobs")
         await cluster.clock.advance(MINUTE)

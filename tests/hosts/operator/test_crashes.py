@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from kron.adapters.kubernetes.client import Verb
 from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError, ApiUnreachableError
-from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.outcomes import periods_with_two_outcomes, periods_without_outcome
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
 UNREACHABLE = ApiUnreachableError(server="https://test", reason="reset")
 
 
-def check(cluster: Cluster, *names: str) -> None:
+def check(cluster: FakeCluster, *names: str) -> None:
     """One Job for each period at most, one outcome for each, and what is executed has its Job."""
     periods = Counter((job["metadata"]["annotations"]["kron.io/identity"], at) for at, job in _periods(cluster))
     assert all(number == 1 for number in periods.values()), periods
@@ -26,7 +26,7 @@ def check(cluster: Cluster, *names: str) -> None:
         assert all(number == 1 for number in listed.values()), listed
 
 
-def _periods(cluster: Cluster) -> list[tuple[str, dict[str, dict[str, dict[str, str]]]]]:
+def _periods(cluster: FakeCluster) -> list[tuple[str, dict[str, dict[str, dict[str, str]]]]]:
     return [(job["metadata"]["annotations"]["kron.io/period-id"], job) for _, job in cluster.made]
 
 
@@ -167,7 +167,7 @@ def test_a_job_that_ran_before_the_status_was_written_is_found_after_a_restart()
     live(story())
 
 
-def _creates_a_job_and_no_status(cluster: Cluster) -> None:
+def _creates_a_job_and_no_status(cluster: FakeCluster) -> None:
     """Let the server lose everything after the next creation of a Job: the leader has crashed there."""
     is_made = [False]
 
@@ -281,7 +281,7 @@ def test_two_leaders_create_one_job_and_write_one_entry_for_a_period() -> None:
     live(story())
 
 
-def _crash_at(number: int, *, done: bool) -> tuple[Cluster, Callable[[Verb, Resource], ApiError | None]]:
+def _crash_at(number: int, *, done: bool) -> tuple[FakeCluster, Callable[[Verb, Resource], ApiError | None]]:
     cluster = at_noon()
     count = [0]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kron.instant import format_instant
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import UNREACHABLE
 
@@ -60,7 +60,7 @@ def test_a_clean_up_that_is_refused_is_tried_again_later_each_time_however_many_
     live(story())
 
 
-def leave(cluster: Cluster, *, is_counted: bool) -> None:
+def leave(cluster: FakeCluster, *, is_counted: bool) -> None:
     """Ask for the deletion of the KronJob, which a finalizer keeps."""
     key = ("kronjobs", "ns", "a")
     metadata = {**cluster.objects[key]["metadata"], "deletionTimestamp": format_instant(cluster.clock.now())}

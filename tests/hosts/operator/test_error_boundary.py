@@ -9,7 +9,7 @@ from kron.errors import ApiError
 from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import OperatorLog
 from kron.hosts.operator.world import World, kronjob_view
-from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, SECOND, Replica, at_noon, live
 
 
@@ -45,14 +45,14 @@ def broken(world: World, method: str, calls: int) -> None:
     seen.job_spec = dataclasses.replace(seen.job_spec, timing=timing, text=seen.job_spec.definition)
 
 
-def two() -> Cluster:
+def two() -> FakeCluster:
     cluster = at_noon()
     for name in ("a", "b"):
         cluster.kronjob(name, "* * * * *", policy={"concurrency": "allow"})
     return cluster
 
 
-def periods(cluster: Cluster, name: str) -> list[str]:
+def periods(cluster: FakeCluster, name: str) -> list[str]:
     owners = [(job["metadata"]["ownerReferences"][0]["name"], at) for at, job in cluster.made]
     return [f"{at:%H:%M:%S}" for owner, at in owners if owner == name]
 

@@ -6,7 +6,7 @@ import pytest
 
 from kron.instant import parse_instant
 from kron.kronjob.child_job import canonical_name
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, Replica, at_noon, live
 
 ONE = "2026-03-02T13:00:00Z"
@@ -45,7 +45,7 @@ def test_a_job_of_its_name_in_its_namespace_is_its_execution(*, is_first: bool) 
     assert made_beside("ns", OWN, is_first=is_first) == 0
 
 
-def owned(cluster: Cluster) -> dict[str, Any]:
+def owned(cluster: FakeCluster) -> dict[str, Any]:
     """Return metadata that say that a Job is of the KronJob, and of an earlier period."""
     uid = cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
     past = {**NOTES, "kron.io/period-id": "2026-03-02T12:00:00Z"}

@@ -7,27 +7,27 @@ from datetime import timedelta
 import pytest
 
 from kron.hosts.operator.controller import OperatorConfig
-from tests.hosts.operator.controller_process import OPTIONS, Process
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.controller_process import OPTIONS, ControllerProcess
+from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import MINUTE, SECOND, at_noon, live
 
 ALONE = replace(OPTIONS, leader_elect=False)
 BOTH = pytest.mark.parametrize("options", [ALONE, OPTIONS], ids=["without a lease", "with a lease"])
 
 
-def minutely(**policy: str) -> Cluster:
+def minutely(**policy: str) -> FakeCluster:
     cluster = at_noon()
     cluster.kronjob(schedule="* * * * *", policy={"deadline": "10m", **policy})
     return cluster
 
 
-async def stand_still(cluster: Cluster, duration: timedelta) -> None:
+async def stand_still(cluster: FakeCluster, duration: timedelta) -> None:
     """Let no process do anything, and then have what it needs to take its lease again."""
     cluster.clock.freeze(duration)
     await cluster.clock.advance(15 * SECOND)
 
 
-def outcomes(cluster: Cluster) -> list[tuple[str, str, str, int]]:
+def outcomes(cluster: FakeCluster) -> list[tuple[str, str, str, int]]:
     """Return the first period of each entry, its outcome and reason, and how many periods it speaks of."""
     found = cluster.status()["handledPeriods"]
     counts = [each.get("count", 1) for each in found]
@@ -38,7 +38,7 @@ def outcomes(cluster: Cluster) -> list[tuple[str, str, str, int]]:
 def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded(options: OperatorConfig) -> None:
     async def story() -> None:
         cluster = minutely()
-        process = Process(cluster, options)
+        process = ControllerProcess(cluster, options)
         await cluster.clock.advance(10 * SECOND)
 
         await stand_still(cluster, 5 * MINUTE)
@@ -54,7 +54,7 @@ def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded(opt
 def test_after_a_stall_each_period_is_judged() -> None:
     async def story() -> None:
         cluster = minutely(deadline="0s", concurrency="allow")
-        process = Process(cluster, replace(ALONE, slack=5 * MINUTE))
+        process = ControllerProcess(cluster, replace(ALONE, slack=5 * MINUTE))
         await cluster.clock.advance(10 * SECOND)
 
         await stand_still(cluster, 4 * MINUTE)
@@ -71,7 +71,7 @@ def test_a_job_that_ended_in_a_freeze_does_not_skip_the_newest_period_though_the
 ) -> None:
     async def story() -> None:
         cluster = minutely()
-        process = Process(cluster, options)
+        process = ControllerProcess(cluster, options)
         await cluster.clock.advance(MINUTE + 10 * SECOND)
         process.wire.is_lagging = True
         cluster.finish_all()
@@ -88,7 +88,7 @@ def test_a_job_that_ended_in_a_freeze_does_not_skip_the_newest_period_though_the
 def test_a_kronjob_that_was_suspended_in_a_freeze_runs_nothing_after_it(options: OperatorConfig) -> None:
     async def story() -> None:
         cluster = minutely()
-        process = Process(cluster, options)
+        process = ControllerProcess(cluster, options)
         await cluster.clock.advance(10 * SECOND)
         process.wire.is_lagging = True
         cluster.kronjob(schedule="* * * * *", policy={"deadline": "10m", "suspend": True})
@@ -105,7 +105,7 @@ def test_a_kronjob_that_was_suspended_in_a_freeze_runs_nothing_after_it(options:
 def test_a_server_that_does_not_answer_after_a_freeze_holds_the_operator_up_for_five_seconds() -> None:
     async def story() -> None:
         cluster = minutely(concurrency="allow")
-        process = Process(cluster, ALONE)
+        process = ControllerProcess(cluster, ALONE)
         await cluster.clock.advance(10 * SECOND)
         process.wire.silence("list")
 
@@ -120,7 +120,7 @@ def test_a_server_that_does_not_answer_after_a_freeze_holds_the_operator_up_for_
 def test_a_server_that_refuses_at_first_is_asked_again() -> None:
     async def story() -> None:
         cluster = minutely()
-        process = Process(cluster, ALONE)
+        process = ControllerProcess(cluster, ALONE)
         await cluster.clock.advance(MINUTE + 10 * SECOND)
         process.wire.is_lagging = True
         cluster.finish_all()
@@ -136,7 +136,7 @@ def test_a_server_that_refuses_at_first_is_asked_again() -> None:
     live(story())
 
 
-async def _mend(cluster: Cluster, process: Process) -> None:
+async def _mend(cluster: FakeCluster, process: ControllerProcess) -> None:
     await cluster.clock.sleep(SECOND)  # it begins when the others go on
     process.wire.mend()
 
@@ -144,9 +144,9 @@ async def _mend(cluster: Cluster, process: Process) -> None:
 def test_an_operator_that_waits_for_its_lease_was_frozen_as_well() -> None:
     async def story() -> None:
         cluster = minutely()
-        leader = Process(cluster)
+        leader = ControllerProcess(cluster)
         await cluster.clock.advance(SECOND)
-        other = Process(cluster)
+        other = ControllerProcess(cluster)
         await cluster.clock.advance(9 * SECOND)
 
         leader.kill()

@@ -11,14 +11,14 @@ from kron.decision.timing import Timing
 from kron.errors import ApiError
 from kron.rules.policy import Policy
 from kron.rules.verdict import Execute, judge
-from tests.hosts.operator.fake_cluster import Cluster, Fault, refused
+from tests.hosts.operator.fake_cluster import FakeCluster, Fault, refused
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
 ONE = NOON + HOUR  # the chosen second of the first period
 DEADLINE, SLACK, MILLISECOND = 10 * SECOND, 30 * SECOND, SECOND / 1000
 
 
-def creations_fail_for(cluster: Cluster, span: timedelta) -> Fault:
+def creations_fail_for(cluster: FakeCluster, span: timedelta) -> Fault:
     """Refuse Jobs until the clock shows the instant that lies so far after now."""
     until = cluster.clock.now() + span
 

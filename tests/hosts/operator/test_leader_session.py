@@ -9,7 +9,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.instant import format_instant
 from tests.cli.kron_runner import kron
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 
 
@@ -267,5 +267,5 @@ def test_a_kronjob_created_before_its_period_was_chosen_owns_it_though_its_nomin
     live(story())
 
 
-def _jobs(cluster: Cluster) -> list[tuple[str, dict[str, dict[str, dict[str, str]]]]]:
+def _jobs(cluster: FakeCluster) -> list[tuple[str, dict[str, dict[str, dict[str, str]]]]]:
     return [(name, each) for (kind, _, name), each in cluster.objects.items() if kind == "jobs"]

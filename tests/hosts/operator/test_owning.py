@@ -2,7 +2,7 @@
 
 from kron.decision.decide import decide
 from kron.errors import ApiRefusedError
-from tests.hosts.operator.controller_process import Process
+from tests.hosts.operator.controller_process import ControllerProcess
 from tests.hosts.operator.replica import HOUR, MINUTE, NOON, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import jobs_fail
 from tests.hosts.operator.test_races import the_job
@@ -113,7 +113,7 @@ def test_what_replaces_a_job_is_created_when_that_is_gone_however_late_that_is()
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob(schedule="1,2 12 * * *", policy={"concurrency": "replace"})
-        process = Process(cluster)
+        process = ControllerProcess(cluster)
         await cluster.clock.advance(MINUTE)
         (first,) = cluster.names()
         cluster.lingers = True

@@ -5,11 +5,11 @@ from typing import Any
 
 from kron.adapters.kubernetes.resources import JOBS, Resource
 from kron.hosts.operator.world import World
-from tests.hosts.operator.fake_cluster import Cluster
+from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 
 
-def vanish_after(cluster: Cluster, verb: str, label: str) -> None:
+def vanish_after(cluster: FakeCluster, verb: str, label: str) -> None:
     """Let what is written be deleted, and its deletion be seen, before the answer to the writing comes."""
 
     def vanish(done: str, resource: Resource) -> None:
@@ -163,7 +163,7 @@ async def the_job() -> dict[str, Any]:
     return cluster.made[0][1]
 
 
-def made_again(cluster: Cluster, world: World, name: str) -> None:
+def made_again(cluster: FakeCluster, world: World, name: str) -> None:
     """Delete a Job and create another one of its name, which nobody owns; a world sees the second only."""
     cluster.hide(world)
     cluster.delete("jobs", name)

@@ -5,12 +5,12 @@ import pytest
 from kron.adapters.kubernetes.client import Verb
 from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError
-from tests.hosts.operator.fake_cluster import Cluster, refused
+from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import HOUR, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import UNREACHABLE, jobs_fail
 
 
-def told(cluster: Cluster, reason: str) -> list[tuple[str, int]]:
+def told(cluster: FakeCluster, reason: str) -> list[tuple[str, int]]:
     """Return message and count of each event of a reason."""
     events = [each for (kind, _, _), each in cluster.objects.items() if kind == "events"]
     return [(each["message"], each["count"]) for each in events if each["reason"] == reason]

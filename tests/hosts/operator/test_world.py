@@ -9,7 +9,7 @@ from tests.hosts.operator.fake_cluster import FENCE
 from tests.hosts.operator.replica import NOON
 
 
-class Onlooker:
+class RecordedChanges:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
@@ -24,8 +24,8 @@ def tell(resource: str, error: ApiError) -> None:
     raise AssertionError(resource, error)
 
 
-def a_world() -> tuple[World, Onlooker]:
-    world, onlooker = World(lambda: NOON), Onlooker()
+def a_world() -> tuple[World, RecordedChanges]:
+    world, onlooker = World(lambda: NOON), RecordedChanges()
     world.onlooker = onlooker
     return world, onlooker
 

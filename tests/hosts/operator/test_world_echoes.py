@@ -7,8 +7,8 @@ from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from tests.hosts.operator.replica import NOON
 
 
-class Onlooker:
-    """Counts."""
+class RecordedVersions:
+    """Records the resource version of each change."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -20,8 +20,8 @@ class Onlooker:
         self.told.append("gone" if after is None else after.resource_version)
 
 
-def _world() -> tuple[World, Onlooker]:
-    world, onlooker = World(lambda: NOON), Onlooker()
+def _world() -> tuple[World, RecordedVersions]:
+    world, onlooker = World(lambda: NOON), RecordedVersions()
     world.onlooker = onlooker
     return world, onlooker
 
