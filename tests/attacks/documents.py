@@ -19,7 +19,7 @@ from tests.hosts.operator.replica import MINUTE, NOON, Replica, at_noon
 DAY = timedelta(days=1)
 
 
-class Draft(NamedTuple):
+class DocumentParameters(NamedTuple):
     """What a search may change of a document."""
 
     schedule: str = "* * * * *"
@@ -63,16 +63,16 @@ def _ranges(first: date, number: int, step: int) -> list[str]:
     return [f"dates={day}..{day + timedelta(days=max(step - 2, 0))}" for day in days]
 
 
-HEAVY = Draft(only=1000, avoid=1000)
-RARELY_ALLOWED = Draft(minutes=1)
+HEAVY = DocumentParameters(only=1000, avoid=1000)
+RARELY_ALLOWED = DocumentParameters(minutes=1)
 
 
-def operator_turn(draft: Draft, *, days: int = 30) -> float:
+def operator_turn(draft: DocumentParameters, *, days: int = 30) -> float:
     """Return the longest turn from the creation of a KronJob to a resumption after days, an edit and its removal."""
     return longest_turn(lambda: _operate(draft, days))
 
 
-async def _operate(draft: Draft, days: int) -> None:
+async def _operate(draft: DocumentParameters, days: int) -> None:
     cluster, spec = at_noon(), draft.spec()
     cluster.kronjob("a", **spec)
     replica = await Replica(cluster).lead()
@@ -105,12 +105,12 @@ class Forgetful:
     async def close(self) -> None: ...
 
 
-def krond_turn(draft: Draft, *, days: int = 30) -> float:
+def krond_turn(draft: DocumentParameters, *, days: int = 30) -> float:
     """Return the longest turn of krond's engine: a declaration, a crash and the days after it, a resumption."""
     return longest_turn(lambda: _schedule(draft, days))
 
 
-async def _schedule(draft: Draft, days: int) -> None:
+async def _schedule(draft: DocumentParameters, days: int) -> None:
     spec = draft.spec()
     policy = Policy(deadline=parse_duration(spec.pop("policy")["deadline"]))
     work = JobSpec("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")

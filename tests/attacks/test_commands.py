@@ -21,7 +21,7 @@ from kron.hosts.krond.control_client import ControlClient
 from tests import forked
 from tests.adapters.process.recorded_runner import needs_root
 from tests.attacks.squatter import squatting, squatting_as, with_full_backlog
-from tests.cli.kron_runner import Answer
+from tests.cli.kron_runner import CommandResult
 from tests.hosts.krond.command_runner import krond as invoke_krond
 from tests.hosts.krond.krond_process import KROND, NEVER, Krond
 
@@ -70,7 +70,7 @@ def run(state: Path, *words: str, before: tuple[str, ...] = ()) -> "subprocess.C
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def invoke(state: Path, *words: str) -> Answer:
+def invoke(state: Path, *words: str) -> CommandResult:
     """Run a command in this process: many are asked, and each process takes a third of a second to load."""
     return invoke_krond(*words, "--state", str(state))
 

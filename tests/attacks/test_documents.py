@@ -17,7 +17,7 @@ from kron.kronjob.parser import parse_kronjob
 from kron.kronjob.snapshot import parse_snapshot
 from tests.adapters.kubernetes.scripted_server import Step, asking, serving, stream
 from tests.attacks.api_server import kronjob
-from tests.attacks.documents import HEAVY, RARELY_ALLOWED, Draft, krond_turn, operator_turn
+from tests.attacks.documents import HEAVY, RARELY_ALLOWED, DocumentParameters, krond_turn, operator_turn
 from tests.attacks.turns import longest_turn
 from tests.calls import counted
 from tests.hosts.operator.replica import MINUTE, Replica, at_noon
@@ -27,7 +27,9 @@ GENEROUS = 5 * BOUND  # for machines that are slow or busy
 
 
 @pytest.mark.parametrize("draft", [HEAVY, RARELY_ALLOWED])
-def test_a_document_with_thousands_of_ranges_does_not_keep_another_tenants_job_from_starting(draft: Draft) -> None:
+def test_a_document_with_thousands_of_ranges_does_not_keep_another_tenants_job_from_starting(
+    draft: DocumentParameters,
+) -> None:
     cluster = at_noon()
 
     async def story() -> None:
@@ -150,7 +152,7 @@ _CHOICES: dict[str, list[Any]] = {
 }
 
 
-def neighbour(draft: Draft, chance: random.Random) -> Draft:
+def neighbour(draft: DocumentParameters, chance: random.Random) -> DocumentParameters:
     """Return an accepted document that differs in one or two choices."""
     while True:
         changes = {key: chance.choice(_CHOICES[key]) for key in chance.sample(sorted(_CHOICES), chance.randint(1, 2))}
@@ -159,7 +161,9 @@ def neighbour(draft: Draft, chance: random.Random) -> Draft:
             return made
 
 
-def climb(measure: Callable[[Draft], float], start: Draft, *, tries: int, seed: int) -> tuple[float, Draft]:
+def climb(
+    measure: Callable[[DocumentParameters], float], start: DocumentParameters, *, tries: int, seed: int
+) -> tuple[float, DocumentParameters]:
     """Return the worst document that a random climb finds, and how long it holds the loop."""
     chance, worst = random.Random(seed), (measure(start), start)
     for _ in range(tries):
@@ -170,7 +174,9 @@ def climb(measure: Callable[[Draft], float], start: Draft, *, tries: int, seed: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", [operator_turn, krond_turn])
-def test_no_document_that_a_search_finds_holds_the_loop_after_thirty_days(measure: Callable[[Draft], float]) -> None:
+def test_no_document_that_a_search_finds_holds_the_loop_after_thirty_days(
+    measure: Callable[[DocumentParameters], float],
+) -> None:
     seconds, draft = climb(measure, RARELY_ALLOWED, tries=2, seed=1)
 
     assert seconds < GENEROUS, draft

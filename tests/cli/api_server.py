@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 
 KRONJOBS = "/apis/kron.io/v1alpha1"
 JOBS = "/apis/batch/v1"
@@ -79,7 +79,7 @@ class ApiServer:
         }
         self._kubeconfig.write_text(json.dumps(given), "utf-8")
 
-    def kron(self, *arguments: str) -> Answer:
+    def kron(self, *arguments: str) -> CommandResult:
         """Run `kron k8s` against it."""
         return kron("k8s", *arguments, "--kubeconfig", str(self._kubeconfig))
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")
 NEXT = ("--from", "2026-03-01T00:00:00Z", "--count", "1")
@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def ask(command: str, file: str, *options: str) -> Answer:
+def ask(command: str, file: str, *options: str) -> CommandResult:
     return kron(*(file if word == "FILE" else word for word in COMMANDS[command]), *options)
 
 
@@ -38,6 +38,6 @@ def fleet(tmp_path: Path, name: str, **files: str) -> Path:
     return folder
 
 
-def seconds(answer: Answer) -> list[str]:
+def seconds(answer: CommandResult) -> list[str]:
     assert answer.code == 0, answer.err
     return [row["chosen_time"] for row in answer.json]

@@ -1,4 +1,4 @@
-"""kron(*arguments) -> Answer: the command as a script calls it, with what it prints and how it exits."""
+"""kron(*arguments) -> CommandResult: the command as a script calls it, with what it prints and how it exits."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from tests import forked
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command left behind."""
+class CommandResult:
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -28,16 +28,16 @@ class Answer:
         return json.loads(self.out)
 
 
-def kron(*arguments: str, stdin: str | None = None) -> Answer:
+def kron(*arguments: str, stdin: str | None = None) -> CommandResult:
     """Run the command in this process; an exception that is no exit is a failure of the test."""
     result = CliRunner().invoke(group, arguments, input=stdin, prog_name="kron", catch_exceptions=False)
-    return Answer(result.exit_code, result.stdout, result.stderr)
+    return CommandResult(result.exit_code, result.stdout, result.stderr)
 
 
-def kron_process(*arguments: str, stdin: str = "") -> Answer:
+def kron_process(*arguments: str, stdin: str = "") -> CommandResult:
     """Run the installed command as a process of its own."""
     done = forked.run("kron", *arguments, stdin=stdin)
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
 def kron_on_a_terminal(*arguments: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 import kron as package
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 from tests.hosts.krond.command_runner import krond
 
 
@@ -43,7 +43,7 @@ def test_json_has_the_canonical_text() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize("command", [kron, krond])
-def test_completion_is_a_script_that_names_the_command(shell: str, command: Callable[..., Answer]) -> None:
+def test_completion_is_a_script_that_names_the_command(shell: str, command: Callable[..., CommandResult]) -> None:
     answer = command("completion", shell)
 
     assert answer.code == 0

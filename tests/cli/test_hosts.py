@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.fleet_files import COMMANDS, DAY, MACHINE, NEXT, SALTED, ask, seconds
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-def salts(answer: Answer) -> list[str]:
+def salts(answer: CommandResult) -> list[str]:
     assert answer.code == 0, answer.err
     return [row["salt"] for row in answer.json]
 

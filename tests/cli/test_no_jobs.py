@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 from tests.hosts.krond.command_runner import krond
 
 DAY = ("--from", "2026-03-01T00:00:00Z", "--to", "1d")
@@ -21,7 +21,7 @@ def empty(tmp_path: Path) -> str:
     return str(tmp_path / "hosts")
 
 
-def ask(command: str, path: str, *options: str) -> Answer:
+def ask(command: str, path: str, *options: str) -> CommandResult:
     words = {
         "check": ("check", "--config", path),
         "lint": ("lint", path),

@@ -18,7 +18,7 @@ from kron.decision.timing import Timing
 from kron.hosts.krond.events import JobEvents
 from kron.instant import Instant, format_instant
 from kron.trace.job_recorder import JobRecorder
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 OUTAGE = 5_000 * MINUTE
@@ -57,11 +57,11 @@ def end_of_log() -> Instant:
     return NOON - MINUTE + 2 * HOUR + OUTAGE + HOUR
 
 
-def replayed(log: str, *words: str) -> Answer:
+def replayed(log: str, *words: str) -> CommandResult:
     return kron("explain", "--replay", "-", *words, stdin=log)
 
 
-def decided(answer: Answer) -> list[Decided]:
+def decided(answer: CommandResult) -> list[Decided]:
     rows = [json.loads(line) for line in answer.out.splitlines()]
     return [(row["identity"], row["period_id"], row["chosen_time"]) for row in rows]
 

@@ -14,7 +14,7 @@ from kron.kronjob.child_job import build_job
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.periods import effective_time
-from tests.cli.kron_runner import Answer, kron
+from tests.cli.kron_runner import CommandResult, kron
 from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.plane import ControlPlane
@@ -24,7 +24,7 @@ from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 
-Ask = Callable[..., Answer]
+Ask = Callable[..., CommandResult]
 LOOKING = [
     {"apiGroups": ["kron.io"], "resources": ["kronjobs"], "verbs": ["get", "list"]},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list"]},
@@ -56,7 +56,7 @@ def ask(plane: ControlPlane, namespace: str) -> Ask:
     plane.admin.create(document(namespace=namespace, window={"duration": "3h"}))
     config = account(plane, namespace, "looker", LOOKING)
 
-    def asked(*arguments: str) -> Answer:
+    def asked(*arguments: str) -> CommandResult:
         return kron("k8s", *arguments, "--kubeconfig", str(config))
 
     wait_until(lambda: asked("next", "db-backup").code == 0, what="rights")

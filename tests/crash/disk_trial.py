@@ -28,7 +28,7 @@ from tests.crash.libc_disk import LibcDisk
 from tests.crash.life import registrations
 from tests.crash.lives import BEGINNING
 from tests.crash.sqlite_disk import SqliteDisk
-from tests.crash.trace import Line, Trace
+from tests.crash.trace import Trace, TraceLine
 
 _SECOND = timedelta(seconds=1)
 _WORK = 95 * _SECOND  # of schedules, each chore among them
@@ -46,7 +46,7 @@ class Trial:
         self.clock = VirtualClock(BEGINNING)
         self.ledger = folder / "ledger"
         self.lives: list[Life] = []
-        self._lines: list[Line] = []
+        self._lines: list[TraceLine] = []
         self._trace = Trace(lambda line: self._lines.append(json.loads(line)), self.clock.now)
         self._before = LedgerContents()
         self.scheduler = self._new_scheduler()

@@ -14,7 +14,7 @@ from kron.rules.contract import Contract, InterruptedRun, OrphanMeaning
 from kron.rules.task_record import TaskRecord
 from tests.crash.ledger_contents import LedgerContents
 from tests.crash.life import CHORES, Chore
-from tests.crash.trace import Line
+from tests.crash.trace import TraceLine
 
 _CHORES = {chore.name: chore for chore in CHORES}
 _MINUTE = timedelta(minutes=1)
@@ -24,7 +24,7 @@ class Life(NamedTuple):
     """What is known of a life: the file before and after it, its trace, and whether starts had to be on time."""
 
     before: LedgerContents
-    lines: Sequence[Line]
+    lines: Sequence[TraceLine]
     after: LedgerContents
     is_prompt: bool
 
@@ -131,36 +131,36 @@ class _Verdict:
         if self._life.after.records != self._records:
             yield f"the file holds {self._life.after.records}, not what was appended: {self._records}"
 
-    def _see_appending(self, line: Line) -> Iterator[str]:
+    def _see_appending(self, line: TraceLine) -> Iterator[str]:
         self._doubtful.append(Written(line["forgotten"], [TaskRecord.from_row(tuple(row)) for row in line["records"]]))
         yield from ()
 
-    def _see_appended(self, _: Line) -> Iterator[str]:
+    def _see_appended(self, _: TraceLine) -> Iterator[str]:
         yield from self._write(self._doubtful[-1])
         self._doubtful.clear()
 
-    def _see_ready(self, line: Line) -> Iterator[str]:
+    def _see_ready(self, line: TraceLine) -> Iterator[str]:
         self._ready = parse_instant(line["at"])
         if self._contract.orphan_means is OrphanMeaning.INTERRUPTED and self._told != self._owed_again:
             yield f"cut off were {sorted(self._owed_again)}, told of were {sorted(self._told)}"
 
-    def _see_event(self, line: Line) -> Iterator[str]:
+    def _see_event(self, line: TraceLine) -> Iterator[str]:
         if line["name"] == "TaskOrphaned":
             self._told.add(line["fields"]["taskName"])
         elif line["name"] == "TaskRetryStarted":
             yield from self._count(line["fields"])
 
-    def _see_done(self, line: Line) -> Iterator[str]:
+    def _see_done(self, line: TraceLine) -> Iterator[str]:
         oracle = self._oracles[line["task"]]
         oracle.begun, oracle.done = False, not line["fails"]
         yield from ()
 
-    def _see_stopping(self, line: Line) -> Iterator[str]:
+    def _see_stopping(self, line: TraceLine) -> Iterator[str]:
         self._stopping = parse_instant(line["at"])
         if line["settled"]:
             yield from self._left_undone(self._stopping)
 
-    def _see_stopped(self, line: Line) -> Iterator[str]:
+    def _see_stopped(self, line: TraceLine) -> Iterator[str]:
         for name, oracle in self._oracles.items():
             if oracle.begun or (oracle.running and line["is_clean"]):
                 yield f"{name} still ran after stop"
@@ -249,7 +249,7 @@ class _Verdict:
 
     # --- callbacks and events -----------------------------------------------------------------------------------------
 
-    def _see_begun(self, line: Line) -> Iterator[str]:
+    def _see_begun(self, line: TraceLine) -> Iterator[str]:
         name = line["task"]
         oracle = self._oracles.get(name)
         if oracle is None or not oracle.recorded:
@@ -259,7 +259,7 @@ class _Verdict:
         if oracle is not None:
             oracle.recorded, oracle.begun = False, True
 
-    def _count(self, fields: Line) -> Iterator[str]:
+    def _count(self, fields: TraceLine) -> Iterator[str]:
         record = self._records[fields["taskName"]]
         if fields["retryCount"] != record.retry_count or not record.retry_count:
             yield f"{record.name}: retry {fields['retryCount']} was told of, {record.retry_count} is recorded"

@@ -9,7 +9,7 @@ from typing import Any
 
 from kron.instant import Instant, format_instant
 
-Line = Mapping[str, Any]
+TraceLine = Mapping[str, Any]
 
 
 class Trace:
@@ -30,6 +30,6 @@ def to_file(path: str) -> Callable[[bytes], object]:
     return partial(os.write, os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
 
 
-def read(path: Path) -> list[Line]:
+def read(path: Path) -> list[TraceLine]:
     """Return the lines of a trace; one that was never begun has none."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []

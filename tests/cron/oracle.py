@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tests.cron.iana import offset, zone
 from tests.cron.moments import MINUTE, SECOND
-from tests.cron.reference import Reference
+from tests.cron.reference import ReferenceSchedule
 
 RUN_UP = timedelta(hours=25)  # walked before the span: a minute inside it may repeat one of the day before
 
@@ -56,7 +56,7 @@ class Walk:
             seen.add(wall)
             self.ticks.append(Tick(moment, wall))
 
-    def occurrences(self, reference: Reference) -> dict[tuple[str, str], list[datetime]]:
+    def occurrences(self, reference: ReferenceSchedule) -> dict[tuple[str, str], list[datetime]]:
         """Return for each policy what a text names after the start, up to and including the end."""
         both = {tick.moment for tick in self.ticks if reference.names(tick.wall)}
         shifted = {gap.end for gap in self.gaps if any(reference.names(wall) for wall in gap.missing)}

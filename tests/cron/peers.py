@@ -1,4 +1,4 @@
-"""Question -> answers(peer, question): what Kron and another library say, the one with the policies of the other."""
+"""answers(peer, question): what Kron and another library answer to an OccurrenceQuery, under the same policies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from cronsim import CronSim
 from kron.cron.schedule import Schedule
 from tests.cron.iana import changes, offset, zone
 from tests.cron.moments import SECOND, at
-from tests.cron.reference import Reference, read
+from tests.cron.reference import ReferenceSchedule, read
 
 PEERS = ["cronsim", "croniter"]
 HOUR = timedelta(hours=1)
@@ -23,7 +23,7 @@ ZONES = [
 
 
 @dataclass(frozen=True)
-class Question:
+class OccurrenceQuery:
     """What is the first occurrence of a text after a moment, on the clocks of a zone?"""
 
     text: str
@@ -35,7 +35,7 @@ class Question:
         return self.text.split()
 
     @property
-    def reference(self) -> Reference:
+    def reference(self) -> ReferenceSchedule:
         return read(self.text)
 
     @property
@@ -63,12 +63,12 @@ class Question:
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
-def answers(peer: str, question: Question) -> tuple[datetime, datetime | None]:
+def answers(peer: str, question: OccurrenceQuery) -> tuple[datetime, datetime | None]:
     """Return Kron's answer with the policies of the peer, and the peer's; None if it gives up."""
     return {"cronsim": _beside_cronsim, "croniter": _beside_croniter}[peer](question)
 
 
-def _beside_cronsim(question: Question) -> tuple[datetime, datetime | None]:
+def _beside_cronsim(question: OccurrenceQuery) -> tuple[datetime, datetime | None]:
     if question.starred_time:
         schedule = Schedule(question.text, question.name, repeated="both", gap="skip")
     else:
@@ -77,7 +77,7 @@ def _beside_cronsim(question: Question) -> tuple[datetime, datetime | None]:
     return schedule.next(question.moment), found and found.astimezone(UTC)
 
 
-def _beside_croniter(question: Question) -> tuple[datetime, datetime | None]:
+def _beside_croniter(question: OccurrenceQuery) -> tuple[datetime, datetime | None]:
     # croniter names both passes of a fold, and moves what falls into a gap unless every hour is named.
     gap_is_skipped = question.names_every_hour
     schedule = Schedule(question.text, question.name, repeated="both", gap="skip" if gap_is_skipped else "shift")
@@ -96,7 +96,7 @@ _NAMES = {"month": ["JAN", "FEB", "JUN", "DEC"], "weekday": ["SUN", "MON", "FRI"
 _NIGHT = ["0", "1", "2", "3", "23", "0-3", "1,2", "2-4", "0,3", "1-3", "*/2", "22-23"]
 
 
-def corpus(seed: int, size: int) -> Iterator[Question]:
+def corpus(seed: int, size: int) -> Iterator[OccurrenceQuery]:
     """Yield questions, half of them in UTC and half on the clocks of a zone in the night of a change."""
     chance = Random(seed)
     while size:
@@ -109,9 +109,9 @@ def corpus(seed: int, size: int) -> Iterator[Question]:
             name = chance.choice(ZONES)
             change = chance.choice([change for change in changes(name) if 2000 < change.year < 2023])
             minutes = chance.choice([chance.randint(-120, 120), chance.randint(-1200, 400)])
-            yield Question(text, change + timedelta(minutes=minutes), name)
+            yield OccurrenceQuery(text, change + timedelta(minutes=minutes), name)
         else:
-            yield Question(text, at("2020-01-01 00:00:00Z") + timedelta(seconds=chance.randrange(10**9)))
+            yield OccurrenceQuery(text, at("2020-01-01 00:00:00Z") + timedelta(seconds=chance.randrange(10**9)))
 
 
 def _field(name: str, chance: Random, *, at_night: bool) -> str:

@@ -1,4 +1,4 @@
-"""read(text) -> Reference: the minutes a valid cron text names, with plain sets, sharing nothing with Kron.
+"""read(text) -> ReferenceSchedule: the minutes a valid cron text names, with plain sets, sharing nothing with Kron.
 
 It is the yardstick of these tests: short enough to be checked by eye against the language, never fast, and it does not
 validate. Only texts that Kron accepts are given to it.
@@ -26,7 +26,7 @@ ONE_CYCLE = 400  # years, after which dates and weekdays repeat
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceSchedule:
     """The five sets, and whether one of the two day sets is enough."""
 
     minutes: frozenset[int]
@@ -62,11 +62,11 @@ class Reference:
         return (day for year in range(2000, 2000 + ONE_CYCLE) for day in _days_of(year) if self.names_day(day))
 
 
-def read(text: str) -> Reference:
+def read(text: str) -> ReferenceSchedule:
     """Return what a valid text of either dialect names."""
     text = text.strip().lower()
     minute, hour, day, month, weekday = MACROS.get(text, text).split()
-    return Reference(
+    return ReferenceSchedule(
         _values(minute, 0, 59, []),
         _values(hour, 0, 23, []),
         _values(day, 1, 31, []),

@@ -15,7 +15,7 @@ from importlib.resources import files
 from math import floor
 from zoneinfo import ZoneInfo
 
-from tests.decision.reference_shape import Table, microseconds, resolve
+from tests.decision.reference_shape import SettingsTable, microseconds, resolve
 
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _MONTHS = ("", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -94,7 +94,7 @@ def uniforms(hash_: str) -> Iterator[Fraction]:
 # --- constraints ------------------------------------------------------------------------------------------------------
 
 
-def allowed(wall: datetime, constraints: Table) -> bool:
+def allowed(wall: datetime, constraints: SettingsTable) -> bool:
     kinds: dict[str, bool] = {}
     for clause in _clauses(constraints, "only"):
         kind = "dates" if clause.startswith("date=") else clause.split("=")[0]
@@ -135,13 +135,13 @@ def _numbers(value: str, names: tuple[str, ...]) -> range:
     return range(ends[0], ends[-1] + 1)
 
 
-def _clauses(constraints: Table, side: str) -> list[str]:
+def _clauses(constraints: SettingsTable, side: str) -> list[str]:
     given = constraints.get(side, [])
     assert isinstance(given, list)
     return given
 
 
-def _summary(constraints: Table, side: str) -> list[str]:
+def _summary(constraints: SettingsTable, side: str) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for clause in _clauses(constraints, side):
         kind, _, values = clause.partition("=")
@@ -152,7 +152,7 @@ def _summary(constraints: Table, side: str) -> list[str]:
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-def decide(given: str | Table, identity: str, nominal: datetime) -> dict[str, object]:
+def decide(given: str | SettingsTable, identity: str, nominal: datetime) -> dict[str, object]:
     """Return every field of the decision but the version of the time zone database."""
     definition = read_line(given) if isinstance(given, str) else given
     zone = str(definition.get("timeZone", "UTC"))
@@ -200,7 +200,7 @@ def decide(given: str | Table, identity: str, nominal: datetime) -> dict[str, ob
     }
 
 
-def _part(definition: Table, key: str) -> Table:
+def _part(definition: SettingsTable, key: str) -> SettingsTable:
     part = definition.get(key, {})
     assert isinstance(part, Mapping)
     return part

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import e
 from statistics import NormalDist
 
-Table = Mapping[str, object]
+SettingsTable = Mapping[str, object]
 
 _UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1, "µs": 1}
 
@@ -80,7 +80,7 @@ class Shape:
         return normal, normal.cdf(0), normal.cdf(self.width)
 
 
-def resolve(distribution: Table, mode: str, bounds: tuple[int, int]) -> Shape:
+def resolve(distribution: SettingsTable, mode: str, bounds: tuple[int, int]) -> Shape:
     """Return a distribution with every parameter stated."""
     name, width = str(distribution.get("name", "uniform")), bounds[1] - bounds[0]
     sigma = duration_text(max(width * 1_000_000 // 6, 1))

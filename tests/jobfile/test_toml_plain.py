@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kron.jobfile.toml_plain import read_plain
 from kron.jobfile.toml_syntax import key_lines
-from tests.jobfile.toml_documents import Writer, documents
+from tests.jobfile.toml_documents import TomlWriter, documents
 
 USUAL = """\
 # jobs of a host
@@ -61,7 +61,7 @@ def agrees(text: str) -> bool:
 
 
 @given(documents())
-def test_a_document_is_read_as_tomllib_and_the_index_read_it(document: Writer) -> None:
+def test_a_document_is_read_as_tomllib_and_the_index_read_it(document: TomlWriter) -> None:
     assert agrees(document.text)
 
 

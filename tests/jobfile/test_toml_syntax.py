@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.jobfile.toml_syntax import DEEPEST, NestingError, Path, key_lines
-from tests.jobfile.toml_documents import Writer, documents
+from tests.jobfile.toml_documents import TomlWriter, documents
 
 
 def paths(value: object, path: Path = ()) -> Iterator[Path]:
@@ -21,14 +21,14 @@ def paths(value: object, path: Path = ()) -> Iterator[Path]:
 
 
 @given(documents())
-def test_every_key_has_the_line_that_its_writer_noted(document: Writer) -> None:
+def test_every_key_has_the_line_that_its_writer_noted(document: TomlWriter) -> None:
     tomllib.loads(document.text)  # what the writer writes is TOML
 
     assert key_lines(document.text) == document.lines
 
 
 @given(documents())
-def test_the_index_has_every_key_that_tomllib_finds(document: Writer) -> None:
+def test_the_index_has_every_key_that_tomllib_finds(document: TomlWriter) -> None:
     found = set(paths(tomllib.loads(document.text)))
 
     assert found <= set(key_lines(document.text))

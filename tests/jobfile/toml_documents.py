@@ -1,4 +1,4 @@
-"""Random TOML documents, written by somebody who notes the line of every key while writing."""
+"""Random TOML documents, from a writer that notes the line of every key."""
 
 from dataclasses import dataclass, field
 
@@ -23,8 +23,8 @@ FILLINGS = ["", "", "\n", "# k = 1\n", "   \n\t\n", "# [x]\n\n"]
 
 
 @dataclass
-class Writer:
-    """A text that grows, and where each key of it stands."""
+class TomlWriter:
+    """The text of a document so far, and the line of each of its keys."""
 
     text: str = ""
     lines: dict[Path, int] = field(default_factory=dict)
@@ -38,9 +38,9 @@ class Writer:
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> Writer:
+def documents(draw: st.DrawFn) -> TomlWriter:
     """Return a valid document: statements at the top, then tables and arrays of tables, no key twice."""
-    writer = Writer()
+    writer = TomlWriter()
     taken: set[str] = set()
     for _ in range(draw(st.integers(0, 3))):
         _statement(draw, writer, (), taken)
@@ -82,13 +82,13 @@ def spell(draw: st.DrawFn, key: str) -> str:
     return f'"{escaped}"'
 
 
-def _statement(draw: st.DrawFn, writer: Writer, table: Path, taken: set[str]) -> None:
+def _statement(draw: st.DrawFn, writer: TomlWriter, table: Path, taken: set[str]) -> None:
     writer.text += draw(st.sampled_from(FILLINGS)) + draw(st.sampled_from(["", "  "]))
     if _key_and_value(draw, writer, table, taken, depth=0):
         writer.text += draw(st.sampled_from(["\n", " # k = [\n", "\n\n"]))
 
 
-def _key_and_value(draw: st.DrawFn, writer: Writer, table: Path, taken: set[str], depth: int) -> bool:
+def _key_and_value(draw: st.DrawFn, writer: TomlWriter, table: Path, taken: set[str], depth: int) -> bool:
     names = draw(st.lists(KEYS, min_size=1, max_size=2))
     if names[0] in taken:
         writer.text = writer.text.rstrip(" ")

@@ -269,8 +269,8 @@ def test_what_was_asked_before_never_changes_an_answer(questions: list[Instant])
     assert answers == [(schedule.previous(at), schedule.next(at)) for at in questions]
 
 
-class Asked:
-    """A schedule that notes the questions it is asked."""
+class RecordingSchedule:
+    """A schedule that records the instants it is asked about."""
 
     def __init__(self) -> None:
         self.questions: list[Instant] = []
@@ -286,7 +286,7 @@ class Asked:
 
 
 def test_between_two_occurrences_the_schedule_is_asked_once_in_each_direction() -> None:
-    hourly = Asked()
+    hourly = RecordingSchedule()
     due = Occurrences(cast(Schedule, hourly))
 
     answers = {(due.latest(at, LONG_AGO), due.next(at)) for at in (NOON, NOON + MINUTE, NOON + HOUR - MICROSECOND)}
@@ -297,7 +297,7 @@ def test_between_two_occurrences_the_schedule_is_asked_once_in_each_direction() 
 
 @pytest.mark.parametrize("at", [NOON + HOUR, NOON - MICROSECOND], ids=["later", "earlier"])
 def test_beyond_them_it_is_asked_again(at: Instant) -> None:
-    hourly = Asked()
+    hourly = RecordingSchedule()
     due = Occurrences(cast(Schedule, hourly))
 
     due.next(NOON)

@@ -101,8 +101,8 @@ Definition = TypeVar("Definition")
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a definition says: `timing` and `policy` by their keys, and which of these a table says in its schedule."""
+class DefinitionSettings:
+    """`timing` and `policy` of a definition by their keys, and which of these a table has in its schedule."""
 
     fields: str
     keys: Mapping[str, str]
@@ -113,8 +113,8 @@ def some(**choices: tuple[str, ...]) -> st.SearchStrategy[dict[str, str]]:
     return st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in choices.items()})
 
 
-SAID = st.builds(
-    Said,
+SETTINGS = st.builds(
+    DefinitionSettings,
     st.sampled_from(["30 2 * * *", "30 1,2 * * *", "0 3 * * *", "15 2 * * SUN"]),
     some(gap=("skip", "shift"), repeated=("both", "first"), deadline=("0s", "1m"), concurrency=("allow", "forbid"),
          window=("after,36h", "after,1h")),
@@ -148,9 +148,9 @@ def check(
         check(follow(definition, found[0]), warnings, follow)
 
 
-@given(SAID)
-def test_the_printed_fix_removes_its_warning_from_a_kron_line(said: Said) -> None:
-    line = f"{said.fields} @tz(Europe/Paris){modifiers_of(said.keys)}"
+@given(SETTINGS)
+def test_the_printed_fix_removes_its_warning_from_a_kron_line(settings: DefinitionSettings) -> None:
+    line = f"{settings.fields} @tz(Europe/Paris){modifiers_of(settings.keys)}"
 
     check(
         line,
@@ -159,9 +159,9 @@ def test_the_printed_fix_removes_its_warning_from_a_kron_line(said: Said) -> Non
     )
 
 
-@given(SAID, st.sampled_from(["", "RANDOM_DELAY=1440\n"]))
-def test_the_printed_fix_removes_its_warning_from_a_crontab(said: Said, delay: str) -> None:
-    line = f"{said.fields.replace('SUN', '*')} {modifiers_of(said.keys)}".rstrip()
+@given(SETTINGS, st.sampled_from(["", "RANDOM_DELAY=1440\n"]))
+def test_the_printed_fix_removes_its_warning_from_a_crontab(settings: DefinitionSettings, delay: str) -> None:
+    line = f"{settings.fields.replace('SUN', '*')} {modifiers_of(settings.keys)}".rstrip()
     before = f"CRON_TZ=Europe/Paris\n{delay}"
 
     check(
@@ -171,11 +171,11 @@ def test_the_printed_fix_removes_its_warning_from_a_crontab(said: Said, delay: s
     )
 
 
-@given(SAID)
-def test_the_printed_fix_removes_its_warning_from_a_table(said: Said) -> None:
-    in_line = {key: value for key, value in said.keys.items() if key in said.in_schedule}
-    schedule = {"schedule": said.fields + modifiers_of(in_line), "command": "true", "timezone": "Europe/Paris"}
-    table = schedule | {key: value for key, value in said.keys.items() if key not in in_line}
+@given(SETTINGS)
+def test_the_printed_fix_removes_its_warning_from_a_table(settings: DefinitionSettings) -> None:
+    in_line = {key: value for key, value in settings.keys.items() if key in settings.in_schedule}
+    schedule = {"schedule": settings.fields + modifiers_of(in_line), "command": "true", "timezone": "Europe/Paris"}
+    table = schedule | {key: value for key, value in settings.keys.items() if key not in in_line}
 
     check(
         table,
@@ -184,10 +184,10 @@ def test_the_printed_fix_removes_its_warning_from_a_table(said: Said) -> None:
     )
 
 
-@given(SAID)
-def test_the_printed_fix_removes_its_warning_from_a_manifest(said: Said) -> None:
-    keys = said.keys
-    spec: dict[str, Any] = {"schedule": said.fields, "timeZone": "Europe/Paris"}
+@given(SETTINGS)
+def test_the_printed_fix_removes_its_warning_from_a_manifest(settings: DefinitionSettings) -> None:
+    keys = settings.keys
+    spec: dict[str, Any] = {"schedule": settings.fields, "timeZone": "Europe/Paris"}
     spec |= {key: keys[key] for key in ("gap", "repeated") if key in keys}
     spec["policy"] = {key: keys[key] for key in ("deadline", "concurrency") if key in keys}
     if "window" in keys:

@@ -30,7 +30,7 @@ async def async_generator() -> AsyncIterator[int]:
     yield 1
 
 
-class Worker:
+class CallbackMethods:
     """Has every kind of method that may be handed over."""
 
     async def __call__(self) -> None: ...
@@ -76,12 +76,12 @@ ACCEPTED = {
     "a coroutine function": work,
     "a partial": partial(work_on, "a", again=True),
     "a partial of a partial": partial(partial(work_on, "a"), again=True),
-    "a bound method": Worker().work,
-    "a partial of a bound method": partial(Worker().work),
-    "a static method": Worker.work_statically,
-    "a class method": Worker.work_for_all,
-    "an object with an async call": Worker(),
-    "its bound call": Worker().__call__,
+    "a bound method": CallbackMethods().work,
+    "a partial of a bound method": partial(CallbackMethods().work),
+    "a static method": CallbackMethods.work_statically,
+    "a class method": CallbackMethods.work_for_all,
+    "an object with an async call": CallbackMethods(),
+    "its bound call": CallbackMethods().__call__,
     "a mock": AsyncMock(),
 }
 REFUSED = {
@@ -90,13 +90,13 @@ REFUSED = {
     "a lambda": lambda: None,
     "a lambda that makes a coroutine": lambda: work(),
     "a function": plain,
-    "a bound function": Worker().plain,
+    "a bound function": CallbackMethods().plain,
     "a partial of a function": partial(plain),
     "a generator function": generator,
     "an async generator function": async_generator,
     "an object with a call": Plain(),
     "an object that lies": AsyncOnlyInItsDict(),
-    "a class whose objects have an async call": Worker,
+    "a class whose objects have an async call": CallbackMethods,
     "a class with an async init": AsyncInit,
     "a class": Plain,
     "a builtin": print,

@@ -1,4 +1,4 @@
-"""krond(*arguments) -> Answer: the command as a script calls it; check(folder, keys): what it says of a job."""
+"""krond(*arguments) -> CommandResult: the command as a script calls it; check(folder, keys): what it says of a job."""
 
 import json
 import subprocess
@@ -8,15 +8,15 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from kron.hosts.krond.commands.group import krond as group
-from tests.cli.kron_runner import Answer
+from tests.cli.kron_runner import CommandResult
 
 GOOD = 'deadline = "10m"\ncommand = "/bin/true"\nschedule = "0 9 * * *"\n'
 
 
-def krond(*arguments: str) -> Answer:
+def krond(*arguments: str) -> CommandResult:
     """Run the command in this process; an exception that is no exit is a failure of the test."""
     result = CliRunner().invoke(group, arguments, prog_name="krond", catch_exceptions=False)
-    return Answer(result.exit_code, result.stdout, result.stderr)
+    return CommandResult(result.exit_code, result.stdout, result.stderr)
 
 
 def write(folder: Path, keys: str, name: str = "jobs.toml") -> str:

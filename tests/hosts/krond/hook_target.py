@@ -13,7 +13,7 @@ _NEVER = 120.0  # seconds after which nothing comes any more
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
-class Asked(NamedTuple):
+class HookRequest(NamedTuple):
     """One request."""
 
     method: str
@@ -39,15 +39,15 @@ class Target:
     """`answers` are given in turn; then all is well."""
 
     def __init__(self, answers: Sequence[Answer] = ()) -> None:
-        self.asked: Queue[Asked] = Queue()
+        self.asked: Queue[HookRequest] = Queue()
         self.over = Event()
         self._answers = deque(answers)
         target = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class HookHandler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-                target.asked.put(Asked(self.command, self.path, body, dict(self.headers)))
+                target.asked.put(HookRequest(self.command, self.path, body, dict(self.headers)))
                 (target._answers.popleft() if target._answers else status(200))(self)
 
             do_POST = do_GET  # noqa: N815  # as the server wants it
@@ -55,12 +55,12 @@ class Target:
             def log_message(self, *_: object) -> None:
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), HookHandler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
-    def take(self) -> Asked:
+    def take(self) -> HookRequest:
         """Return the next request, when it has come."""
         return self.asked.get(timeout=_NEVER)
 

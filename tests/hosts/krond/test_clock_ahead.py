@@ -21,7 +21,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.why.explanation import Explanation as Answered
 from kron.why.sentence import sentence, to_dict
-from tests.cli.kron_runner import Answer
+from tests.cli.kron_runner import CommandResult
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.hosts.krond.command_runner import krond as command
 from tests.hosts.krond.krond_process import NEVER, Krond
@@ -72,7 +72,7 @@ def krond(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Krond]:
     daemon.end()
 
 
-def ask(krond: Krond, *words: str) -> Answer:
+def ask(krond: Krond, *words: str) -> CommandResult:
     return command(*words, "--state", str(krond.state))
 
 

@@ -23,8 +23,8 @@ JOB = HostJob("backup", "backup", "0 3 * * *", "UTC", TIMING, Policy(), Command(
 AGAIN = three + minute
 
 
-class Told:
-    """What a chronicle of one job has told."""
+class SentNotifications:
+    """The notifications that the hook triggers of one job have sent."""
 
     def __init__(self) -> None:
         self.errands: list[Notification] = []
@@ -53,7 +53,7 @@ def execution(*, attempt: int = 1, started: datetime = three, before: str = "") 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED])
 def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.end(result)
 
@@ -62,7 +62,7 @@ def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> Non
 
 
 def test_an_attempt_that_is_tried_again_is_told_to_nobody() -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.end(ResultCode.FAILED, retry_at=AGAIN)
     told.end(ResultCode.SUCCEEDED, attempt=2)
@@ -72,7 +72,7 @@ def test_an_attempt_that_is_tried_again_is_told_to_nobody() -> None:
 
 
 def test_the_last_attempt_decides_whether_the_execution_failed() -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.end(ResultCode.FAILED, retry_at=AGAIN)
     told.end(ResultCode.FAILED, attempt=2)
@@ -81,7 +81,7 @@ def test_the_last_attempt_decides_whether_the_execution_failed() -> None:
 
 
 def test_only_the_first_success_after_failures_is_a_recovery() -> None:
-    told = Told()
+    told = SentNotifications()
 
     for result in (
         ResultCode.SUCCEEDED,
@@ -97,7 +97,7 @@ def test_only_the_first_success_after_failures_is_a_recovery() -> None:
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED, ResultCode.UNKNOWN])
 def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing(result: ResultCode) -> None:
-    told = Told()
+    told = SentNotifications()
 
     for each in (ResultCode.FAILED, result, ResultCode.SUCCEEDED):
         told.end(each)
@@ -107,7 +107,7 @@ def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED, ResultCode.UNKNOWN])
 def test_who_got_the_ping_of_a_start_gets_that_of_an_end_however_it_came(result: ResultCode) -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.end(result)
 
@@ -115,7 +115,7 @@ def test_who_got_the_ping_of_a_start_gets_that_of_an_end_however_it_came(result:
 
 
 def test_an_execution_that_never_began_pings_no_end() -> None:
-    told = Told()
+    told = SentNotifications()
     displaced = execution()
     displaced.has_begun = False
 
@@ -125,7 +125,7 @@ def test_an_execution_that_never_began_pings_no_end() -> None:
 
 
 def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.end(ResultCode.TIMEOUT, retry_at=AGAIN)
     told.alarms.on_given_up("r-1")
@@ -136,7 +136,7 @@ def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
 
 
 def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.end(ResultCode.FAILED, retry_at=AGAIN)
     told.alarms.on_begun(execution(attempt=2, before="r-1"), None)
@@ -146,7 +146,7 @@ def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() 
 
 
 def test_a_next_attempt_of_an_earlier_life_that_is_given_up_is_a_failure_if_its_job_is_known() -> None:
-    told = Told()
+    told = SentNotifications()
     told.alarms.load_pending_retries(
         {"backup": JOB}, [{"identity": "backup", "run_id": "old"}, {"identity": "gone", "run_id": "x"}]
     )
@@ -159,7 +159,7 @@ def test_a_next_attempt_of_an_earlier_life_that_is_given_up_is_a_failure_if_its_
 
 
 def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
-    told = Told()
+    told = SentNotifications()
     told.alarms.load_failing({"backup"})
 
     told.end(ResultCode.SUCCEEDED)
@@ -168,7 +168,7 @@ def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
 
 
 def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -> None:
-    told = Told()
+    told = SentNotifications()
     told.end(ResultCode.SUCCEEDED)
 
     told.alarms.load_failing({"backup"})
@@ -179,7 +179,7 @@ def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -
 
 @pytest.mark.parametrize(("late", "events"), [(timedelta(seconds=60.9), []), (timedelta(seconds=61), ["late"])])
 def test_a_start_is_late_above_the_limit_in_whole_seconds(late: timedelta, events: list[str]) -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.alarms.on_begun(execution(started=three + late), decide(TIMING, three))
 
@@ -187,7 +187,7 @@ def test_a_start_is_late_above_the_limit_in_whole_seconds(late: timedelta, event
 
 
 def test_only_the_first_attempt_can_be_late_or_begin() -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.alarms.on_begun(execution(attempt=2, started=three + 10 * minute), None)
 
@@ -196,7 +196,7 @@ def test_only_the_first_attempt_can_be_late_or_begin() -> None:
 
 @pytest.mark.parametrize("outcome", list(Outcome), ids=lambda outcome: outcome.value)
 def test_of_periods_that_were_not_executed_only_the_missed_ones_are_told(outcome: Outcome) -> None:
-    told = Told()
+    told = SentNotifications()
     record = PeriodRecord("backup", three, three, 1, three, three, outcome, "downtime", "", "key", three)
 
     told.alarms.on_closed(work_of(JOB), record, decide(TIMING, three))
@@ -205,7 +205,7 @@ def test_of_periods_that_were_not_executed_only_the_missed_ones_are_told(outcome
 
 
 def test_an_execution_pings_its_start_and_its_end() -> None:
-    told = Told()
+    told = SentNotifications()
 
     told.alarms.on_begun(execution(), None)
     told.end(ResultCode.FAILED)

@@ -12,7 +12,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
 from kron.testing.job_ledger_samples import JOB, MINUTE, NOON, attempt_at, closed_from
-from tests.cli.kron_runner import Answer
+from tests.cli.kron_runner import CommandResult
 from tests.hosts.krond.command_runner import krond
 
 OLD = '{"timing": {"schedule": "* * * * *", "timezone": "Europe/Berlin"}, "policy": {}}'
@@ -57,7 +57,7 @@ def state(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ask(state: Path, *words: str) -> Answer:
+def ask(state: Path, *words: str) -> CommandResult:
     return krond(*words, "--state", str(state))
 
 

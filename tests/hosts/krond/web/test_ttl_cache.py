@@ -7,8 +7,8 @@ import pytest
 from kron.hosts.krond.web.app import TtlCache
 
 
-class Maker:
-    """Makes numbered answers, and fails if it is told to."""
+class NumberedResponses:
+    """Makes numbered responses, and fails while `fails` is set."""
 
     def __init__(self) -> None:
         self.made = 0
@@ -22,7 +22,7 @@ class Maker:
 
 
 def test_all_who_ask_at_once_get_one_answer() -> None:
-    kept, make = TtlCache(60), Maker()
+    kept, make = TtlCache(60), NumberedResponses()
 
     async def ask() -> list[bytes]:
         return await asyncio.gather(*(kept.get("key", make) for _ in range(50)))
@@ -31,7 +31,7 @@ def test_all_who_ask_at_once_get_one_answer() -> None:
 
 
 def test_an_answer_that_is_not_fresh_any_more_is_made_anew() -> None:
-    kept, make = TtlCache(0), Maker()
+    kept, make = TtlCache(0), NumberedResponses()
 
     async def ask() -> list[bytes]:
         return [await kept.get("key", make) for _ in range(2)]
@@ -40,7 +40,7 @@ def test_an_answer_that_is_not_fresh_any_more_is_made_anew() -> None:
 
 
 def test_each_key_has_its_own_answer() -> None:
-    kept, make = TtlCache(60), Maker()
+    kept, make = TtlCache(60), NumberedResponses()
 
     async def ask() -> list[bytes]:
         return [await kept.get(key, make) for key in ("a", "b", "a")]
@@ -49,7 +49,7 @@ def test_each_key_has_its_own_answer() -> None:
 
 
 def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> None:
-    kept, make = TtlCache(60, failures=60), Maker()
+    kept, make = TtlCache(60, failures=60), NumberedResponses()
     make.fails = True
 
     async def ask() -> None:
@@ -62,7 +62,7 @@ def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> None:
 
 
 def test_what_fails_is_tried_anew_by_the_next() -> None:
-    kept, make = TtlCache(60), Maker()
+    kept, make = TtlCache(60), NumberedResponses()
 
     async def ask() -> bytes:
         make.fails = True
