@@ -10,7 +10,7 @@ from kron.adapters.sinks import JsonLinesSink, LoggingSink, TextSink
 from kron.rules.events import make_event
 from kron.rules.history import closed_row
 from kron.testing.job_ledger_samples import closed_from
-from tests.hosts.world import NOON
+from tests.hosts.scheduler_harness import NOON
 
 NASTY = "two\nlines \x1b[31m and red"
 

@@ -9,7 +9,7 @@ import pytest
 from kron.adapters.system_clock import SystemClock
 from kron.engine.wake import WakeUp
 from kron.instant import SECOND
-from tests.hosts.world import run
+from tests.hosts.scheduler_harness import run
 
 DAY = timedelta(days=1)
 

@@ -8,7 +8,7 @@ import pytest
 
 from kron import Scheduler
 from kron.testing import VirtualClock
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
+from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
 def test_it_stands_still_until_it_is_told() -> None:

@@ -16,7 +16,7 @@ from kron.errors import (
 )
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, NOTHING, SECOND, ContractHarness, names_of, times
+from tests.conformance.contract_harness import MINUTE, NOTHING, SECOND, ContractHarness, names_of, times
 
 SHAPE = "Invalid registration shape: expected [string, string, function, Duration]"
 

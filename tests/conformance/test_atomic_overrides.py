@@ -10,7 +10,15 @@ from kron.errors import KronError, SchedulerStepError, ScheduleTaskError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import MINUTE, ContractHarness, RegistrationTuple, at, disk_full, names_of, times
+from tests.conformance.contract_harness import (
+    MINUTE,
+    ContractHarness,
+    RegistrationTuple,
+    at,
+    disk_full,
+    names_of,
+    times,
+)
 
 CHANGED_CRON, CHANGED_RETRY, GONE, FRESH = "changed cron", "changed retry", "gone", "fresh"
 OLD = {CHANGED_CRON: "0 3 * * *", CHANGED_RETRY: "0 3 * * *", GONE: "0 3 * * *"}

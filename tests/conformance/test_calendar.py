@@ -8,8 +8,8 @@ from kron import Schedule
 from kron.errors import CronCalculationError, OutOfRangeError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
+from tests.conformance.contract_harness import ContractHarness, at, names_of, times
 from tests.conformance.test_errors import parts, schedule
-from tests.conformance.world import ContractHarness, at, names_of, times
 
 SEARCHES: dict[str, tuple[Callable[[Schedule], Callable[..., object]], str, str]] = {
     "next": (lambda found: found.next, "9999-07-01T00:00:00Z", "after"),

@@ -9,7 +9,7 @@ import pytest
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, ContractHarness, times
+from tests.conformance.contract_harness import MINUTE, ContractHarness, times
 
 BERLIN = "Europe/Berlin"
 FIRST_PASSAGE = "2026-10-25T02:30:00+02:00"

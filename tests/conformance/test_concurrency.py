@@ -10,7 +10,17 @@ from kron.rules.contract import Contract
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, Registered, at, disk_full, names_of, times
+from tests.conformance.contract_harness import (
+    HOUR,
+    MINUTE,
+    SECOND,
+    ContractHarness,
+    Registered,
+    at,
+    disk_full,
+    names_of,
+    times,
+)
 
 INITIALIZATIONS = (
     "SchedulerInitializationStarted",

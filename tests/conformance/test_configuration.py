@@ -8,7 +8,7 @@ from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, times
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, times
 
 CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden")
 

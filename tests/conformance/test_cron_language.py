@@ -8,7 +8,7 @@ import pytest
 from kron.errors import CronExpressionInvalidError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import ContractHarness
+from tests.conformance.contract_harness import ContractHarness
 
 MONDAY = "2026-03-02T10:07:30Z"
 

@@ -11,7 +11,7 @@ from kron.rules.contract import Contract
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import DECLARATIVE, DRAFT, POLLING
-from tests.conformance.world import ALWAYS, MINUTE, ContractHarness, disk_full
+from tests.conformance.contract_harness import ALWAYS, MINUTE, ContractHarness, disk_full
 
 COMMON = {
     "RegistrationsNotArrayError", "RegistrationShapeError", "InvalidRegistrationError", "ScheduleDuplicateTaskError",

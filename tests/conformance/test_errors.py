@@ -26,7 +26,7 @@ from kron.errors import (
 )
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import ALWAYS, MINUTE, ContractHarness, Registered, at, disk_full
+from tests.conformance.contract_harness import ALWAYS, MINUTE, ContractHarness, Registered, at, disk_full
 
 SHAPE = "Invalid registration shape: expected [string, string, function, Duration]"
 

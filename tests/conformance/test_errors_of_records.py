@@ -18,7 +18,7 @@ from kron.rules.contract import Contract
 from kron.rules.task_record import TaskRecord
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, ContractHarness, at
+from tests.conformance.contract_harness import MINUTE, ContractHarness, at
 
 SOUND = TaskRecord("report", "0 * * * *", 5 * MINUTE, at("09:00")).to_fields()
 

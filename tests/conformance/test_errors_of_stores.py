@@ -20,8 +20,8 @@ from kron.errors import (
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from tests.conformance.citing import clause
+from tests.conformance.contract_harness import ContractHarness, RegistrationTuple, at, disk_full
 from tests.conformance.test_input_and_failures import INTERNALS
-from tests.conformance.world import ContractHarness, RegistrationTuple, at, disk_full
 
 CRONS = {"first": "0 3 * * *", "second": "0 4 * * *", "third": "0 5 * * *"}
 SQL = ("no such", "SELECT", "INSERT", "UPDATE", "PRAGMA", "constraint", "SQL", "sqlite", "syntax", "trigger says")

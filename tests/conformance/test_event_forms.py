@@ -11,7 +11,7 @@ from kron import Scheduler
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, SECOND, ContractHarness
+from tests.conformance.contract_harness import HOUR, SECOND, ContractHarness
 
 ISO_8601 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
 Form = Callable[[object], bool]

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, ContractHarness
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness
 
 # Of every event: its level, and the kind of each value that it must have.
 TEXT, TRUTH, STATE = (str,), (bool,), (dict,)

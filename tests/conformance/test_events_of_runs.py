@@ -2,7 +2,7 @@
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness
 
 _STARTS = ("TaskRunStarted", "TaskRetryStarted", "TaskRetryPreempted")
 _ENDS = ("TaskRunCompleted", "TaskRunFailed")

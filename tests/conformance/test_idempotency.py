@@ -12,7 +12,7 @@ from kron.rules.task_record import TaskRecord
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, Registered, at, names_of, times
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness, Registered, at, names_of, times
 
 
 class Unsure(FaultyLedger):

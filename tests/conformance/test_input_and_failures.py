@@ -18,7 +18,7 @@ from kron.errors import (
 )
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, ContractHarness, at, disk_full, names_of, times
+from tests.conformance.contract_harness import MINUTE, ContractHarness, at, disk_full, names_of, times
 
 FORGERY = "report\nWARNING TaskRunFailed taskName=payroll\r\x1b[2J\x00\u2028\u202e"
 INTERNALS = ("Traceback", " object at 0x", "<function", "<class", ".py", "kron.", "site-packages", "self.", "__")

@@ -9,7 +9,7 @@ from kron.rules.contract import Contract, InterruptedRun
 from kron.rules.task_record import TaskRecord
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, times
 
 
 async def records_in(path: Path) -> dict[str, TaskRecord]:

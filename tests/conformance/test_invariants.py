@@ -10,7 +10,7 @@ import pytest
 from kron.errors import KronError
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, Registered, names_of, times
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness, Registered, names_of, times
 
 
 async def nothing() -> None:

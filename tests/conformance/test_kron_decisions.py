@@ -9,7 +9,7 @@ import pytest
 from kron import Decision, Timing, decide
 from kron.errors import InvalidDecisionError
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, at
+from tests.conformance.contract_harness import HOUR, MINUTE, at
 
 NOON = at("12:00")
 TOKYO = ZoneInfo("Asia/Tokyo")

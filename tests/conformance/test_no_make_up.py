@@ -8,7 +8,7 @@ from kron import Scheduler
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import ContractHarness, times
+from tests.conformance.contract_harness import ContractHarness, times
 
 TEN_MINUTES = "0,10,20,30,40,50 * * * *"
 QUARTERS = "15,30,45,0 * * * *"

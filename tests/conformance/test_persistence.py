@@ -7,7 +7,7 @@ from kron.rules.task_record import TaskRecord
 from kron.testing import crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, times
 
 CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden", "TaskOrphaned")
 

@@ -11,7 +11,7 @@ from kron.rules.contract import Contract
 from kron.rules.registration import ScheduleReader, parse_registrations
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, times
 
 BEGAN, ENDED, REQUESTED = "PollingStarted", "PollingStopped", "PollingStopRequested"
 LOOP = (BEGAN, ENDED, REQUESTED)

@@ -4,7 +4,7 @@ import asyncio
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, names_of, times
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, names_of, times
 
 
 @clause("resources.stop-waits-for-runs")

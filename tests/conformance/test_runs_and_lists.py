@@ -6,7 +6,7 @@ from kron.rules.contract import Contract
 from kron.rules.task_record import TaskRunOutcome
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, ContractHarness, times
+from tests.conformance.contract_harness import MINUTE, ContractHarness, times
 
 _ENDS = ("TaskRunCompleted", "TaskRunFailed")
 

@@ -9,7 +9,7 @@ from kron import KronError, Scheduler
 from kron.rules.contract import Contract
 from kron.rules.lifecycle import scheduler_table
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, SECOND, ContractHarness, at, disk_full, times
+from tests.conformance.contract_harness import MINUTE, SECOND, ContractHarness, at, disk_full, times
 
 STARTED, COMPLETED = "SchedulerInitializationStarted", "SchedulerInitializationCompleted"
 FAILED, AGAIN = "SchedulerInitializationFailed", "SchedulerReinitializationStarted"

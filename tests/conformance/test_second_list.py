@@ -10,7 +10,7 @@ from kron.errors import SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
 from kron.testing import FaultyLedger, MemoryTaskLedger
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, ContractHarness, at, disk_full, times
+from tests.conformance.contract_harness import MINUTE, ContractHarness, at, disk_full, times
 
 STARTED, COMPLETED = "SchedulerInitializationStarted", "SchedulerInitializationCompleted"
 FAILED, AGAIN = "SchedulerInitializationFailed", "SchedulerReinitializationStarted"

@@ -7,7 +7,7 @@ import pytest
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, SECOND, ContractHarness, at, names_of, times
+from tests.conformance.contract_harness import MINUTE, SECOND, ContractHarness, at, names_of, times
 
 # --- tasks without a record -------------------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.testing import VirtualClock, crash
 from tests.conformance.citing import clause
 from tests.conformance.clause import BOTH_POLLING
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness, RegistrationTuple, times
 from tests.conformance.test_task_lifecycle import state
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, RegistrationTuple, times
 
 RUN, RUNNING, RETRY = "AwaitingRun", "Running", "AwaitingRetry"
 LOOP = ("PollingStarted", "PollingStopped")

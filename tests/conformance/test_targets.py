@@ -13,7 +13,7 @@ from kron.rules.contract import Contract
 from kron.rules.events import Event
 from kron.testing import MemoryTaskLedger, VirtualClock, crash
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, at, times
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness, at, times
 
 DAY = 24 * HOUR
 

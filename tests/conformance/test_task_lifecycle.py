@@ -4,7 +4,7 @@ from kron.rules.contract import Contract
 from kron.rules.lifecycle import TASK_STATES
 from kron.rules.task_record import TaskRecord
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, times
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, times
 
 RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed", "TaskRetryStarted", "TaskRetryPreempted")
 

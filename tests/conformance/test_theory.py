@@ -17,7 +17,7 @@ from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent, TraceHeader
 from kron.trace.recorder import RecordingSink, TraceRecorder
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, ContractHarness, at, disk_full
+from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, disk_full
 
 
 class TracedHarness(ContractHarness):

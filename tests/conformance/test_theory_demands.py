@@ -4,8 +4,8 @@ import asyncio
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, times
 from tests.conformance.test_theory import TracedHarness
-from tests.conformance.world import HOUR, MINUTE, SECOND, times
 
 
 @clause("theory.first-coming")

@@ -7,7 +7,7 @@ import pytest
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, SECOND, ContractHarness, at, names_of, times
+from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness, at, names_of, times
 
 SELDOM = "0 0 1 1 *"
 

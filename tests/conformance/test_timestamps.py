@@ -3,7 +3,7 @@
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import MINUTE, ContractHarness, at
+from tests.conformance.contract_harness import MINUTE, ContractHarness, at
 
 
 @clause("stamps.last-attempt", "stamps.last-success", "stamps.last-failure", "stamps.retry-until")

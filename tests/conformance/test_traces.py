@@ -9,7 +9,7 @@ from kron.instant import Instant
 from kron.rules.contract import Contract
 from kron.testing import crash
 from tests.conformance.citing import clause
-from tests.conformance.world import HOUR, MINUTE, NOTHING, SECOND, ContractHarness, at, names_of, times
+from tests.conformance.contract_harness import HOUR, MINUTE, NOTHING, SECOND, ContractHarness, at, names_of, times
 from tests.cron.iana import zone
 
 _RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed")

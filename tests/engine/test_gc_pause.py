@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from kron.engine.gc_pause import gc_paused
-from tests.hosts.world import MINUTE, SchedulerHarness, run
+from tests.hosts.scheduler_harness import MINUTE, SchedulerHarness, run
 
 
 def test_it_is_off_inside_and_on_again_afterwards() -> None:

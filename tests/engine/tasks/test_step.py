@@ -25,7 +25,7 @@ from kron.rules.due import Occurrences
 from kron.rules.obligation import ObligationReason, StartTask, plan_task
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
-from tests.conformance.world import ContractHarness
+from tests.conformance.contract_harness import ContractHarness
 
 ME, ANOTHER = "scheduler-2", "scheduler-1"
 HOURLY = Occurrences(Schedule("0 * * * *"))

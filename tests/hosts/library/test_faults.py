@@ -9,7 +9,7 @@ import pytest
 from kron.engine.wake import WakeUp
 from kron.rules.events import Event
 from kron.testing import FaultyLedger, VirtualClock, crash
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
+from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from kron.errors import (
     LedgerUnusableError,
     UnknownTimezoneError,
 )
-from tests.hosts.world import HOUR, MINUTE, NOON, SECOND, START, SchedulerHarness, SlowToOpen, run
+from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, START, SchedulerHarness, SlowToOpen, run
 
 
 def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:

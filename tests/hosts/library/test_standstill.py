@@ -6,7 +6,7 @@ import pytest
 
 from kron import running
 from tests.engine.asked_clock import AskedClock
-from tests.hosts.world import MINUTE, NOON, SECOND, SchedulerHarness, run
+from tests.hosts.scheduler_harness import MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
 @pytest.mark.parametrize("contract", ["declarative", "polling", "polling-draft"])

@@ -10,7 +10,7 @@ from kron.errors import (
     SchedulerStepError,
 )
 from kron.testing import FaultyLedger
-from tests.hosts.world import HOUR, MINUTE, NOON, SchedulerHarness, SlowToOpen, run
+from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SchedulerHarness, SlowToOpen, run
 
 
 def test_a_stop_before_the_first_initialize_is_nothing() -> None:
