@@ -135,17 +135,17 @@ class ChosenTimes:
 
     def _choose(self, nominal: Instant) -> "_Choice":
         """Return the chosen second of a period, and what finding it took."""
-        choice = self._recent.get(nominal) or self._earlier.get(nominal)
-        if choice is None:
-            try:
-                decision = decide(self._timing, nominal)
-            except OutOfRangeError:
-                choice = None, 1
-            else:
-                choice = decision.chosen_time, max(1, decision.attempts)
+        choice = self._recent.get(nominal) or self._earlier.get(nominal) or self._decide(nominal)
         if len(self._recent) < _MOST_REMEMBERED:
             self._recent[nominal] = choice
         return choice
+
+    def _decide(self, nominal: Instant) -> "_Choice":
+        try:
+            decision = decide(self._timing, nominal)
+        except OutOfRangeError:
+            return None, 1
+        return decision.chosen_time, max(1, decision.attempts)
 
 
 _Choice: TypeAlias = tuple[Instant | None, int]
