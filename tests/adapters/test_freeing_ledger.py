@@ -3,12 +3,14 @@
 import asyncio
 import errno
 import sqlite3
+from collections.abc import Sequence
 
 import pytest
 
 from kron.adapters.freeing_ledger import FreeingLedger
 from kron.adapters.memory_ledger import MemoryJobLedger
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
 
 
@@ -19,10 +21,11 @@ class FullLedger(MemoryJobLedger):
         super().__init__()
         self.cause, self.is_full, self.appends = cause, True, 0
 
-    async def append(self, batch: JobBatch) -> None:  # noqa: ARG002  # it is thrown away
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:  # noqa: ARG002  # it is thrown away
         self.appends += 1
         if self.is_full:
             raise LedgerWriteError(path="ledger", reason="full") from self.cause
+        return ()
 
     def free(self) -> None:
         self.is_full = False

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.errors import LedgerError
+from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
 from kron.rules.job_spec import definition_key
+from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome
 from kron.testing import JOB_LEDGER_SUITE, MemoryJobLedger
 from kron.testing.job_ledger_samples import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, JobLedgerCheck
@@ -86,14 +89,17 @@ BATCHES = st.builds(
 )
 
 
-async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[type], JobSnapshot, object]:
+Answer = type | list[tuple[str, Instant | None, str, HandledPeriods]]
+
+
+async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[Answer], JobSnapshot, object]:
     """Append what is accepted; return the answers, and what is remembered then."""
-    answers: list[type] = []
+    answers: list[Answer] = []
     await ledger.open()
     for batch in batches:
         try:
-            await ledger.append(batch)
-            answers.append(type(None))
+            refused = await ledger.append(batch)
+            answers.append([(each.identity, each.nominal, each.run_id, each.handled) for each in refused])
         except LedgerError as error:
             answers.append(type(error))
     await ledger.close()
@@ -104,7 +110,7 @@ async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[typ
 
 
 @given(st.lists(BATCHES, max_size=8), st.sampled_from([1, 2]))
-def test_what_one_takes_the_other_takes_and_both_remember_the_same(batches: list[JobBatch], times: int) -> None:
+def test_both_take_the_same_refuse_the_same_and_remember_the_same(batches: list[JobBatch], times: int) -> None:
     batches = [batch for batch in batches for _ in range(times)]
     jobs = JobBatch({KEY: DEFINITION}, [JOB._replace(identity=identity) for identity in "ab"])
     with TemporaryDirectory(dir=SHORT_MEMORY) as folder:
@@ -112,3 +118,36 @@ def test_what_one_takes_the_other_takes_and_both_remember_the_same(batches: list
         written = asyncio.run(told(SqliteJobLedger(Path(folder) / "ledger"), [jobs, *batches]))
 
     assert written == remembered
+
+
+@given(st.lists(BATCHES, max_size=4), BATCHES)
+def test_what_a_ledger_refuses_changes_nothing_of_that_job(batches: list[JobBatch], last: JobBatch) -> None:
+    async def live() -> None:
+        ledger = MemoryJobLedger()
+        await ledger.open()
+        await ledger.append(JobBatch({KEY: DEFINITION}, [JOB._replace(identity=identity) for identity in "ab"]))
+        for batch in batches:
+            with suppress(LedgerError):
+                await ledger.append(batch)
+        before = await everything_of("ab", ledger)
+        with suppress(LedgerError):
+            gone = "".join(each.identity for each in await ledger.append(last))
+            assert await everything_of(gone, ledger) == {name: before[name] for name in gone}
+
+    asyncio.run(live())
+
+
+async def everything_of(names: str, ledger: MemoryJobLedger) -> dict[str, object]:
+    """Return by identity the records of jobs."""
+    handled = await ledger.handled(dict.fromkeys(names, NOON))
+    runs = {name: {key for key, run in ledger.attempts.items() if run.identity == name} for name in names}
+    return {
+        name: (
+            ledger.jobs[name],
+            handled.get(name),
+            {key: ledger.attempts[key] for key in runs[name]},
+            {key: ledger.processes.get(key) for key in runs[name]},
+            {key: ledger.ends.get(key) for key in runs[name]},
+        )
+        for name in names
+    }

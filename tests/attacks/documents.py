@@ -1,12 +1,13 @@
 """KronJobs that are valid and cost as much as they can, and the life of one of them in an operator and in krond."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.timing import Timing
 from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ports import Refusal
 from kron.instant import Instant, parse_duration
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.job_spec import JobSpec
@@ -96,8 +97,9 @@ class Forgetful:
     async def load(self) -> JobSnapshot:
         return JobSnapshot()
 
-    async def append(self, batch: JobBatch) -> None:  # noqa: ARG002
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:  # noqa: ARG002
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        return ()
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, HandledPeriods]:
         return dict.fromkeys(since, NO_PERIODS)

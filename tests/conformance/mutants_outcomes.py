@@ -72,8 +72,8 @@ OUTCOMES = (
     bug(
         "once.per-period state.monotonic guarantee.permanent",
         "adapters/sqlite/job_writer.py",
-        "if row is None or read_period(row) != record:",
-        "if row is not None and read_period(row) != record and record.number > 1:",
+        "if row is not None and read_period(row) == record:",
+        "if row is None or read_period(row) == record or record.period_count == 1:",
         "adapters/test_job_ledgers::test_sqlite",
     ),
     bug(

@@ -1,11 +1,12 @@
 """Determinism and idempotency: the same again, once more, and what a second time must not do."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
 
 from kron import Scheduler
-from kron.engine.ports import Batch
+from kron.engine.ports import Batch, Refusal
 from kron.errors import LedgerWriteError, SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
 from kron.rules.task_record import TaskRecord
@@ -20,19 +21,20 @@ class Unsure(FaultyLedger):
 
     doubts = 0
 
-    async def append(self, batch: Batch) -> None:
-        await super().append(batch)
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
+        refused = await super().append(batch)
         if self.doubts:
             self.doubts -= 1
             raise LedgerWriteError(path="unsure", reason="connection lost")
+        return refused
 
 
 class Twice(MemoryTaskLedger):
     """A store that records everything two times."""
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         await super().append(batch)
-        await super().append(batch)
+        return await super().append(batch)
 
 
 async def give(scheduler: Scheduler, *tasks: Registered) -> None:

@@ -3,12 +3,13 @@
 import asyncio
 import gc
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from kron import Scheduler
-from kron.engine.ports import Batch
+from kron.engine.ports import Batch, Refusal
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from kron.testing import MemoryTaskLedger, VirtualClock, crash
@@ -25,9 +26,9 @@ class SlowLedger(MemoryTaskLedger):
         super().__init__()
         self._clock, self._takes = clock, takes
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         self._clock.freeze(self._takes)
-        await super().append(batch)
+        return await super().append(batch)
 
 
 async def initialized(world: ContractHarness, scheduler: Scheduler, *tasks: object) -> None:
@@ -249,9 +250,10 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
 class Forgetful(MemoryTaskLedger):
     """A store without a history, which would grow until it is full."""
 
-    def append_now(self, batch: Batch) -> None:
-        super().append_now(batch)
+    def append_now(self, batch: Batch) -> Sequence[Refusal]:
+        refused = super().append_now(batch)
         self.history.clear()
+        return refused
 
 
 def _objects() -> int:

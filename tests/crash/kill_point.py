@@ -2,10 +2,10 @@
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from kron.engine.ports import Batch, Ledger
+from kron.engine.ports import Batch, Ledger, Refusal
 from kron.errors import LedgerError
 from kron.rules.task_record import TaskRecord
 from tests.crash.trace import Trace
@@ -54,18 +54,19 @@ class KillingLedger:
         """Return what is remembered of each task."""
         return await self._ledger.load()
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         """Remember the batch; the trace says what is tried, and that it is done."""
         records = [record.to_row() for record in (*batch.records, *batch.begun)]
         self._trace.write("appending", forgotten=list(batch.forgotten), records=records, runs=len(batch.runs))
         self._fate.reach(Point.APPEND_BEGINS)
         try:
-            await self._ledger.append(batch)
+            refused = await self._ledger.append(batch)
         except LedgerError as error:
             self._trace.write("refused", error=str(error))
             raise
         self._fate.reach(Point.APPEND_COMMITTED)
         self._trace.write("appended")
+        return refused
 
     async def close(self) -> None:
         """Give up possession."""

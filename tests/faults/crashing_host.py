@@ -13,6 +13,7 @@ from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Refusal
 from kron.instant import Instant
 from kron.rules.job_spec import JobSpec
 from kron.theory.checker import Checker
@@ -59,14 +60,16 @@ class CrashingLedger:
         )  # fmt: skip
         self.died = asyncio.Event()
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember, or die."""
         self._left -= 1
+        refused: Sequence[Refusal] = ()
         if self._left or self._when is When.AFTER:
-            await self._inner.append(batch)
+            refused = await self._inner.append(batch)
         if not self._left:
             self.died.set()
             await asyncio.get_running_loop().create_future()
+        return refused
 
 
 class SurvivingRunner(Runner):
@@ -193,6 +196,7 @@ class HostLives:
         complaints = [str(finding) for finding in check_ledger(self._path)]
         complaints += [f"{run_id} was left behind" for run_id in self._machine.alive]
         complaints += [f"it said {each}" for each in self._world.events if each.name not in _OF_A_FAILING_DISK]
+        complaints += [f"the ledger refused {each.error}" for each in self._world.refused]
         complaints += judge(rows, self._machine.said, CHORES, (NOON - MINUTE, ended))
         for checker in self._checkers:
             report = checker.report()

@@ -23,6 +23,7 @@ from kron.engine.jobs.host import Host
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch
 from kron.engine.loop import Engine
+from kron.engine.ports import Refusal
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.events import Event
 from kron.rules.job_spec import JobSpec
@@ -148,10 +149,10 @@ class _Ledger(MemoryJobLedger):
         super().__init__()
         self.on_append: Callable[[], object] = lambda: None
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
         self.on_append()
-        await super().append(batch)
+        return await super().append(batch)
 
 
 class _Life:
@@ -171,6 +172,8 @@ class _Life:
         runner = _Commands(self._clock, self._chance, scenario.longest_run)
         host = Host(self._clock, runner, self._recorder, "simulated", "boot", scenario.slack)
         self._book = PeriodPlanner(host)
+        self._refused: list[Refusal] = []
+        self._book.on_refused = self._refused.append
         self._engine = Engine(self._clock, self._ledger, Emitter(self._events.append), self._book)
 
     async def live(self) -> HostLife:
@@ -188,6 +191,7 @@ class _Life:
             self._suffer(self._chance.choices(list(rates), list(rates.values()))[0])
         await self._clock.advance_to(max(end, self._clock.now()))
         await self._engine.crash()
+        assert not self._refused, self._refused
         return HostLife(self._ledger, self._standstills, self._events)
 
     def _suffer(self, accident: str) -> None:

@@ -1,9 +1,9 @@
 """FaultyLedger: another ledger whose appends fail when they are told to, for tests of what happens then."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from kron.engine.ports import Batch, Ledger
+from kron.engine.ports import Batch, Ledger, Refusal
 from kron.errors import LedgerWriteError
 from kron.rules.task_record import TaskRecord
 
@@ -29,12 +29,12 @@ class FaultyLedger:
         """Return what is remembered of each task."""
         return await self.ledger.load()
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         """Remember the batch, unless it was told to fail."""
         self.appends += 1
         if self._failures and (error := self._failures.popleft()) is not None:
             raise error
-        await self.ledger.append(batch)
+        return await self.ledger.append(batch)
 
     async def close(self) -> None:
         """Give up possession."""

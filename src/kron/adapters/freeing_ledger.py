@@ -3,10 +3,11 @@
 import asyncio
 import errno
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kron.adapters.timed_ledger import PassingLedger
 from kron.engine.jobs.store import JobBatch, JobLedger
+from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
 
 # A disk that becomes full while SQLite writes a page is an I/O error to it, unless it was full already.
@@ -20,15 +21,15 @@ class FreeingLedger(PassingLedger):
         super().__init__(ledger)
         self._free = free
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
         try:
-            await super().append(batch)
+            return await super().append(batch)
         except LedgerWriteError as error:
             if not _lacks_space(error.__cause__):
                 raise
             await asyncio.to_thread(self._free)
-            await super().append(batch)
+            return await super().append(batch)
 
 
 def _lacks_space(cause: BaseException | None) -> bool:

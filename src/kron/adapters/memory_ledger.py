@@ -3,16 +3,24 @@
 import asyncio
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from kron.engine.jobs.store import JobBatch, JobSnapshot, PendingRetry, UnfinishedRun
-from kron.engine.ports import Batch
+from kron.engine.jobs.store import (
+    JobBatch,
+    JobSnapshot,
+    PendingRetry,
+    UnfinishedRun,
+    append_unless_refused,
+    first_of_each,
+)
+from kron.engine.ports import Batch, Refusal
 from kron.errors import LedgerConflictError, LedgerInUseError, LedgerWriteError
 from kron.instant import Instant, format_instant
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
 from kron.rules.periods import PeriodRange, nominal_times_between
 from kron.rules.task_record import TaskRecord, TaskRunRecord
+from kron.rules.verdict import Outcome
 
 _HISTORY = 10_000  # runs kept for people to look at
 
@@ -35,13 +43,13 @@ class MemoryTaskLedger:
         """Return what is remembered of each task."""
         return dict(self.records)
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         """Remember the batch, and give others a turn."""
         await asyncio.sleep(0)
-        self.append_now(batch)
+        return self.append_now(batch)
 
-    def append_now(self, batch: Batch) -> None:
-        """Remember the batch, at once."""
+    def append_now(self, batch: Batch) -> Sequence[Refusal]:
+        """Remember the batch, at once. Nothing contradicts a record of the only scheduler."""
         if not self._is_open:
             raise LedgerWriteError(path="in memory", reason="it is not open")
         for name in batch.forgotten:
@@ -50,6 +58,7 @@ class MemoryTaskLedger:
             for record in records:
                 self.records[record.name] = record
         self.history.extend(batch.runs)
+        return ()
 
     async def close(self) -> None:
         """Give up possession."""
@@ -103,31 +112,31 @@ class MemoryJobLedger:
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
         """Return by identity the nominal times, from an instant on, of periods that have an outcome."""
-        found = ((name, each) for name, start in since.items() for each in self._outcomes(name) if each.last >= start)
-        return self._nominals(found, since)
+        return self._handled(since)
 
-    async def append(self, batch: JobBatch) -> None:
-        """Remember the batch, or nothing of it, and give others a turn."""
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Remember the batch without the jobs of which a record is refused, and give others a turn."""
         await asyncio.sleep(0)
-        self.append_now(batch)
+        return self.append_now(batch)
 
-    def append_now(self, batch: JobBatch) -> None:
-        """Remember the batch, or nothing of it, at once."""
+    def append_now(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Remember the batch without the jobs of which a record is refused, at once."""
         if not self._is_open:
             raise LedgerWriteError(path=_PLACE, reason="it is not open")
-        self._undo.clear()
-        try:
-            self._put(batch)
-        except BaseException:
-            for undo in reversed(self._undo):
-                undo()
-            raise
+        return append_unless_refused(batch, self._put_or_undo, self._runs_of, self._handled)
 
     async def close(self) -> None:
         """Give up possession."""
         self._is_open = False
 
     # --- what is there ------------------------------------------------------------------------------------------------
+
+    def _handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+        found = ((name, each) for name, start in since.items() for each in self._outcomes(name) if each.last >= start)
+        return self._nominals(found, since)
+
+    def _runs_of(self, run_ids: Sequence[str], identities: Collection[str]) -> Collection[str]:
+        return [each for each in run_ids if each in self.attempts and self.attempts[each].identity in identities]
 
     def _outcomes(self, identity: str) -> list[_Outcome]:
         return self.outcomes.get(identity, [])
@@ -167,71 +176,87 @@ class MemoryJobLedger:
 
     # --- what is new --------------------------------------------------------------------------------------------------
 
-    def _put(self, batch: JobBatch) -> None:
+    def _put_or_undo(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Remember the batch, or nothing of it and return what is refused."""
+        self._undo.clear()
+        refused: Sequence[Refusal] | None = None
+        try:
+            refused = self._put(batch)
+        finally:
+            if refused is None or refused:
+                for undo in reversed(self._undo):
+                    undo()
+        return refused
+
+    def _put(self, batch: JobBatch) -> Sequence[Refusal]:
         for key, text in batch.definitions.items():
             self._set(self.definitions, key, self.definitions.get(key, text))
         for job in batch.jobs:
             self._need(self.definitions, job.definition_key, "definition")
             self._set(self.jobs, job.identity, job)
-        for record in batch.closed:
-            self._close(record)
-        for attempt in batch.begun:
-            self._begin(attempt)
+        if refused := first_of_each((*map(self._close, batch.closed), *map(self._begin, batch.begun))):
+            return refused  # what else is said of their runs cannot be judged
         for process in batch.processes:
             self._need(self.attempts, process.run_id, "run")
             self._set(self.processes, process.run_id, process)
-        for end in batch.ended:
-            self._end(end)
+        if refused := first_of_each(map(self._end, batch.ended)):
+            return refused
         for run_id in batch.given_up:
             self._give_up(run_id)
+        return ()
 
-    def _close(self, record: PeriodRecord) -> None:
+    def _close(self, record: PeriodRecord) -> Refusal | None:
         self._need(self.jobs, record.identity, "job")
         self._need(self.definitions, record.definition_key, "definition")
         occupant = self._occupant(record.identity, record.first, record.last, record.definition_key)
         if occupant is None:
             self._add(record.identity, _Outcome(record.last, record.first, record))
         elif occupant != record:
-            raise _conflict(record.identity, record.last, "it has an outcome already")
+            return _refusal(record.identity, record.last, _taken_by(occupant))
+        return None
 
-    def _begin(self, attempt: RunStart) -> None:
+    def _begin(self, attempt: RunStart) -> Refusal | None:
         run_id, identity, _, nominal, _, number, *_ = attempt
         self._need(self.jobs, identity, "job")
         self._need(self.definitions, attempt.definition_key, "definition")
         if run_id in self.attempts:
             if self.attempts[run_id] != attempt:
-                raise _conflict(identity, nominal, f"run {run_id} is another one already")
-            return
+                return _refusal(identity, nominal, f"run {run_id} is another one already", run_id)
+            return None
         if nominal is None and attempt.retry_of:
             self._give_up(attempt.retry_of)
         if nominal is not None:
-            self._try(attempt, nominal)
+            if reason := self._why_not(attempt, nominal):
+                return _refusal(identity, nominal, reason, run_id)
+            self._set(self._tries, (identity, nominal, number), run_id)
             if number == 1:
                 self._add(identity, _Outcome(nominal, nominal, attempt))
         self._set(self.attempts, run_id, attempt)
+        return None
 
-    def _try(self, attempt: RunStart, nominal: Instant) -> None:
-        key = (attempt.identity, nominal, attempt.attempt)
+    def _why_not(self, attempt: RunStart, nominal: Instant) -> str:
+        """Return why an attempt of a period cannot begin, "" if it can."""
         if attempt.attempt == 1:
-            if self._occupant(attempt.identity, nominal, nominal, attempt.definition_key) is not None:
-                raise _conflict(attempt.identity, nominal, "it has an outcome already")
-        elif (attempt.identity, nominal, 1) not in self._tries:
-            raise _conflict(attempt.identity, nominal, "it is tried again without a first attempt")
-        elif key in self._tries:
-            raise _conflict(attempt.identity, nominal, "that attempt has begun already")
-        self._set(self._tries, key, attempt.run_id)
+            occupant = self._occupant(attempt.identity, nominal, nominal, attempt.definition_key)
+            return "" if occupant is None else _taken_by(occupant)
+        if (attempt.identity, nominal, 1) not in self._tries:
+            return "it is tried again without a first attempt"
+        key = (attempt.identity, nominal, attempt.attempt)
+        return f"attempt {attempt.attempt} has begun already" if key in self._tries else ""
 
     def _give_up(self, run_id: str) -> None:
         if run_id in self.ends:
             self._set(self.ends, run_id, self.ends[run_id]._replace(retry_at=None))
 
-    def _end(self, end: RunEnd) -> None:
+    def _end(self, end: RunEnd) -> Refusal | None:
         self._need(self.attempts, end.run_id, "run")
         before = self.ends.get(end.run_id)
         if before is not None and before._replace(retry_at=None) != end._replace(retry_at=None):
             attempt = self.attempts[end.run_id]
-            raise _conflict(attempt.identity, attempt.nominal, f"run {end.run_id} has ended already")
+            reason = f"run {end.run_id} has ended already: {before.result.value}"
+            return _refusal(attempt.identity, attempt.nominal, reason, end.run_id)
         self._set(self.ends, end.run_id, end)
+        return None
 
     def _add(self, identity: str, outcome: _Outcome) -> None:
         outcomes = self.outcomes.setdefault(identity, [])
@@ -251,6 +276,12 @@ class MemoryJobLedger:
             raise LedgerWriteError(path=_PLACE, reason=f"there is no {what} {key!r}")
 
 
-def _conflict(identity: str, nominal: Instant | None, reason: str) -> LedgerConflictError:
+def _taken_by(occupant: PeriodRecord | RunStart) -> str:
+    outcome = occupant.outcome if isinstance(occupant, PeriodRecord) else Outcome.EXECUTED
+    return f"it has an outcome already: {outcome.value}"
+
+
+def _refusal(identity: str, nominal: Instant | None, reason: str, run_id: str = "") -> Refusal:
     period = "none" if nominal is None else format_instant(nominal)
-    return LedgerConflictError(path=_PLACE, identity=identity, period=period, reason=reason)
+    error = LedgerConflictError(path=_PLACE, identity=identity, period=period, reason=reason)
+    return Refusal(identity, nominal, error, run_id)

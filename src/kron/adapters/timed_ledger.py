@@ -1,9 +1,10 @@
 """PassingLedger, TimedLedger: a ledger of jobs around another one, and one that says how long each append took."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ports import Refusal
 from kron.instant import Instant
 from kron.rules.periods import HandledPeriods
 
@@ -26,9 +27,9 @@ class PassingLedger:
         """Return which periods have an outcome."""
         return await self._ledger.handled(since)
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
-        await self._ledger.append(batch)
+        return await self._ledger.append(batch)
 
     async def close(self) -> None:
         """Give up possession."""
@@ -42,10 +43,10 @@ class TimedLedger(PassingLedger):
         super().__init__(ledger)
         self._took = took
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
         begun = perf_counter()
         try:
-            await super().append(batch)
+            return await super().append(batch)
         finally:
             self._took(perf_counter() - begun)

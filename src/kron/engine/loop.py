@@ -6,7 +6,7 @@ tasks of the library, one for jobs with periods.
 """
 
 from asyncio import Lock, Task, create_task, wait
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from kron.engine.clock_watch import ClockWatch
 from kron.engine.delay import Delay
 from kron.engine.emitter import Emitter, log_crash
 from kron.engine.planner import Batch, Change, Planner, Step, Stored
-from kron.engine.ports import Clock, Store
+from kron.engine.ports import Clock, Refusal, Store
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
 from kron.instant import SECOND, ZERO, Instant
@@ -66,7 +66,8 @@ class Engine(Generic[Batch, Stored]):
     async def apply(self, make: Callable[[Instant], Change[Batch, _Result]]) -> _Result:
         """Change what is declared; `make` says how, given the present.
 
-        All or nothing: if the ledger refuses, its error is raised and everything is as before.
+        If the ledger cannot be written, its error is raised and everything is as before. The change itself knows what
+        follows where the ledger refuses a job.
         """
         async with self._turn:
             return await self._adopt(make(self._clock.now()))
@@ -84,10 +85,11 @@ class Engine(Generic[Batch, Stored]):
             return await self._adopt(make(answer, now))
 
     async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
+        refused: Sequence[Refusal] = ()
         if change.batch:
             with self._waiting():
-                await self._ledger.append(change.batch)
-        result = change.commit()
+                refused = await self._ledger.append(change.batch)
+        result = change.commit(refused)
         self._delay.hasten(self._clock.now())
         self._wake.set()
         return result
@@ -254,7 +256,7 @@ class Engine(Generic[Batch, Stored]):
             return False
         try:
             with self._waiting():
-                await self._ledger.append(step.batch)
+                refused = await self._ledger.append(step.batch)
         except Exception as error:
             step.rollback()
             self._failures, self._failure = self._failures + 1, error
@@ -270,6 +272,8 @@ class Engine(Generic[Batch, Stored]):
         if self._failures:
             self._failures, self._failure, self._told, self.failed_ledger = 0, None, "", None
             self._emitter.tell("LedgerRecovered", records=step.record_count)
+        if refused:
+            step.refuse(refused)
         return True
 
 

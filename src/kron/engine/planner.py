@@ -1,8 +1,10 @@
 """Planner, Step, Change: what the engine asks of a planner. The docstrings are the specification."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
+from kron.engine.ports import Refusal
 from kron.engine.wake import WakeUp
 from kron.instant import Instant
 from kron.rules.freeze import Freeze
@@ -19,8 +21,8 @@ class Change(Protocol[Batch, Result]):
     def batch(self) -> Batch:
         """What to remember first; nothing needs to be written if it is empty."""
 
-    def commit(self) -> Result:
-        """Let it be so, now that it is remembered."""
+    def commit(self, refused: Sequence[Refusal], /) -> Result:
+        """Apply the committed change; what is `refused` was not committed. Raise what prevents all of it."""
 
 
 class Step(Protocol[Batch]):
@@ -36,6 +38,9 @@ class Step(Protocol[Batch]):
 
     def rollback(self) -> None:
         """Put everything back as it was: it could not be remembered. What was due is still due."""
+
+    def refuse(self, refused: Sequence[Refusal], /) -> None:
+        """Undo the step for the jobs that the ledger refuses, before anything starts. All others are not concerned."""
 
     def act(self, *, hushed: bool) -> None:
         """Tell what ended and start what begins, now that it is remembered; hushed: a stop came, start nothing."""

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple, Protocol, TypeVar
 
 from kron.engine.wake import WakeUp
+from kron.errors import LedgerConflictError
 from kron.instant import Instant
 from kron.rules.events import Event
+from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.registration import Callback
 from kron.rules.task_record import TaskRecord, TaskRunRecord
 
@@ -38,6 +41,21 @@ class Clock(Protocol):
 
     def stood_still(self) -> timedelta:
         """Return for how long in all the process did not run in watched waits: stopped, or without a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A record that contradicts the ledger. No record of the same job in that batch was committed."""
+
+    identity: str
+    nominal: Instant | None
+    """The period of the record; None: a task, or a run without a period."""
+    error: LedgerConflictError
+    """What the ledger has instead."""
+    run_id: str = ""
+    """The run that the record starts or ends; "": a period without a run."""
+    handled: HandledPeriods = NO_PERIODS
+    """The periods of this job that have an outcome, from the first one on to which the batch gives an outcome."""
 
 
 class Batch(NamedTuple):
@@ -74,10 +92,12 @@ class Store(Protocol[Written, Stored]):
     async def load(self) -> Stored:
         """Return what is remembered, or raise the error of the first part that is damaged."""
 
-    async def append(self, batch: Written, /) -> None:
-        """Remember the whole batch durably, or nothing of it and raise LedgerError. Meanwhile others get a turn.
+    async def append(self, batch: Written, /) -> Sequence[Refusal]:
+        """Commit the batch durably in one transaction, and return what contradicts the ledger; others get a turn.
 
-        It has returned: a power cut does not undo it. Writing the same again changes nothing.
+        A contradiction drops the records of one task or job, which is named once; all other records are committed.
+        LedgerError: nothing is committed. Once it has returned, a power cut does not undo it. Repeating a batch changes
+        nothing and refuses nothing.
         """
 
     async def close(self) -> None:

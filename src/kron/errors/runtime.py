@@ -191,7 +191,7 @@ class LedgerWriteError(LedgerError):
 
 
 class LedgerConflictError(LedgerError):
-    """A period was to get a second outcome, or an attempt a second start or end; nothing of the batch was kept."""
+    """A period was to get a second outcome, or an attempt a second start or end; no record of its job was kept."""
 
     def __init__(self, *, path: str, identity: str, period: str, reason: str) -> None:
         super().__init__(

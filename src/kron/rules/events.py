@@ -116,6 +116,7 @@ HOSTS: Mapping[str, EventSpec] = MappingProxyType(
         "RunStarted": EventSpec(INFO, _ROW),  # a trigger, a boot, or a further attempt
         "RunEnded": EventSpec(INFO, _ROW),
         "JobSetAside": EventSpec(WARNING, ("identity", "name", "error", "trace")),  # its data cannot be judged
+        "ClaimRefused": EventSpec(WARNING, ("identity", "name", "period_id", "reason")),  # the ledger has another
         "RunKilled": EventSpec(WARNING, ("run_id", "reason")),  # by the host, and not for a policy
         "OutputLost": EventSpec(WARNING, ("run_id", "lines")),  # the host's log did not take them
         # the daemon

@@ -1,13 +1,13 @@
 """The surroundings of a simulated scheduler: callbacks that misbehave, and a ledger that fails and kills."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from random import Random
 
 from kron.adapters.memory_ledger import MemoryTaskLedger
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.ports import Batch
+from kron.engine.ports import Batch, Refusal
 from kron.errors import LedgerWriteError
 from kron.rules.task_record import TaskRecord
 from kron.simulator.scenario import CallbackBehaviour, SimulatedJob
@@ -55,7 +55,7 @@ class CrashingLedger:
         """Return what is remembered of each task."""
         return await self._memory.load()
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         """Remember the batch, unless the disk fails or the process dies of it."""
         if self._chance.random() < _TURNS:
             await asyncio.sleep(0)  # noqa: TID251  # no time passes, others get a turn
@@ -66,7 +66,7 @@ class CrashingLedger:
         if self._failures_left:
             self._failures_left -= 1
             raise LedgerWriteError(path="simulated", reason="no space left on device")
-        self._memory.append_now(batch)
+        return self._memory.append_now(batch)
 
     def _die(self, batch: Batch) -> None:
         if self._is_durable_first:

@@ -119,13 +119,13 @@ def _begun(record: TaskRecord, retry_count: int = 0) -> TaskRecord:
 
 
 async def writing_the_same_again_changes_nothing(make: TaskLedgerFactory) -> None:
-    """So that an append may be repeated when nobody knows whether it was done."""
+    """And refuses nothing, so that an append may be repeated when it is not known whether it was done."""
     ledger = make()
     await ledger.open()
     await ledger.load()
 
     await ledger.append(Batch(records=[_NEVER_RAN]))
-    await ledger.append(Batch(records=[_NEVER_RAN]))
+    assert not await ledger.append(Batch(records=[_NEVER_RAN]))
     await ledger.close()
 
     assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}

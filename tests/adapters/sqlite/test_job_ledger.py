@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +19,8 @@ from kron.adapters.sqlite.job_writer import BatchWriter
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.cron.schedule import Schedule
 from kron.engine.jobs.store import JobBatch, JobSnapshot
-from kron.errors import LedgerConflictError, LedgerUnusableError
+from kron.engine.ports import Refusal
+from kron.errors import LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
@@ -263,6 +264,23 @@ def test_the_ranges_of_one_batch_are_written_without_a_question_for_each() -> No
     assert len(asked) < 100
 
 
+def test_one_pass_finds_every_job_that_contradicts_the_ledger() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in JOBS.statements:
+        connection.execute(statement)
+    jobs = [JOB._replace(identity=f"job {number}") for number in range(500)]
+    closed = [closed_from(0, 1)._replace(identity=job.identity) for job in jobs]
+    numbers = JobIds("memory", connection)
+    BatchWriter("memory", connection, numbers).write(JobBatch({KEY: DEFINITION}, jobs, closed[::2]))
+    numbers.commit()
+
+    refused = BatchWriter("memory", connection, numbers).write_checked(
+        JobBatch(closed=[each._replace(reason="another") for each in closed])
+    )
+
+    assert [each.identity for each in refused] == [job.identity for job in jobs[::2]]
+
+
 @pytest.mark.parametrize(
     "closed",
     [
@@ -273,8 +291,16 @@ def test_the_ranges_of_one_batch_are_written_without_a_question_for_each() -> No
     ids=["two ranges", "a period of a range", "a range with a period"],
 )
 def test_a_period_that_a_batch_has_twice_is_refused(tmp_path: Path, closed: list[PeriodRecord]) -> None:
-    with pytest.raises(LedgerConflictError):
-        remember(tmp_path / "ledger.db", DECLARED, JobBatch(closed=closed))
+    async def live() -> Sequence[Refusal]:
+        ledger = SqliteJobLedger(tmp_path / "ledger.db")
+        await ledger.open()
+        try:
+            await ledger.append(DECLARED)
+            return await ledger.append(JobBatch(closed=closed))
+        finally:
+            await ledger.close()
+
+    assert [each.identity for each in asyncio.run(live())] == [JOB.identity]
 
 
 def test_a_long_range_of_handled_periods_is_not_listed(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """What holds a host up in a test: a freeze in the middle of a step, an append that takes long."""
 
+from collections.abc import Sequence
+
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Refusal
 from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
@@ -44,12 +47,12 @@ class SlowLedger(Ledger):
         super().__init__()
         self._clock, self._is_stopped, self.is_slow = world.clock, is_stopped, False
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         if self.is_slow:
             self.is_slow = False
             pass_by = self._clock.freeze if self._is_stopped else self._clock.delay
             pass_by(5 * MINUTE + 10 * SECOND)
-        await super().append(batch)
+        return await super().append(batch)
 
 
 class JumpingLedger(Ledger):
@@ -59,8 +62,8 @@ class JumpingLedger(Ledger):
         super().__init__()
         self._clock, self.jumps = world.clock, False
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         if self.jumps:
             self.jumps = False
             self._clock.jump(5 * MINUTE + 10 * SECOND)
-        await super().append(batch)
+        return await super().append(batch)

@@ -1,9 +1,11 @@
 """A job whose data cannot be judged is set aside: it starts nothing, and all others go on."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
 from kron.engine.jobs.store import JobBatch, PendingRetry
+from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
 from tests.engine.jobs.world import MINUTE, SECOND, Ledger, RestartableHost, lived, work
 
@@ -67,10 +69,10 @@ class Misplaced(Ledger):
 
     is_gone = False
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         if self.is_gone:
             raise LedgerWriteError(path="ledger.db", reason="it is gone", retry_soon=True)
-        await super().append(batch)
+        return await super().append(batch)
 
 
 def test_a_ledger_that_is_put_back_is_written_within_a_second() -> None:

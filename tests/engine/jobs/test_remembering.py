@@ -45,6 +45,7 @@ async def live(line: str, acts: Sequence[Act]) -> MemoryJobLedger:
     await world.clock.advance(5 * MINUTE)
     await world.engine.crash()
     assert not [event for event in world.events if "Ledger" in str(event)], world.events
+    assert not world.refused
     return store
 
 

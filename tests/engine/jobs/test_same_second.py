@@ -14,7 +14,8 @@ CHOSEN = NOON + timedelta(hours=4, minutes=18, seconds=37)
 
 def outcomes(world: RestartableHost) -> list[str]:
     """Return what became of the later of the two, and how often the ledger refused a step."""
-    refused = ["refused" for event in world.events if event.name == "LedgerAppendFailed"]
+    refused = ["refused" for _ in world.refused]
+    refused += ["refused" for event in world.events if event.name == "LedgerAppendFailed"]
     return [entry.split(" ", 4)[4] for entry in world.told if " a 02 16:12 " in entry] + refused
 
 

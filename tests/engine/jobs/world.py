@@ -20,6 +20,7 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry, UnfinishedRun
 from kron.engine.loop import Engine
+from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.events import Event
@@ -74,7 +75,7 @@ class Ledger:
         ]
         return JobSnapshot(dict(self.jobs), dict(self.definitions), unfinished=unfinished, retries=retries)
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         if self.failures:
             self.failures -= 1
@@ -94,6 +95,7 @@ class Ledger:
         for run_id in batch.given_up:
             if run_id in self.ends:
                 self.ends[run_id] = self.ends[run_id]._replace(retry_at=None)
+        return ()
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
         return {
@@ -179,6 +181,7 @@ class RestartableHost:
         self.on_held: list[Callable[..., object]] = []
         self.given_up: list[str] = []
         self.events: list[Event] = []
+        self.refused: list[Refusal] = []
         self._host, self._lives = host, 0
         self._born()
 
@@ -186,6 +189,7 @@ class RestartableHost:
         self._lives += 1
         given = {"boot": "boot", **self._host}
         self.book = PeriodPlanner(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
+        self.book.on_refused = self.refused.append
         self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book)
 
     def restart_on(self, ledger: Ledger) -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -73,6 +75,28 @@ def lived(folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], *witne
             state.unlock()
 
     return asyncio.run(live()), told
+
+
+def test_an_end_that_the_ledger_refuses_is_told_once_and_sets_only_its_job_aside(tmp_path: Path) -> None:
+    async def life(daemon: Daemon, handlers: Handlers) -> None:
+        await handlers["trigger"]({"job": "b"})
+        with closing(sqlite3.connect(tmp_path / "state" / "ledger.db")) as connection, connection:
+            connection.execute("UPDATE entry SET ended = at, result = 'unknown'")
+        ending = asyncio.ensure_future(daemon.run())
+        while not daemon.book.aside:
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
+        await handlers["trigger"]({"job": "a"})
+        daemon.on_stop_signal()
+        await ending
+
+    _, told = lived(tmp_path, life)
+
+    refused = [event.fields for event in told if event.name == "ClaimRefused"]
+    assert [(each["name"], each["period_id"]) for each in refused] == [("b", None)]
+    assert "has ended already: unknown" in str(refused[0]["reason"])
+    assert [event.fields["name"] for event in told if event.name == "JobSetAside"] == ["b"]
+    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["succeeded"] * 2
+    assert "LedgerAppendFailed" not in {event.name for event in told}
 
 
 def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:

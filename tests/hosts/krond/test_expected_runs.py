@@ -1,8 +1,9 @@
 """What the numbers of krond say of runs that are expected, and when they say that one is late."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Refusal
 from kron.hosts.krond.page import job_gauges
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, Ledger, RestartableHost, lived, work
 
@@ -15,9 +16,9 @@ class Looking(Ledger):
         self.seen: list[float] = []
         self.look: Callable[[], float]
 
-    async def append(self, batch: JobBatch) -> None:
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         self.seen += [self.look() for _ in batch.begun]
-        await super().append(batch)
+        return await super().append(batch)
 
 
 def late(world: RestartableHost) -> dict[str, float]:

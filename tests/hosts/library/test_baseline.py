@@ -1,7 +1,7 @@
 """A clock that was days ahead and is corrected: each task runs again from its next time, with one event."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from functools import wraps
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 
 from kron import Scheduler
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
-from kron.engine.ports import Batch, Ledger
+from kron.engine.ports import Batch, Ledger, Refusal
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.events import Event
 from kron.rules.task_record import TaskRecord
@@ -336,11 +336,11 @@ class SlowLedger(MemoryTaskLedger):
 
     meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None
 
-    async def append(self, batch: Batch) -> None:
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
             await meanwhile()
-        await super().append(batch)
+        return await super().append(batch)
 
 
 @on_a_loop

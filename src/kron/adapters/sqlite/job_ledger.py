@@ -6,7 +6,7 @@ handled ahead of what is served, and ranges of which a part is not old yet.
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,8 @@ from kron.adapters.sqlite.job_tables import JOBS, load_handled, load_jobs, trans
 from kron.adapters.sqlite.job_writer import BatchWriter
 from kron.adapters.sqlite.statements import to_timestamp
 from kron.engine.gc_pause import gc_paused
-from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.jobs.store import JobBatch, JobSnapshot, append_unless_refused
+from kron.engine.ports import Refusal
 from kron.errors import LedgerError
 from kron.instant import Instant
 from kron.rules.periods import HandledPeriods
@@ -60,11 +61,12 @@ class SqliteJobLedger:
         """Return by identity the nominal times, from an instant on, of periods that have an outcome."""
         return await self._file.call(partial(self._handled, since))
 
-    async def append(self, batch: JobBatch) -> None:
-        """Remember the batch, or nothing of it."""
-        await self._file.call(partial(self._write, batch))
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Remember the batch without the jobs of which a record is refused."""
+        refused = await self._file.call(partial(self._write, batch))
         if (now := self._pruning.due(batch)) is not None:
             self._file.call(partial(self._prune, now))  # nobody waits for it but who comes next
+        return refused
 
     async def close(self) -> None:
         """Give up the file."""
@@ -84,8 +86,13 @@ class SqliteJobLedger:
         with translate_errors(self.path):
             return load_handled(self._file.connection, since)
 
-    def _write(self, batch: JobBatch) -> None:
+    def _write(self, batch: JobBatch) -> Sequence[Refusal]:
+        return append_unless_refused(batch, self._put, self._runs_of, self._handled)
+
+    def _put(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Commit the batch, or nothing of it and return what is refused."""
         assert self._numbers is not None
+        refused: Sequence[Refusal] = ()
         try:
             with self._file.transaction() as connection:
                 BatchWriter(str(self.path), connection, self._numbers).write(batch)
@@ -93,8 +100,17 @@ class SqliteJobLedger:
             if not isinstance(error.__cause__, sqlite3.IntegrityError):
                 raise
             with self._file.transaction() as connection:
-                BatchWriter(str(self.path), connection, self._numbers).write_checked(batch)
-        self._numbers.commit()
+                connection.execute("SAVEPOINT whole")
+                if refused := BatchWriter(str(self.path), connection, self._numbers).write_checked(batch):
+                    connection.execute("ROLLBACK TO whole")
+        if not refused:
+            self._numbers.commit()
+        return refused
+
+    def _runs_of(self, run_ids: Sequence[str], identities: Collection[str]) -> Collection[str]:
+        """Return which of these runs belong to some jobs."""
+        key = (json.dumps(list(run_ids)), json.dumps(list(identities)))
+        return [run_id for (run_id,) in self._file.connection.execute(_RUNS_OF, key)]
 
     def _prune(self, now: Instant) -> None:
         assert self._numbers is not None
@@ -103,6 +119,9 @@ class SqliteJobLedger:
                 gone = self._pruning.prune(connection, now)
             self._numbers.forget(gone)
 
+
+_RUNS_OF = """SELECT run_id FROM entry JOIN job ON job.id = entry.job
+WHERE run_id IN (SELECT value FROM json_each(?)) AND identity IN (SELECT value FROM json_each(?))"""
 
 _ROUND = 500  # entries written between two rounds
 _MOST = 2 * _ROUND  # entries or definitions that a round removes: they go faster than they come, and nobody waits long

@@ -1,7 +1,7 @@
 """BatchWriter: a batch at once, or record by record: what is stored already stays, what contradicts it is refused.
 
 The first pass writes thousands of rows with a few statements and only notices that something is in the way. The second
-finds out what it is, after the first was rolled back.
+finds out what it is, after the first was rolled back. If that concerns some jobs, the first is made again without them.
 """
 
 import sqlite3
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from kron.adapters.sqlite.job_ids import NEVER, JobIds, JobRow
 from kron.adapters.sqlite.job_tables import END_SQL, ENTRY_SQL, PERIOD_SQL, START_SQL, read_end, read_period, read_start
 from kron.adapters.sqlite.statements import ROWS, execute_rows, from_timestamp, to_timestamp, to_timestamp_optional
-from kron.engine.jobs.store import JobBatch
+from kron.engine.jobs.store import JobBatch, first_of_each
+from kron.engine.ports import Refusal
 from kron.errors import LedgerConflictError, LedgerWriteError
 from kron.instant import Instant, format_instant
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunKind, RunStart
@@ -143,6 +144,7 @@ _ACROSS = f"{_SPAN} WHERE job = ? AND nominal > ? AND number > 1 AND first <= ?"
 _TEXT = "SELECT text FROM definition WHERE key = ?"
 _FIRST_ATTEMPT = "SELECT outcome FROM entry WHERE nominal = ? AND job = ? AND attempt = 1"
 _SAME_ATTEMPT = "SELECT id FROM entry WHERE nominal = ? AND job = ? AND attempt = ?"
+_OUTCOME = "SELECT outcome FROM entry WHERE id = ?"
 _RETRY = "UPDATE entry SET retry_at = ? WHERE run_id = ?"
 
 
@@ -204,66 +206,72 @@ class BatchWriter:
 
     # --- one by one ---------------------------------------------------------------------------------------------------
 
-    def write_checked(self, batch: JobBatch) -> None:
-        """Write what is not there yet, or raise the error that says what is in the way."""
+    def write_checked(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Write what is not there yet, or a part of it and return what is in the way, once for each job."""
         self._put_jobs(batch)
-        for record in batch.closed:
-            self._close(record)
-        for attempt in batch.begun:
-            self._begin(attempt)
+        if refused := first_of_each((*map(self._close, batch.closed), *map(self._begin, batch.begun))):
+            return refused  # what else is said of their runs cannot be judged
         for process in batch.processes:
             self._set_handle(process)
-        for end in batch.ended:
-            self._end(end)
+        if refused := first_of_each(map(self._end, batch.ended)):
+            return refused
         self._give_up(batch)
+        return ()
 
     def _give_up(self, batch: JobBatch) -> None:
         self._connection.executemany(_RETRY, [(None, run_id) for run_id in batch.given_up])
 
-    def _close(self, record: PeriodRecord) -> None:
+    def _close(self, record: PeriodRecord) -> Refusal | None:
         occupant = self._find_conflict(record.identity, self._span(record))
         if occupant is None:
             insert_periods(self._connection, [record], self._numbers)
-            return
+            return None
         row = self._row(PERIOD_SQL, "entry.id = ? AND run_id IS NULL", occupant)
-        if row is None or read_period(row) != record:
-            raise self._conflict(record.identity, record.last, "it has an outcome already")
+        if row is not None and read_period(row) == record:
+            return None
+        return self._refusal(record.identity, record.last, self._outcome_of(occupant))
 
-    def _begin(self, attempt: RunStart) -> None:
+    def _begin(self, attempt: RunStart) -> Refusal | None:
         row = self._row(START_SQL, "run_id = ?", attempt.run_id)
-        if row is not None:
-            if read_start(row) != attempt:
-                raise self._conflict(attempt.identity, attempt.nominal, f"run {attempt.run_id} is another one already")
-            return
-        if not self._has_begun(attempt):
-            raise self._conflict(attempt.identity, attempt.nominal, "it is tried again without a first attempt")
-        if attempt.nominal is not None and self._is_taken(attempt, attempt.nominal):
-            reason = (
-                f"attempt {attempt.attempt} has begun already" if attempt.attempt > 1 else "it has an outcome already"
-            )
-            raise self._conflict(attempt.identity, attempt.nominal, reason)
+        if row is not None and read_start(row) == attempt:
+            return None
+        reason = self._why_not(attempt) if row is None else f"run {attempt.run_id} is another one already"
+        if reason:
+            return self._refusal(attempt.identity, attempt.nominal, reason, attempt.run_id)
         insert_starts(self._connection, [attempt], self._numbers)
+        return None
 
-    def _is_taken(self, attempt: RunStart, nominal: Instant) -> bool:
+    def _why_not(self, attempt: RunStart) -> str:
+        """Return why a run cannot begin, "" if it can."""
+        nominal = attempt.nominal
+        if nominal is None:
+            return ""
         if attempt.attempt == 1:
-            return self._find_conflict(attempt.identity, PeriodRange(nominal, nominal, "")) is not None
+            occupant = self._find_conflict(attempt.identity, PeriodRange(nominal, nominal, ""))
+            return "" if occupant is None else self._outcome_of(occupant)
+        if not self._has_begun(attempt):
+            return "it is tried again without a first attempt"
         key = (to_timestamp(nominal), self._numbers.job(attempt.identity).number, attempt.attempt)
-        return self._connection.execute(_SAME_ATTEMPT, key).fetchone() is not None
+        is_taken = self._connection.execute(_SAME_ATTEMPT, key).fetchone() is not None
+        return f"attempt {attempt.attempt} has begun already" if is_taken else ""
 
     def _set_handle(self, process: RunHandle) -> None:
         if update_handles(self._connection, [process]) != 1:
             raise self._no_run(process.run_id)
 
-    def _end(self, end: RunEnd) -> None:
+    def _end(self, end: RunEnd) -> Refusal | None:
         if update_ends(self._connection, [end]) == 1:
-            return
+            return None
         row = self._row(f"{START_SQL}, {END_SQL}", "run_id = ?", end.run_id)
         if row is None:
             raise self._no_run(end.run_id)
         attempt, before = read_start(row[:10]), read_end(row[10:])
-        if before is None or before._replace(retry_at=None) != end._replace(retry_at=None):
-            raise self._conflict(attempt.identity, attempt.nominal, f"run {end.run_id} has ended already")
+        assert before is not None, "else its end was written"
+        if before._replace(retry_at=None) != end._replace(retry_at=None):
+            reason = f"run {end.run_id} has ended already: {before.result.value}"
+            return self._refusal(attempt.identity, attempt.nominal, reason, end.run_id)
         self._connection.execute(_RETRY, (to_timestamp_optional(end.retry_at), end.run_id))
+        return None
 
     # --- what is there ------------------------------------------------------------------------------------------------
 
@@ -303,9 +311,14 @@ class BatchWriter:
         row = self._connection.execute(f"SELECT {columns} FROM {ENTRY_SQL} WHERE {which}", (value,)).fetchone()
         return row
 
-    def _conflict(self, identity: str, nominal: Instant | None, reason: str) -> LedgerConflictError:
+    def _outcome_of(self, occupant: int) -> str:
+        (outcome,) = self._connection.execute(_OUTCOME, (occupant,)).fetchone()
+        return f"it has an outcome already: {outcome}"
+
+    def _refusal(self, identity: str, nominal: Instant | None, reason: str, run_id: str = "") -> Refusal:
         period = "none" if nominal is None else format_instant(nominal)
-        return LedgerConflictError(path=self._path, identity=identity, period=period, reason=reason)
+        error = LedgerConflictError(path=self._path, identity=identity, period=period, reason=reason)
+        return Refusal(identity, nominal, error, run_id)
 
     def _no_run(self, run_id: str) -> LedgerWriteError:
         return LedgerWriteError(path=self._path, reason=f"there is no run {run_id!r}")

@@ -10,7 +10,7 @@ from kron.adapters.sqlite.database import LedgerDatabase
 from kron.adapters.sqlite.schema import LedgerSchema
 from kron.adapters.sqlite.statements import ROWS, chunks, execute_rows, reason_of
 from kron.engine.gc_pause import gc_paused
-from kron.engine.ports import Batch
+from kron.engine.ports import Batch, Refusal
 from kron.errors import LedgerUnusableError, LedgerWriteError, TaskInvalidValueError, TaskTryDeserializeError
 from kron.instant import Instant
 from kron.rules.task_record import FIELDS, TaskRecord, TaskRunRecord, cached_instant_text, check_columns, milliseconds
@@ -73,9 +73,10 @@ class SqliteTaskLedger:
         with gc_paused():
             return await self._file.call(self._load)
 
-    async def append(self, batch: Batch) -> None:
-        """Remember the batch, or nothing of it."""
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
+        """Remember the batch, or nothing of it. Nothing contradicts a record of the only scheduler."""
         await self._file.write(batch)
+        return ()
 
     async def close(self) -> None:
         """Give up the file."""

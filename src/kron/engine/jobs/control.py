@@ -9,6 +9,7 @@ from kron.engine.jobs.job_state import JobState, RunRequest
 from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch, PendingRetry, UnfinishedRun
+from kron.engine.ports import Refusal
 from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
@@ -33,9 +34,12 @@ class Suspend:
         self._records = {job: job.record._replace(is_suspended=suspended, suspended_until=until) for job in jobs}
         self.batch = JobBatch(jobs=list(self._records.values()))
 
-    def commit(self) -> list[JobRecord]:
-        """Let it be so."""
+    def commit(self, refused: Sequence[Refusal]) -> list[JobRecord]:
+        """Let it be so; a job that the ledger refuses stays as it was, and its error is raised."""
+        gone = {each.identity for each in refused}
         for job, record in self._records.items():
+            if record.identity in gone:
+                continue
             was_suspended = job.is_suspended
             job.record = record
             self._book.host.chronicle.on_suspended(record.identity, suspended=record.is_suspended)
@@ -44,6 +48,8 @@ class Suspend:
             elif job.is_suspended:
                 job.unqueue_periods()
             self._book.reschedule(job, self._now)
+        if refused:
+            raise refused[0].error
         return list(self._records.values())
 
 
@@ -72,8 +78,10 @@ class Trigger:
             begun=[] if self._execution is None else [self._execution.attempt],
         )
 
-    def commit(self) -> str:
+    def commit(self, refused: Sequence[Refusal]) -> str:
         """Let it begin, or wait for its turn, and return its name."""
+        if refused:
+            raise refused[0].error
         if self._execution is None:
             self._wait()
         else:
@@ -108,20 +116,28 @@ class Recover:
         ]
         self.batch = JobBatch(ended=self._ends)
 
-    def commit(self) -> list[Execution]:
-        """Let it be so, and return what goes on: it is active, and its time still counts from its start."""
-        book = self._book
+    def commit(self, refused: Sequence[Refusal]) -> list[Execution]:
+        """Let it be so, and return what goes on: it is active, and its time still counts from its start.
+
+        A job that the ledger refuses is set aside: the next start of the host looks at its runs again.
+        """
+        book, left = self._book, {each.identity for each in refused}
         for gone, end in zip(self._gone, self._ends, strict=True):
-            book.host.chronicle.on_ended(self._execution(gone), end)
+            if gone.attempt.identity not in left:
+                book.host.chronicle.on_ended(self._execution(gone), end)
         alive = [self._execution(each) for each in self._alive]
         for execution in alive:
             book.reattach(execution, self._now)
         for restart in self._restarts:
+            if restart.attempt.identity in left:
+                continue
             job = book.jobs[restart.attempt.identity]
             job.retries += (PendingRetry(restart.attempt, self._now),)
             book.reschedule(job, self._now)
         book.retry([each for each in book.snapshot.retries if not is_absent(book, each.attempt.identity)], self._now)
         keep_waiting_retries(book)
+        for refusal in refused:
+            book.take_refusal(refusal, self._now)
         return alive
 
     def _execution(self, unfinished: UnfinishedRun) -> Execution:

@@ -13,6 +13,7 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Refusal
 from kron.instant import SECOND, Instant
 from kron.rules.job_record import JobRecord, PeriodRecord
 from kron.rules.job_spec import JobSpec
@@ -127,23 +128,19 @@ class JobDeclaration:
                 with suppress(Exception):  # the planner meets it again, and sets the job aside
                     job.coming.first()
 
-    def commit(self) -> JobsApplied:
-        """Let it be so, and return what became of the jobs."""
+    def commit(self, refused: Sequence[Refusal]) -> JobsApplied:
+        """Let it be so, and return what became of the jobs; those that the ledger refuses are set aside."""
         book, chronicle = self._book, self._book.host.chronicle
+        for refusal in refused:
+            self._leave_as_it_was(refusal)
         held = [record.identity for record in self._before if record.is_suspended]
         self._held += held
         for identity in held:
             chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
         book.dropped_retries += self._given_up
         for record in self._before:
-            if record.identity in self._jobs:
-                continue
-            if (job := book.jobs.get(record.identity)) is None:
-                book.dropped_retries += [retry.attempt.run_id for retry in waiting_retries(book, record.identity)]
-            else:
-                book.dropped_retries += job.retry_run_ids()
-                if self._is_whole:  # else nothing is remembered of who is gone
-                    book.drop_requests(job, job.unstarted_requests(), self._declared.at)
+            if record.identity not in self._jobs:
+                self._drop(record.identity)
         if self._is_whole:
             book.replace_all(self._jobs, self._records, self._declared.at)
             if book.is_armed:  # before, no retry is taken up yet
@@ -158,6 +155,34 @@ class JobDeclaration:
             if identity in self._jobs:
                 chronicle.on_suspended(identity, suspended=True)
         return self._declared
+
+    def _drop(self, identity: str) -> None:
+        """Retry no run of a job that is gone, and start none that was asked for."""
+        book, job = self._book, self._book.jobs.get(identity)
+        if job is None:
+            book.dropped_retries += [retry.attempt.run_id for retry in waiting_retries(book, identity)]
+            return
+        book.dropped_retries += job.retry_run_ids()
+        if self._is_whole:  # else nothing is remembered of who is gone
+            book.drop_requests(job, job.unstarted_requests(), self._declared.at)
+
+    def _leave_as_it_was(self, refusal: Refusal) -> None:
+        """Neither declare, change nor remove a job of which nothing was committed."""
+        identity, before = refusal.identity, self._book.jobs.get(refusal.identity)
+        self._closed = [each for each in self._closed if each[1].identity != identity]
+        for records in (self._records, self._before):
+            records[:] = [each for each in records if each.identity != identity]
+        retries = waiting_retries(self._book, identity) if before is None else before.retries
+        kept = {retry.attempt.run_id for retry in retries}
+        self._given_up = [each for each in self._given_up if each not in kept]
+        declared = self._declared
+        for names in (self._held, declared.added, declared.changed, declared.removed, declared.unchanged):
+            names[:] = [each for each in names if each != identity]
+        self._jobs.pop(identity, None)
+        if before is not None:
+            self._jobs[identity] = before
+        self._aside[identity] = refusal.error
+        self._book.on_refused(refusal)
 
     def _declare_or_leave(self, work: JobSpec) -> None:
         lists: tuple[list[Any], ...] = (

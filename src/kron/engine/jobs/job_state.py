@@ -141,6 +141,24 @@ class JobState:
         self.queue = self.triggers()
         self.seek(self.record.handled_until)
 
+    def exclude(self, handled: HandledPeriods) -> bool:
+        """Leave out periods that turned out to have an outcome; return whether one of them was not known.
+
+        What was accepted stays accepted. Closings that wait may contain what is left out, or follow from it: with them
+        all that waits is judged again.
+        """
+        found = NO_PERIODS if self.work.timing is None else handled.under(self.work.timing.schedule)
+        known = replace(self.handled, spans=(*self.handled.spans, *found.spans))
+        if known == self.handled:
+            return False
+        self.handled = known
+        if self.recovered is not None or any(isinstance(each, ClosedPeriods) for each in self.queue):
+            self.unqueue_periods()
+        else:
+            self.queue = tuple(each for each in self.queue if not _is_handled(each, known))
+            self.seek(self.reached)
+        return True
+
     def is_boot_due(self, boot: str) -> bool:
         """Whether it is to run because the machine was booted, and does not wait for its turn already."""
         if self.coming is not None or self.is_suspended or self.record.last_boot_id == boot:
@@ -192,6 +210,11 @@ class JobState:
         self.record, reached, self.queue, self.retries, self.handled, recovered = state
         self.seek(reached)
         self.recovered = recovered
+
+
+def _is_handled(waiting: PendingItem, handled: HandledPeriods) -> bool:
+    decision = waiting.decision if isinstance(waiting, RunRequest) else None
+    return decision is not None and handled.has(decision.nominal_time)
 
 
 def _span_after(judged: PendingItem, served: Instant) -> tuple[Instant, Instant] | None:

@@ -13,6 +13,7 @@ from kron.engine.jobs.job_state import JobCheckpoint, JobState, RunRequest
 from kron.engine.jobs.judge import PlanningContext
 from kron.engine.jobs.step import JobStep, News
 from kron.engine.jobs.store import JobSnapshot, PendingRetry
+from kron.engine.ports import Refusal
 from kron.engine.wake import WakeUp
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, ZERO, Instant
@@ -49,6 +50,7 @@ class PeriodPlanner:
         self._most = _FEW
         self.aside: dict[str, str] = {}  # identities of jobs that could not be judged, and the errors
         self.on_aside: Callable[[str, Exception], object] = lambda _identity, _error: None
+        self.on_refused: Callable[[Refusal], object] = lambda _refusal: None
 
     def set_aside(self, identity: str, error: Exception) -> None:
         """Start nothing of a job until its definition changes or the host is restarted: its data cannot be judged.
@@ -65,6 +67,21 @@ class PeriodPlanner:
         self.queued.pop(identity, None)
         if is_new:
             self.on_aside(identity, error)
+
+    def take_refusal(self, refusal: Refusal, now: Instant) -> None:
+        """Let a job, of which nothing was committed, go on with what the ledger has of it.
+
+        Periods that have an outcome are handled. If none of them is news, the same record would be refused for ever:
+        the job is set aside.
+        """
+        self.on_refused(refusal)
+        job = self.jobs.get(refusal.identity)
+        if job is None or refusal.identity in self.aside:
+            return
+        if job.exclude(refusal.handled):
+            self.reschedule(job, now)
+        else:
+            self.set_aside(refusal.identity, refusal.error)
 
     def new_run_id(self) -> str:
         """Return the name of a new run."""

@@ -4,10 +4,13 @@ Most jobs need none: a step judges them at once. It is for jobs with a long back
 host judges them one after the other in a thread, and answers meanwhile that it is not ready.
 """
 
+from collections.abc import Sequence
+
 from kron.engine.jobs.job_state import JobState, served_before
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Refusal
 from kron.instant import Instant
 from kron.rules.outage import Outage, Recovery, recover
 from kron.rules.verdict import Reason
@@ -45,9 +48,12 @@ class CloseDowntime:
             jobs=[] if self._record == job.record else [self._record], closed=[record for _, record, _ in self._closed]
         )
 
-    def commit(self) -> None:
-        """Go on behind what is over."""
+    def commit(self, refused: Sequence[Refusal]) -> None:
+        """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""
         book, job, found = self._book, self._job, self._found
+        if refused:
+            book.take_refusal(refused[0], self._until)
+            return
         job.record = self._record
         job.keep_apart(found.closed_before)
         job.seek(max(job.reached, self._until))

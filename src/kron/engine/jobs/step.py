@@ -1,6 +1,6 @@
 """JobStep: what ended and what is due of the jobs, at one moment: what to remember, and what to do then."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from kron.decision.decision import Decision
@@ -9,6 +9,7 @@ from kron.engine.jobs.execution import Acceptance, Ending, Execution
 from kron.engine.jobs.job_state import JobCheckpoint, JobState, PendingItem, RunRequest, served_before
 from kron.engine.jobs.judge import PlanningContext, Replacement, judge_due_periods
 from kron.engine.jobs.store import JobBatch, PendingRetry
+from kron.engine.ports import Refusal
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import Effort
 from kron.rules.job_record import RETRYABLE, JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kron.engine.jobs.planner import PeriodPlanner
 
 Seen: TypeAlias = tuple[Execution, Ending, Instant]
+Begun: TypeAlias = tuple[Execution, Decision | None]
 News: TypeAlias = tuple[list[Seen], list[RunHandle], list[str]]  # ends, processes, names of runs that are given up
 
 
@@ -40,7 +42,7 @@ class JobStep:
         self._lifted: list[str] = []  # identities of jobs that were held until now
         self._batch: JobBatch | None = None
         self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
-        self._begun: list[tuple[Execution, Decision | None]] = []
+        self._begun: list[Begun] = []
         self._replaced: list[str] = []
 
     # --- planning -----------------------------------------------------------------------------------------------------
@@ -229,15 +231,44 @@ class JobStep:
 
     def rollback(self) -> None:
         """Put everything back as it was."""
-        for execution, _ in self._begun:
+        self._put_back(self._states, self._begun, (self._seen, self._processes, self._dropped))
+
+    def _put_back(self, states: Mapping[JobState, JobCheckpoint], begun: Iterable[Begun], news: News) -> None:
+        for execution, _ in begun:
             job = self._book.jobs.get(execution.attempt.identity)
             if job is not None:
                 job.active.pop(execution.run_id, None)
-        for execution, _, _ in self._seen:
+        for execution, _, _ in news[0]:
             job = self._book.jobs.get(execution.attempt.identity)
             if job is not None and execution.has_begun:
                 job.active[execution.run_id] = execution
-        self._book.put_back(self._states, self._now, (self._seen, self._processes, self._dropped))
+        self._book.put_back(states, self._now, news)
+
+    def refuse(self, refused: Sequence[Refusal]) -> None:
+        """Put everything of some jobs back as it was, and let them go on with what the ledger has.
+
+        A refused end is not recorded again: the ledger keeps the one that it has. Observers hear that the run is over.
+        """
+        book, gone = self._book, {each.identity for each in refused}
+        over = {each.run_id for each in refused}
+        states = {job: state for job, state in self._states.items() if job.record.identity in gone}
+        begun = [each for each in self._begun if each[0].attempt.identity in gone]
+        seen = [each for each in self._seen if each[0].attempt.identity in gone and each[0].run_id not in over]
+        # Whose the others are is not known: they are written again, which changes nothing.
+        self._put_back(states, begun, (seen, self._processes, self._dropped))
+        waiting = {run_id for job in states for run_id in job.retry_run_ids()}.union(self._dropped)
+        self._given_up = [each for each in self._given_up if each not in waiting]
+        self._begun = [each for each in self._begun if each[0].attempt.identity not in gone]
+        ends = [(execution, end._replace(retry_at=None)) for execution, end in self._ends if execution.run_id in over]
+        self._ends = ends + [each for each in self._ends if each[0].attempt.identity not in gone]
+        self._closed = [each for each in self._closed if each[1].identity not in gone]
+        self._lifted = [each for each in self._lifted if each not in gone]
+        running = [each for each in self._replaced if each in book.running]
+        self._replaced = [each for each in running if book.running[each].attempt.identity not in gone]
+        self._states = {job: state for job, state in self._states.items() if job not in states}
+        for refusal in refused:
+            book.take_refusal(refusal, self._now)
+        book.wake.set()
 
     def act(self, *, hushed: bool) -> None:  # noqa: ARG002  # what is recorded begins: a stop waits for it
         """End what is replaced, start what begins, and tell all of it."""

@@ -1,9 +1,10 @@
 """JobBatch, JobSnapshot, JobLedger: what a ledger of jobs writes and loads. The docstrings are the specification."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol, TypeAlias
 
-from kron.engine.ports import Store
+from kron.engine.ports import Refusal, Store
 from kron.instant import Instant
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
 from kron.rules.periods import HandledPeriods
@@ -31,6 +32,33 @@ class JobBatch(NamedTuple):
         """Whether there is anything to write."""
         return any(self)
 
+    def named_runs(self) -> Sequence[str]:
+        """Return the ids of runs that records name without their job."""
+        return [*(each.run_id for each in self.processes), *(each.run_id for each in self.ended), *self.given_up]
+
+    def without(self, identities: Collection[str], run_ids: Collection[str]) -> "JobBatch":
+        """Return the batch without the records of some jobs; `run_ids` are those of their runs in the ledger."""
+        gone = {*run_ids, *(each.run_id for each in self.begun if each.identity in identities)}
+        return JobBatch(
+            self.definitions,
+            [each for each in self.jobs if each.identity not in identities],
+            [each for each in self.closed if each.identity not in identities],
+            [each for each in self.begun if each.identity not in identities],
+            [each for each in self.processes if each.run_id not in gone],
+            [each for each in self.ended if each.run_id not in gone],
+            [each for each in self.given_up if each not in gone],
+        )
+
+    def first_outcomes(self, identities: Collection[str]) -> Mapping[str, Instant]:
+        """Return by identity the nominal time of the first period to which the batch gives an outcome."""
+        found: dict[str, Instant] = {}
+        nominals = [(each.identity, each.first) for each in self.closed]
+        nominals += [(each.identity, each.nominal) for each in self.begun if each.nominal and each.attempt == 1]
+        for identity, nominal in nominals:
+            if identity in identities:
+                found[identity] = min(nominal, found.get(identity, nominal))
+        return found
+
 
 class UnfinishedRun(NamedTuple):
     """A run of which no end is recorded, and what it is recognised by, if that was recorded."""
@@ -57,13 +85,17 @@ class JobSnapshot(NamedTuple):
     retries: Sequence[PendingRetry] = ()
 
 
+Handled: TypeAlias = Mapping[str, frozenset[Instant] | HandledPeriods]
+"""By identity the nominal times of periods that have an outcome; `HandledPeriods` where they are too many to list."""
+
+
 class JobLedger(Store[JobBatch, JobSnapshot], Protocol):
     """What survives a crash of the host.
 
-    A second outcome of a period, or a second start of the same period and attempt, is refused with a
-    LedgerConflictError, and nothing of that batch is remembered. So is a second end of a run, but for the time of its
-    next attempt, which may be changed or taken back. What a record refers to (a definition, a job, a run) is in the
-    same batch or was there before, else it is a LedgerWriteError.
+    A second outcome of a period, or a second start of the same period and attempt, is refused: no record of that job in
+    the batch is committed, its runs and their ends included, and the records of all other jobs are. So is a second end
+    of a run, but for the time of its next attempt, which may be changed or taken back. What a record refers to (a
+    definition, a job, a run) is in the same batch or was there before, else it is a LedgerWriteError.
 
     The same once more is no conflict: a period closed by an equal record, a run with an equal attempt under the same
     run id, an equal end.
@@ -72,10 +104,47 @@ class JobLedger(Store[JobBatch, JobSnapshot], Protocol):
     or until it is given up.
     """
 
-    async def handled(self, since: Mapping[str, Instant], /) -> Mapping[str, frozenset[Instant] | HandledPeriods]:
+    async def handled(self, since: Mapping[str, Instant], /) -> Handled:
         """Return by identity the nominal times, from an instant on, of periods that have an outcome.
 
-        Where a range has too many of them to list (a clock was ahead by months), they are a `HandledPeriods` instead.
+        A range has too many of them to list after a clock was ahead by months.
 
         Asked before a definition changes: under the new one a handled period may come after what is served.
         """
+
+
+def first_of_each(refused: Iterable[Refusal | None]) -> list[Refusal]:
+    """Return the first refusal of each job: what follows may only contradict it because that was refused."""
+    found: dict[str, Refusal] = {}
+    for each in refused:
+        if each is not None:
+            found.setdefault(each.identity, each)
+    return list(found.values())
+
+
+def append_unless_refused(
+    batch: JobBatch,
+    put: Callable[[JobBatch], Sequence[Refusal]],
+    runs_of: Callable[[Sequence[str], Collection[str]], Collection[str]],
+    handled: Callable[[Mapping[str, Instant]], Handled],
+) -> Sequence[Refusal]:
+    """Commit what can be committed, and return what cannot.
+
+    `put` commits a batch, or nothing of it and returns what contradicts the ledger. `runs_of` returns which of these
+    run ids belong to some jobs, `handled` the periods of jobs that have an outcome from an instant on.
+    """
+    refused: list[Refusal] = []
+    whole = batch
+    while found := put(batch):
+        refused += found
+        identities = {each.identity for each in found}  # each of them had a record that is gone now, so that this ends
+        batch = batch.without(identities, runs_of(batch.named_runs(), identities))
+    if not refused:
+        return ()
+    outcomes = handled(whole.first_outcomes({each.identity for each in refused}))
+    return tuple(replace(each, handled=_spans(outcomes, each.identity)) for each in refused)
+
+
+def _spans(outcomes: Handled, identity: str) -> HandledPeriods:
+    found = outcomes.get(identity, frozenset())
+    return found if isinstance(found, HandledPeriods) else HandledPeriods.from_nominals(found)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kron.engine.agenda import Agenda, TaskEntry
 from kron.engine.emitter import Emitter
 from kron.engine.gc_pause import gc_paused, run_gc_paused
-from kron.engine.ports import Batch, Clock, Ledger, Run, Runner
+from kron.engine.ports import Batch, Clock, Ledger, Refusal, Run, Runner
 from kron.engine.tasks.declaration import TaskDeclaration, TasksApplied, declare, reschedule
 from kron.engine.tasks.events import clamp_events, start_delay, start_events, tell_declaration, tell_ends
 from kron.engine.tasks.step import Planned
@@ -259,7 +259,7 @@ class TaskChange:
         self._book, self._made, self._declared = book, made, declared
         self.batch = made.batch
 
-    def commit(self) -> TasksApplied:
+    def commit(self, refused: Sequence[Refusal]) -> TasksApplied:  # noqa: ARG002  # it has no other writer
         """Let it be so, and return what came of it."""
         self._book.adopt(self._made, self._declared.at)
         return self._declared
@@ -293,6 +293,9 @@ class TaskStep:
     def rollback(self) -> None:
         """Put everything back as it was."""
         self._book.put_back(self._planned, self._taken)
+
+    def refuse(self, refused: Sequence[Refusal]) -> None:
+        """Change nothing: a ledger of tasks has one writer, and the last record of a task counts."""
 
     def act(self, *, hushed: bool) -> None:
         """Emit the events of clamped baselines and of ends, and begin the runs."""

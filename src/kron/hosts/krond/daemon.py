@@ -29,7 +29,7 @@ from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, s
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.engine.loop import Engine
-from kron.engine.ports import Sink
+from kron.engine.ports import Refusal, Sink
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.events import EventQueue
@@ -41,7 +41,7 @@ from kron.hosts.krond.own_process import freeze_gc, gc_frozen, notify, trim_memo
 from kron.hosts.krond.processes import Processes, recorded
 from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state_directory import StateDirectory
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.settings import Settings
 from kron.rules.effort import finish
@@ -131,6 +131,7 @@ class Daemon:
         )
         self.book = PeriodPlanner(host)
         self.book.on_aside = self._on_aside
+        self.book.on_refused = self._on_refused
         self.engine: Engine[JobBatch, JobSnapshot] = Engine(self.clock, self.ledger, self.emitter, self.book)
         self.ledger_health = LedgerHealth(self.engine, state.ledger, self.clock.now)
         self.surface = DaemonStatus(self.clock.now())
@@ -344,6 +345,14 @@ class Daemon:
         name = identity.rpartition(":")[2] if job is None else job.work.name
         trace = "".join(traceback.format_exception(error))
         self.emitter.tell("JobSetAside", identity=identity, name=name, error=describe_exception(error), trace=trace)
+
+    def _on_refused(self, refusal: Refusal) -> None:
+        """Report a job of which the ledger took nothing; the others go on."""
+        job = self.book.jobs.get(refusal.identity)
+        name = refusal.identity.rpartition(":")[2] if job is None else job.work.name
+        period_id = None if refusal.nominal is None else format_instant(refusal.nominal)
+        reason = refusal.error.details["reason"]
+        self.emitter.tell("ClaimRefused", identity=refusal.identity, name=name, period_id=period_id, reason=reason)
 
     def on_stop_signal(self) -> None:
         """Stop; a second signal ends what runs."""

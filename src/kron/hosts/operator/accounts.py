@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ports import Refusal
 from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.period_status import (
@@ -205,8 +206,11 @@ class Accounts:
         """Return nothing: jobs are declared with what their accounts say."""
         return JobSnapshot()
 
-    async def append(self, batch: JobBatch) -> None:
-        """Remember what was closed; what begins is remembered by its Job, or when that could not be."""
+    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
+        """Remember what was closed; what begins is remembered by its Job, or when that could not be.
+
+        It refuses nothing: the name of a Job is the claim to its period, and the API server decides about that.
+        """
         closed: dict[str, list[PeriodStatus]] = {}
         for record in batch.closed:
             reason = status_reason(record.outcome, record.reason)
@@ -215,6 +219,7 @@ class Accounts:
         for identity, entries in closed.items():
             self._settle(identity, entries)
         await asyncio.sleep(0)  # others get a turn, as with any ledger: a thousand Jobs may be due at once
+        return ()
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, HandledPeriods]:
         """Return by identity the periods that have their outcome."""
