@@ -35,9 +35,8 @@ next: $(READY) ## show the coming week of the example jobs
 test: $(READY) lint ## lint, types, layers and all tests but the slow ones and those on a cluster
 	@$(BIN)/python -m pytest --dist worksteal -m "not slow and not cluster"
 
-# They wait much: three workers keep two cores busy.
 test-slow: $(READY) ## the long sweeps
-	@$(BIN)/python -m pytest -rs -n 3 --dist worksteal -m "slow and not cluster"
+	@$(BIN)/python -m pytest -rs --dist worksteal -m "slow and not cluster"
 
 test-cluster: $(READY) ## the tests on a real Kubernetes; builds one first, once, from source (needs Go)
 	@-$(BIN)/python -m tests.cluster.build
