@@ -260,7 +260,7 @@ class LeaderSession:
                 with self._fenced(change.identity, self._realm.clock.now()):
                     await self._adoption.meet(change.identity)
             try:
-                async with self._share.part():  # which reports some hundred periods that an edit has closed
+                async with self._share.part():  # it reports each period that an edit has closed
                     await self._engine.apply(partial(self._declaration, ready))
             except Exception:  # what one of them causes does not concern the others
                 for change in ready:
