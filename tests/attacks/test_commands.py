@@ -10,8 +10,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 from typing import Any, TypeAlias
 
 import pytest
@@ -332,20 +334,25 @@ def test_more_decisions_than_are_reasonable_are_refused(krond: Krond) -> None:
     assert invoke(krond.state, "next", "-n", "100000").code == 2
 
 
-def test_krond_answers_others_while_it_computes_a_long_answer(krond: Krond) -> None:
+def longest_wait_for_a_status(krond: Krond) -> float:
+    """Return the longest wait for a status while krond computes a long answer, as a share of the wait for that one."""
     with closing(connect(krond)) as asking, closing(ControlClient(krond.state / "control.sock")) as other:
-        asking.sendall(b'{"command": "next", "job": "minutely", "count": 1500}\n')
         answers: list[dict[str, Any]] = []
         reading = Thread(target=lambda: answers.append(received(asking)))
+        instants = [monotonic()]
+        asking.sendall(b'{"command": "next", "job": "minutely", "count": 5000}\n')
         reading.start()
-        answered = 0
         while reading.is_alive():
             other.ask("status")
-            answered += 1
+            instants.append(monotonic())
         reading.join()
+    assert len(answers[0]["result"]) == 5000
+    return max(after - before for before, after in pairwise(instants)) / (instants[-1] - instants[0])
 
-    assert len(answers[0]["result"]) == 1500
-    assert answered > 2  # of a loop that is held, one is answered before and one after
+
+def test_krond_answers_others_while_it_computes_a_long_answer(krond: Krond) -> None:
+    # If the loop is held, a status waits for nearly the whole time, each time. On a busy machine it may do so once.
+    assert any(longest_wait_for_a_status(krond) < 0.5 for _ in range(20))
 
 
 def test_a_run_that_no_client_waits_for_is_waited_for_by_no_connection(krond: Krond, clients: Clients) -> None:
