@@ -47,6 +47,17 @@ def test_of_two_processes_with_the_same_id_the_earlier_one_is_the_leader() -> No
             assert find_session_leaders({"proc-run-4": os.geteuid()})["proc-run-4"][0] == first
 
 
+def test_a_leader_is_found_while_it_executes_one_program_after_the_other() -> None:
+    itself = 'exec sh -c "$0" "$0"'
+    with subprocess.Popen(
+        ["/bin/sh", "-c", itself, itself], env={"KRON_RUN_ID": "proc-run-5"}, start_new_session=True
+    ) as process:
+        found = [find_session_leaders({"proc-run-5": os.geteuid()}) for _ in range(300)]
+        process.kill()
+
+    assert [each for each in found if each["proc-run-5"][0] != process.pid] == []
+
+
 def test_a_leader_that_has_ended_is_found_until_it_is_reaped() -> None:
     process = subprocess.Popen(["true"], start_new_session=True)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)

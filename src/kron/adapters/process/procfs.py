@@ -4,21 +4,25 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 
 RUN_ID = "KRON_RUN_ID"
 HOOK_ID = "KRON_HOOK_ID"  # of a command that tells somebody about a run: it carries the run's id, too, and is not it
+_EXEC_LIMIT = 1.0  # seconds of waiting for processes in the middle of an exec: the disk of their program may hang
+_EXEC_STEP = 0.001
 
 
 class ProcessStat:
     """The fields of /proc/PID/stat that tell one process from another."""
 
-    __slots__ = ("group", "parent", "session", "state", "ticks")
+    __slots__ = ("group", "has_no_environment", "parent", "session", "state", "ticks")
 
     def __init__(self, text: bytes) -> None:
         fields = text[text.rindex(b")") + 2 :].split()  # the name may hold anything, parentheses too
         self.state = fields[0].decode()
         self.parent, self.group, self.session = int(fields[1]), int(fields[2]), int(fields[3])
         self.ticks = int(fields[19])
+        self.has_no_environment = fields[47] == fields[48] != b"0"  # where it begins and ends; 0 during an exec
 
     @property
     def is_alive(self) -> bool:
@@ -62,14 +66,35 @@ def find_session_leaders(users: Mapping[str, int | None]) -> dict[str, tuple[int
     found: dict[str, tuple[int, ProcessStat]] = {}
     if not wanted:
         return found
+    until = time.monotonic() + _EXEC_LIMIT
     for pid in list_pids():
-        own = _id_in(_read(f"/proc/{pid}/environ"))
-        # Descendants carry the id as well: the leader is the one that leads a session of its own.
-        if own in wanted and (known := read_stat(pid)) and known.session == pid and known.is_alive:
-            run_id = wanted[own]
-            if users[run_id] in _users(pid) and (run_id not in found or known.ticks < found[run_id][1].ticks):
-                found[run_id] = (pid, known)
+        known = read_stat(pid)
+        if known is None or known.session != pid or not known.is_alive:
+            continue  # descendants carry the id as well: the leader is the one that leads a session of its own
+        run_id = wanted.get(_id_in(_environment(pid, until)))
+        if run_id is None or users[run_id] not in _users(pid):
+            continue
+        if run_id not in found or known.ticks < found[run_id][1].ticks:
+            found[run_id] = (pid, known)
     return found
+
+
+def _environment(pid: int, until: float) -> bytes:
+    """Return the environment of a process, empty if it is not ours to see.
+
+    A process in the middle of an exec shows none. It is looked at again: a run whose program executes another one would
+    be taken for gone.
+    """
+    while True:
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:
+            return b""
+        known = read_stat(pid)
+        shows_all = environment or known is None or not known.is_alive or known.has_no_environment
+        if shows_all or time.monotonic() > until:
+            return environment
+        time.sleep(_EXEC_STEP)
 
 
 def find_ended_session_leaders(uid: int | None) -> list[tuple[int, ProcessStat]]:
