@@ -9,7 +9,7 @@ from kron.decision.seed import period_id
 from kron.errors import InvalidInstantError
 from kron.instant import Instant, format_instant, parse_instant
 from kron.kronjob.period_status import LONGEST_REASON, PeriodStatus, StatusHorizon, parse_periods
-from kron.rules.next_run import LOOKED_AHEAD
+from kron.rules.periods import LOOKED_AHEAD
 from kron.rules.verdict import Outcome
 
 AS_EXPECTED, INVALID_SPEC, INTERNAL_ERROR = "AsExpected", "InvalidSpec", "InternalError"
