@@ -1,4 +1,4 @@
-"""lint_job: findings about what is valid in a file and probably not meant. fix_of_job: a fix in the words of the file."""
+"""lint_job: what is valid in a file and probably not meant. fix_of_job: a fix in the words of the file."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""parse_kronjob(document) -> KronJob, or all that is wrong with it by path; lint_kronjob: what is probably not meant."""
+"""parse_kronjob(document) -> KronJob or all that is wrong with it. lint_kronjob: what is probably not meant."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
