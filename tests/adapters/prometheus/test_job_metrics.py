@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from kron.adapters.memory_ledger import MemoryJobLedger
+from kron.adapters.passing_ledger import TimedLedger
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
-from kron.adapters.timed_ledger import TimedLedger
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.jobs.execution import Execution
