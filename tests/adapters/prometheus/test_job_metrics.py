@@ -17,7 +17,7 @@ from kron.engine.jobs.execution import Execution
 from kron.rules.job_record import ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
-from kron.testing.job_ledger_samples import DECLARED, JOB, MINUTE, NOON, RUN, closed_from
+from kron.testing.job_ledger_suite import DECLARED, JOB, MINUTE, NOON, RUN, closed_from
 
 TIMING = Timing.parse("* * * * *", identity=JOB.identity)
 WORK = JobSpec(JOB.identity, JOB.name, TIMING, Policy(), "{}")
