@@ -9,7 +9,7 @@ import pytest
 from kron.adapters.sinks import JsonLinesSink, LoggingSink, TextSink
 from kron.rules.events import make_event
 from kron.rules.history import closed_row
-from kron.testing.job_ledger_samples import closed_from
+from kron.testing.job_ledger_suite import closed_from
 from tests.hosts.scheduler_harness import NOON
 
 NASTY = "two\nlines \x1b[31m and red"

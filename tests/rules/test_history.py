@@ -6,7 +6,7 @@ import pytest
 
 from kron.rules.history import closed_row, format_milliseconds, run_row
 from kron.rules.job_record import ResultCode, RunEnd
-from kron.testing.job_ledger_samples import FAILED, MINUTE, MISSED, NOON, NOW, RUN, TRIGGERED, closed_from
+from kron.testing.job_ledger_suite import FAILED, MINUTE, MISSED, NOON, NOW, RUN, TRIGGERED, closed_from
 
 KEYS = [
     *("kind", "run_id", "identity", "name", "period_id", "nominal_time", "chosen_time", "outcome", "reason", "detail"),

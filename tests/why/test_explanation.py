@@ -8,7 +8,7 @@ from kron.instant import Instant, format_instant
 from kron.rules.evidence import Evidence, RecordedPeriod
 from kron.rules.history import closed_row, run_row
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunStart
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DEFINITION,
     JOB,
     MINUTE,

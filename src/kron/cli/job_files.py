@@ -16,9 +16,8 @@ from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic, diagnostic_of
 from kron.hosts.krond.commands.check import ALLOW_EMPTY, FORMAT, read_form
 from kron.jobfile.crontab import user_column
-from kron.jobfile.fixes import fix_in_line
 from kron.jobfile.job_file import FileFormat, JobFile
-from kron.jobfile.lint import lint_job, no_jobs
+from kron.jobfile.lint import fix_in_line, lint_job, no_jobs
 from kron.jobfile.reader import read_drafts, read_job_set
 from kron.jobfile.writer import write_toml
 from kron.rules.lint import Linter

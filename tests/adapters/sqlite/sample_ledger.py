@@ -8,7 +8,7 @@ from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.rules.job_record import RunHandle
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DEFINITION,
     FAILED,
     JOB,

@@ -7,7 +7,7 @@ import pytest
 from kron.adapters.sqlite.job_history import HistoryQuery
 from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import RunKind
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     JOB,
     MINUTE,

@@ -16,7 +16,7 @@ from kron.rules.evidence import RecordedPeriod
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
 from kron.rules.verdict import Outcome
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,
     FAILED,

@@ -9,7 +9,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.errors import OutOfRangeError
 from kron.instant import parse_instant
 from kron.rules.job_record import ResultCode, RunEnd
-from kron.testing.job_ledger_samples import DECLARED, JOB, NOON, attempt_at
+from kron.testing.job_ledger_suite import DECLARED, JOB, NOON, attempt_at
 from tests.adapters.sqlite.job_histories import remembered
 
 

@@ -8,8 +8,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.jobs.execution import Execution
 from kron.hosts.krond.hooks import HookTriggers, Notification, Ping
-from kron.jobfile.host_job import HookCommand, Hooks, HostJob, Webhook, work_of
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command, HookCommand, Hooks, HostJob, Webhook, work_of
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome

@@ -30,8 +30,7 @@ from kron.errors import InvalidDefinitionError
 from kron.errors.diagnostics import Diagnostic, diagnostic_of
 from kron.kronjob.conversion import CRON_JOB, Conversion, to_cronjob, to_kronjob
 from kron.kronjob.kronjob import KIND
-from kron.kronjob.lint import lint_kronjob, unknown_fields
-from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.parser import lint_kronjob, parse_kronjob, unknown_fields
 from kron.rules.lint import Linter
 
 

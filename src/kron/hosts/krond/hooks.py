@@ -14,8 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.instant import SECOND
-from kron.jobfile.host_job import Hook, HookCommand, HostJob, Webhook
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command, Hook, HookCommand, HostJob, Webhook
 from kron.rules.history import HistoryRow, closed_row, run_row
 from kron.rules.job_record import RETRYABLE, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec

@@ -11,23 +11,24 @@ from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
-from kron.kronjob.period_status import (
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
+from kron.kronjob.spec_fields import json_bytes
+from kron.kronjob.status import (
     DEFINITION_CHANGED,
     SUPERSEDED,
+    CreateFailure,
     PeriodStatus,
     StatusHorizon,
     handled_periods,
     merge_periods,
     new_periods,
     parse_periods,
+    parse_status,
     served_until,
     status_reason,
     trim_periods,
     trimmed_before,
 )
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
-from kron.kronjob.spec_fields import json_bytes
-from kron.kronjob.status import CreateFailure, parse_status
 from kron.rules.override import DefinitionChange, compare_definition, is_closed
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Outcome

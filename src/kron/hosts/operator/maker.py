@@ -21,16 +21,17 @@ from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
 from kron.kronjob.kronjob import PLURAL
-from kron.kronjob.period_status import (
+from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot, parse_job
+from kron.kronjob.status import (
     DEADLINE_EXCEEDED,
     DEFINITION_CHANGED,
+    INTERNAL_ERROR,
     NAME_TAKEN,
     REJECTED,
     SUPERSEDED,
+    CreateFailure,
     PeriodStatus,
 )
-from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot, parse_job
-from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
 from kron.rules.verdict import Outcome
 

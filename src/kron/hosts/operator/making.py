@@ -12,9 +12,8 @@ from kron.hosts.operator.accounts import Accounts
 from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.world import World
 from kron.instant import Instant
-from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot
-from kron.kronjob.status import CreateFailure
+from kron.kronjob.status import CreateFailure, PeriodStatus
 
 
 class Scribe(Protocol):

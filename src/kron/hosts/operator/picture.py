@@ -8,8 +8,7 @@ from kron.hosts.operator.world import World
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import KronJobStatus, ObjectReference
 from kron.rules.effort import AT_ONCE, Effort
-from kron.rules.next_run import NextRun
-from kron.rules.periods import PeriodQueue
+from kron.rules.periods import NextRun, PeriodQueue
 
 
 class Picture:

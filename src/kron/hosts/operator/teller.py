@@ -19,9 +19,8 @@ from kron.hosts.operator.world import World
 from kron.instant import SECOND, Instant, format_instant
 from kron.kronjob.child_job import OPERATOR_NAME
 from kron.kronjob.kronjob import API_VERSION, KIND, PLURAL
-from kron.kronjob.period_status import PeriodStatus, status_reason
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
-from kron.kronjob.status import CreateFailure
+from kron.kronjob.status import CreateFailure, PeriodStatus, status_reason
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
