@@ -7,6 +7,8 @@ from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
 
+__all__ = ["JobBatch", "ids", "remembered"]
+
 
 def remembered(path: Path, *batches: JobBatch) -> SqliteJobHistory:
     """Return the history of a ledger with these batches."""
