@@ -27,4 +27,4 @@ def remembered(path: Path, *batches: JobBatch) -> SqliteJobHistory:
 def ids(history: SqliteJobHistory, **wanted: object) -> list[object]:
     """Return what tells rows apart in these tests: the run, or the last period."""
     rows = history.rows(HistoryQuery(**wanted))  # type: ignore[arg-type] # the words of one call are another's
-    return [row["run_id"] or str(row["period_id"])[11:16] for row in rows]
+    return [row.run_id or str(row.period_id)[11:16] for row in rows]
