@@ -46,4 +46,4 @@ def remember(path: Path, *batches: JobBatch, retention: timedelta | None = None)
 
 
 def run_ids(path: Path) -> list[object]:
-    return [row["run_id"] or row["period_id"] for row in SqliteJobHistory(path).rows(HistoryQuery(limit=None))]
+    return [row.run_id or row.period_id for row in SqliteJobHistory(path).rows(HistoryQuery(limit=None))]

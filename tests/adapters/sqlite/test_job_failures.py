@@ -53,4 +53,4 @@ def test_a_run_that_is_to_be_tried_again_is_found_until_it_is_or_it_is_given_up(
 
     rows = pending_retries(tmp_path / "ledger.db")
 
-    assert [(row["run_id"], row["exit_code"]) for row in rows] == [("run 0", 4)]
+    assert [(row.run_id, row.exit_code) for row in rows] == [("run 0", 4)]
