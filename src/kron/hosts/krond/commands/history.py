@@ -285,7 +285,7 @@ def check_(*, state: Path | None, as_json: bool) -> None:
     findings = check_ledger(open_state(state).ledger)
     if not findings and not as_json:
         click.echo("the ledger is sound")
-    exit_with_findings(findings, strict=False, as_json=as_json)
+    exit_with_findings(findings, as_json=as_json)
 
 
 @ledger.command()
