@@ -2,9 +2,8 @@
 
 import asyncio
 import copy
-import io
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,6 @@ from kron.adapters.kubernetes.resources import Resource
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.error_boundary import ErrorBoundary
-from kron.hosts.operator.log import OperatorLog
 from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import format_instant
 from kron.kronjob.spec_fields import SPEC, apply_defaults
@@ -249,11 +247,9 @@ def _complain(resource: str, error: ApiError) -> None:
     raise AssertionError(f"{resource}: {error}")
 
 
-class _Strict:
-    """Counts nothing: in these tests no object may cause an error."""
-
-    def on_set_aside(self, resource: str) -> None:
-        raise AssertionError(f"one of {resource} was set aside")
+def _refuse_error(resource: str, *error: str) -> None:
+    """Fail: in these tests no object may cause an error."""
+    raise AssertionError(f"one of {resource} was set aside: {error}")
 
 
-FENCE = ErrorBoundary(OperatorLog(io.StringIO(), lambda: datetime(2026, 1, 1, tzinfo=UTC)), _Strict(), lambda: 0.0)
+FENCE = ErrorBoundary(_refuse_error, _refuse_error, lambda: 0.0)

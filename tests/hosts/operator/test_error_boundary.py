@@ -136,7 +136,8 @@ def test_a_kronjob_whose_spec_cannot_be_read_says_so_in_its_status_and_starts_no
     async def story() -> None:
         cluster = two()
         replica = await Replica(cluster).lead()
-        fence = ErrorBoundary(OperatorLog(io.StringIO(), cluster.clock.now), replica.numbers, cluster.clock.monotonic)
+        log = OperatorLog(io.StringIO(), cluster.clock.now)
+        fence = ErrorBoundary(log.write_set_aside, replica.numbers.on_set_aside, cluster.clock.monotonic)
         view = kronjob_view(replica.world, "", lambda _resource, _error: None, fence)
         found = cluster.objects["kronjobs", "ns", "a"]
         found |= {"metadata": {**found["metadata"], "generation": 2}, "spec": Unreadable(found["spec"])}

@@ -67,7 +67,7 @@ class Controller:
         api.on_response = self._on_answer
         self._problems = ApiErrorLog(log, clock.monotonic)
         self._world = World(clock.now)
-        fence = ErrorBoundary(log, self.metrics, clock.monotonic)
+        fence = ErrorBoundary(log.write_set_aside, self.metrics.on_set_aside, clock.monotonic)
         self._reflectors: list[Reflector[KronJobSnapshot | None] | Reflector[ChildJob | None]] = []
         for namespace in options.namespaces or ("",):
             kronjobs = kronjob_view(self._world, namespace, self._problems.log_watch_error, fence)

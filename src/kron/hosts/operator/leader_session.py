@@ -23,7 +23,7 @@ from kron.engine.loop import Engine
 from kron.engine.ports import Clock
 from kron.errors.base import describe_exception
 from kron.hosts.operator.accounts import Account, Accounts, DeclaredSpec, entry_of, horizon_of
-from kron.hosts.operator.error_boundary import ErrorBoundary, SetAsideCounter
+from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import ERROR, OperatorLog
 from kron.hosts.operator.maker import Adoption, Maker
 from kron.hosts.operator.making import Surroundings
@@ -46,8 +46,11 @@ _FIRST_TOGETHER = 16  # KronJobs that a new leader declares before the loop has 
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 
 
-class Numbers(Counting, SetAsideCounter, Protocol):
+class Numbers(Counting, Protocol):
     """Who counts."""
+
+    def on_set_aside(self, resource: str, /) -> None:
+        """An object of a resource was set aside."""
 
     def on_conflict(self) -> None:
         """A status was written by somebody else meanwhile."""
@@ -76,7 +79,7 @@ class LeaderSession:
         now = realm.clock.now
         self.errands = WorkQueue(realm.workers, realm.clock, self._on_bug)
         self._refusals = NamespaceBackoff(realm.clock.monotonic)
-        self._fence = ErrorBoundary(realm.log, realm.numbers, realm.clock.monotonic)
+        self._fence = ErrorBoundary(realm.log.write_set_aside, realm.numbers.on_set_aside, realm.clock.monotonic)
         ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now, self._fence)
         self._teller = Teller(ways)
         self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
