@@ -77,10 +77,10 @@ class LeaderSession:
     def __init__(self, realm: Realm) -> None:
         self._realm = realm
         now = realm.clock.now
-        self.errands = WorkQueue(realm.workers, realm.clock, self._on_bug)
+        self.errands = WorkQueue(realm.workers, realm.clock, may_write=realm.may_write, on_bug=self._on_bug)
         self._refusals = NamespaceBackoff(realm.clock.monotonic)
         self._fence = ErrorBoundary(realm.log.write_set_aside, realm.numbers.on_set_aside, realm.clock.monotonic)
-        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now, self._fence)
+        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, now, self._fence)
         self._teller = Teller(ways)
         self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
         self._maker = Maker(
@@ -91,7 +91,6 @@ class LeaderSession:
                 self.errands,
                 self._refusals,
                 self._teller,
-                realm.may_write,
                 now,
                 realm.see_again,
                 self._fence,
@@ -108,13 +107,12 @@ class LeaderSession:
             self.errands,
             self._picture.look_ahead,
             self._picture.standing,
-            realm.may_write,
             realm.numbers.on_conflict,
             now,
             realm.slack,
         )
         self._writer = Writer(desk)
-        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
+        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, now=now)
         self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
         self.book.on_aside = self._on_aside
         self._changes = SpecChanges(self.book, self._declared, self._handled, now)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from kron.adapters.kubernetes.resources import JOBS
-from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, is_already_deleted, retry_delay
+from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
@@ -153,9 +153,6 @@ class Maker:
             making.is_held = True
             making.lose_slack()
             return _WHILE_SUSPENDED  # when that is lifted, its deadline decides
-        if not self._in.may_write():
-            making.is_held = True
-            return LEADER_RECHECK  # if another one leads, this reign ends, and that one will find it
         if making.is_replaced:
             return await self._give_up(making, seen, Outcome.SKIPPED, SUPERSEDED)
         if self._is_late(making, self._in.now()):
@@ -231,7 +228,7 @@ class Maker:
 
         That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
         """
-        making.is_held = making.is_held or self._in.errands.unanswered_at >= making.execution.begun
+        making.is_held = making.is_held or self._in.errands.was_blocked_since(making.execution.begun)
         return making.is_held and making.start_before is not None and at >= making.start_before
 
     async def _give_up(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str) -> float | None:
@@ -291,8 +288,6 @@ class Maker:
         """Ask for the end of a Job; it lasts until it is seen to be gone."""
         if self._made.get(making.key) is not making:
             return None
-        if not self._in.may_write():
-            return LEADER_RECHECK
         seen = self._present(making)
         if making.job is None or (seen is not None and not Listed(seen, self._in.now()).has(making.job)):
             return _SOON  # it is being created, or its period is not listed yet

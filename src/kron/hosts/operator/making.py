@@ -44,7 +44,6 @@ class Surroundings(NamedTuple):
     errands: WorkQueue
     refusals: NamespaceBackoff
     scribe: Scribe
-    may_write: Callable[[], bool]  # asked right before every write
     now: Callable[[], Instant]
     see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
     fence: ErrorBoundary

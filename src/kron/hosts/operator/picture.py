@@ -39,11 +39,12 @@ class Picture:
         )
 
     async def look_ahead(self, identity: str) -> bool:
-        """Look for the next period that has a chosen second, for one part; return whether the search is over."""
+        """Return whether the next period that has a chosen second is known; if not, look for it for one part."""
         if self._advance(identity, Effort(AT_ONCE)):
             return True
         async with self._share.part():
-            return self._advance(identity, Effort())
+            self._advance(identity, Effort())
+        return False  # also if it is known now: others had a turn, and this replica may not lead any longer
 
     def _advance(self, identity: str, effort: Effort) -> bool:
         """Look on; return whether all is known that a status says of the next period."""

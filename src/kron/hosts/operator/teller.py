@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.resources import EVENTS
-from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, retry_delay
+from kron.adapters.kubernetes.responses import ErrorClass, classify, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
@@ -57,7 +57,6 @@ class Ways(NamedTuple):
     log: OperatorLog
     counting: Counting
     world: World
-    may_write: Callable[[], bool]
     now: Callable[[], Instant]
     fence: ErrorBoundary
 
@@ -182,8 +181,6 @@ class Teller:
     async def _tell(
         self, seen: KronJobSnapshot, kind: str, reason: str, message: str, said: _Said, tries: list[int]
     ) -> float | None:
-        if not self._to.may_write():
-            return LEADER_RECHECK
         now = format_instant(self._to.now().replace(microsecond=0))
         count = said.count
         try:

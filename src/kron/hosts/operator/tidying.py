@@ -33,11 +33,10 @@ class Tidying:
         errands: WorkQueue,
         teller: Teller,
         *,
-        may_write: Callable[[], bool],
         now: Callable[[], Instant],
     ) -> None:
         self._api, self._world, self._errands, self._teller = api, world, errands, teller
-        self._may_write, self._now = may_write, now
+        self._now = now
         self._tries: dict[str, int] = {}  # by identity: clean-ups in a row that could not delete everything
 
     def tidy(self, seen: KronJobSnapshot) -> None:
@@ -51,8 +50,6 @@ class Tidying:
         if seen is None or seen.kronjob is None:
             self._tries.pop(f"{namespace}/{name}", None)
             return None
-        if not self._may_write():
-            return LEADER_RECHECK
         old, listed = self._beyond(seen, seen.kronjob), Listed(seen, self._now())
         ready, looked = list[ChildJob](), 0
         while looked < len(old) and len(ready) < _TURN:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.resources import KRONJOB_STATUS, KRONJOBS
-from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, retry_delay
+from kron.adapters.kubernetes.responses import ErrorClass, classify, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.accounts import Account, Accounts, hash_of
@@ -25,7 +25,6 @@ class Desk(NamedTuple):
     errands: WorkQueue
     look_ahead: Callable[[str], Awaitable[bool]]  # by identity: a part of what `standing` needs; whether it is all
     standing: Callable[[KronJobSnapshot, Account], KronJobStatus]
-    may_write: Callable[[], bool]
     on_conflict: Callable[[], object]
     now: Callable[[], Instant]
     slack: timedelta
@@ -51,8 +50,6 @@ class Writer:
         if seen is None or account is None or account.uid != seen.uid:
             self._tries.pop(identity, None)
             return None
-        if not self._at.may_write():
-            return LEADER_RECHECK
         self._at.accounts.trim(identity, self._span(seen))
         written = account.entries
         before = seen.status
