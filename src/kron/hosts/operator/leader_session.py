@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LoopShare
@@ -29,7 +30,7 @@ from kron.hosts.operator.maker import Adoption, Maker
 from kron.hosts.operator.making import Surroundings
 from kron.hosts.operator.picture import Picture
 from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
-from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways, period_text
+from kron.hosts.operator.teller import Counting, Teller
 from kron.hosts.operator.tidying import Tidying
 from kron.hosts.operator.world import World
 from kron.hosts.operator.writer import Desk, Writer
@@ -80,8 +81,8 @@ class LeaderSession:
         self.errands = WorkQueue(realm.workers, realm.clock, may_write=realm.may_write, on_bug=self._on_bug)
         self._refusals = NamespaceBackoff(realm.clock.monotonic)
         self._fence = ErrorBoundary(realm.log.write_set_aside, realm.numbers.on_set_aside, realm.clock.monotonic)
-        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, now, self._fence)
-        self._teller = Teller(ways)
+        self._events = EventRecorder(realm.api, self.errands, now)
+        self._teller = Teller(realm.world, self._events, realm.log, realm.numbers, now, self._fence)
         self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
         self._maker = Maker(
             Surroundings(
@@ -90,6 +91,7 @@ class LeaderSession:
                 self._accounts,
                 self.errands,
                 self._refusals,
+                self._events,
                 self._teller,
                 now,
                 realm.see_again,
@@ -112,7 +114,7 @@ class LeaderSession:
             realm.slack,
         )
         self._writer = Writer(desk)
-        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, now=now)
+        self._tidying = Tidying(realm.api, realm.world, self.errands, self._events, now=now)
         self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
         self.book.on_aside = self._on_aside
         self._changes = SpecChanges(self.book, self._declared, self._handled, now)
@@ -234,7 +236,7 @@ class LeaderSession:
     def _on_ended(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         self._accounts.on_success(seen, job)
         how = "succeeded" if job.succeeded else "failed"
-        self._teller.event(seen, NORMAL, "SawCompletedJob", f"Job {job.name} {how}{period_text(job)}")
+        self._events.record(seen, "Normal", "SawCompletedJob", f"Job {job.name} {how}{job_period_text(job)}")
 
     def _find(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         """Take up a Job that somebody else has created for us."""
@@ -320,7 +322,7 @@ class LeaderSession:
             return
         account.declared = DeclaredSpec.of(seen)
         if self._accounts.redefine(seen, now):
-            self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
+            self._events.record(seen, "Normal", "DefinitionChanged", f"generation {seen.generation} is in force")
         self._tell_changes(before, seen)
         self._tidying.tidy(seen)
         if seen.job_spec is None:
@@ -363,12 +365,12 @@ class LeaderSession:
     def _tell_changes(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
         is_new = before is None or before.errors != seen.errors
         if seen.errors and is_new and stored_errors(seen) != seen.errors:
-            self._teller.event(seen, WARN, "InvalidSpec", seen.errors)
+            self._events.record(seen, "Warning", "InvalidSpec", seen.errors)
         if before is None or before.errors or seen.errors:
             return  # what is wrong is neither
         if is_suspended(before) != is_suspended(seen):
             word = "Suspended" if is_suspended(seen) else "Resumed"
-            self._teller.event(seen, NORMAL, word, f"generation {seen.generation}")
+            self._events.record(seen, "Normal", word, f"generation {seen.generation}")
 
     def _take_up(self, seen: KronJobSnapshot, now: Instant) -> None:
         """Wait for the Jobs of a KronJob that run, and tell which have ended since its status was written."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from kron.adapters.kubernetes.event_recorder import period_text
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority
@@ -266,7 +267,8 @@ class Maker:
 
     def _fail(self, making: Making, seen: KronJobSnapshot, trouble: CreateFailure) -> None:
         self._in.accounts.trouble(seen.identity, trouble)
-        self._in.scribe.on_failed(seen, making.decision, trouble)
+        reason = NAME_TAKEN if trouble.reason == NAME_TAKEN else FAILED_CREATE
+        self._in.events.record(seen, "Warning", reason, f"{period_text(making.decision)}: {trouble.message}")
 
     def _settle(self, making: Making, outcome: Outcome, reason: str, message: str = "") -> None:
         """Close a period that was to be executed."""
@@ -302,7 +304,7 @@ class Maker:
             making.tries += 1
             return retry_delay(error, making.tries)
         if seen is not None and making.job is not None:
-            self._in.scribe.on_deleted(seen, making.job)
+            self._in.events.record_deletion(seen, making.job)
         return None
 
     def _end(self, making: Making, ending: Ending) -> None:

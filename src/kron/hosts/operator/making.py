@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.event_recorder import EventRecorder
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decision import Decision
@@ -14,7 +15,6 @@ from kron.hosts.operator.world import World
 from kron.instant import Instant
 from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot
-from kron.kronjob.status import CreateFailure
 
 
 class Scribe(Protocol):
@@ -23,16 +23,10 @@ class Scribe(Protocol):
     def on_made(self, decision: Decision, /) -> None:
         """Its Job is there."""
 
-    def on_failed(self, seen: KronJobSnapshot, decision: Decision, trouble: CreateFailure, /) -> None:
-        """Its Job could not be created; it may be tried again."""
-
     def on_settled(
         self, seen: KronJobSnapshot, decision: Decision, entry: PeriodStatus, job: str, message: str, /
     ) -> None:
         """It has its outcome."""
-
-    def on_deleted(self, seen: KronJobSnapshot, job: ChildJob, /) -> None:
-        """Its Job has to go, because another one takes its place."""
 
 
 class Surroundings(NamedTuple):
@@ -43,6 +37,7 @@ class Surroundings(NamedTuple):
     accounts: Accounts
     errands: WorkQueue
     refusals: NamespaceBackoff
+    events: EventRecorder
     scribe: Scribe
     now: Callable[[], Instant]
     see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case

@@ -1,41 +1,29 @@
-"""Teller: what became of KronJobs -> log lines, events of Kubernetes, and numbers."""
+"""Teller: what became of KronJobs -> log lines, numbers, and the texts of events of Kubernetes."""
 
-from collections import OrderedDict
 from collections.abc import Callable
-from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
-from kron.adapters.kubernetes.client import ResourceClient
-from kron.adapters.kubernetes.resources import EVENTS
-from kron.adapters.kubernetes.responses import ErrorClass, classify, retry_delay
-from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
+from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Execution
-from kron.errors import ApiError
 from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.hosts.operator.world import World
-from kron.instant import SECOND, Instant, format_instant
-from kron.kronjob.child_job import OPERATOR_NAME
-from kron.kronjob.kronjob import API_VERSION, KIND, PLURAL
+from kron.instant import SECOND, Instant
+from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.period_status import PeriodStatus, status_reason
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
-from kron.kronjob.status import CreateFailure
+from kron.kronjob.snapshot import KronJobSnapshot
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
-NORMAL, WARN = "Normal", "Warning"
-_REMEMBERED = 10_000  # events that may be said again, which raises their count
-_TRIES = 5
-_LONGEST_NAME, _LONGEST_TEXT = 230, 1024
-_WORDS = {
-    Outcome.EXECUTED: (NORMAL, "SuccessfulCreate"),
-    Outcome.SKIPPED: (NORMAL, "Skipped"),
-    Outcome.MISSED: (WARN, "Missed"),
-    Outcome.UNSCHEDULABLE: (WARN, "Unschedulable"),
+_EVENTS: dict[Outcome, tuple[EventType, str]] = {
+    Outcome.EXECUTED: ("Normal", "SuccessfulCreate"),
+    Outcome.SKIPPED: ("Normal", "Skipped"),
+    Outcome.MISSED: ("Warning", "Missed"),
+    Outcome.UNSCHEDULABLE: ("Warning", "Unschedulable"),
 }
 
 
@@ -49,33 +37,20 @@ class Counting(Protocol):
         """A Job is there, so long after its chosen second."""
 
 
-class Ways(NamedTuple):
-    """Where it tells."""
-
-    api: ResourceClient
-    errands: WorkQueue
-    log: OperatorLog
-    counting: Counting
-    world: World
-    now: Callable[[], Instant]
-    fence: ErrorBoundary
-
-
-class _Said:
-    """An event that was told, and may be told again."""
-
-    __slots__ = ("count", "name", "told")
-
-    def __init__(self, name: str) -> None:
-        self.name, self.count, self.told = name, 0, 0
-
-
 class Teller:
-    """The engine's chronicle, and the maker's scribe."""
+    """The engine's chronicle; the maker reports outcomes here, too."""
 
-    def __init__(self, ways: Ways) -> None:
-        self._to = ways
-        self._said: OrderedDict[tuple[str, str, str], _Said] = OrderedDict()
+    def __init__(
+        self,
+        world: World,
+        events: EventRecorder,
+        log: OperatorLog,
+        counting: Counting,
+        now: Callable[[], Instant],
+        fence: ErrorBoundary,
+    ) -> None:
+        self._world, self._events, self._log, self._counting = world, events, log, counting
+        self._now, self._fence = now, fence
 
     # --- what the engine tells ----------------------------------------------------------------------------------------
 
@@ -84,7 +59,7 @@ class Teller:
         seen = self._seen(work.identity)
         if seen is None:
             return
-        with self._to.fence.around(PLURAL, seen.namespace, seen.name):
+        with self._fence.around(PLURAL, seen.namespace, seen.name):
             reason = status_reason(record.outcome, record.reason)
             entry = PeriodStatus(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
             self._decided(seen, last)
@@ -97,7 +72,7 @@ class Teller:
         """Tell how its second was chosen; what becomes of it is told when it is known."""
         seen = self._seen(execution.attempt.identity)
         if seen is not None and decision is not None:
-            with self._to.fence.around(PLURAL, seen.namespace, seen.name):
+            with self._fence.around(PLURAL, seen.namespace, seen.name):
                 self._decided(seen, decision)
 
     def on_ended(self, execution: Execution, end: RunEnd) -> None:
@@ -114,16 +89,7 @@ class Teller:
     def on_made(self, decision: Decision) -> None:
         """Count how late it is."""
         assert decision.chosen_time is not None, "a Job has a chosen second"
-        self._to.counting.on_lateness((self._to.now() - decision.chosen_time) / SECOND)
-
-    def on_failed(self, seen: KronJobSnapshot, decision: Decision, trouble: CreateFailure) -> None:
-        """Tell why a Job could not be created."""
-        kind = "NameTaken" if trouble.reason == "NameTaken" else "FailedCreate"
-        self.event(seen, WARN, kind, f"{_which(decision)}: {trouble.message}")
-
-    def on_deleted(self, seen: KronJobSnapshot, job: ChildJob) -> None:
-        """Tell that a Job has to go: another one takes its place, or it is old."""
-        self.event(seen, NORMAL, "SuccessfulDelete", f"deleted Job {job.name}{period_text(job)}")
+        self._counting.on_lateness((self._now() - decision.chosen_time) / SECOND)
 
     def on_settled(
         self,
@@ -136,8 +102,8 @@ class Teller:
         decisions: DecisionRange | None = None,
     ) -> None:
         """Tell the outcome of a period, or of neighbours, whose decisions are then logged as well."""
-        self._to.counting.on_outcome(entry.outcome.value, entry.reason, entry.period_count)
-        late = None if entry.chosen is None else round((self._to.now() - entry.chosen) / SECOND, 3)
+        self._counting.on_outcome(entry.outcome.value, entry.reason, entry.period_count)
+        late = None if entry.chosen is None else round((self._now() - entry.chosen) / SECOND, 3)
         executed = entry.outcome is Outcome.EXECUTED
         fields: dict[str, object] = {
             "namespace": seen.namespace,
@@ -154,107 +120,25 @@ class Teller:
             fields[FIELD] = decisions.to_dict()
         if message:
             fields["message"] = message
-        self._to.log.write(INFO if executed else WARNING, "outcome", **fields)
-        kind, word = _WORDS[entry.outcome]
-        self.event(seen, kind, word, _outcome_text(decision, entry, job, message))
-
-    # --- what the reign tells -----------------------------------------------------------------------------------------
-
-    def event(self, seen: KronJobSnapshot, kind: str, reason: str, message: str) -> None:
-        """Tell an event of Kubernetes; the same once more raises its count."""
-        message = message[:_LONGEST_TEXT]
-        key = seen.uid, reason, message
-        said = self._said.get(key)
-        if said is None:
-            digest = sha256("\n".join((*key, format_instant(self._to.now()))).encode()).hexdigest()[:16]
-            said = self._said[key] = _Said(f"{seen.name[:_LONGEST_NAME].rstrip('-.')}.{digest}")
-            if len(self._said) > _REMEMBERED:
-                self._said.popitem(last=False)
-        said.count += 1
-        tries = [0]
-
-        async def tell() -> float | None:
-            return await self._tell(seen, kind, reason, message, said, tries)
-
-        self._to.errands.add(Priority.EVENT, seen.namespace, said.name, tell)
-
-    async def _tell(
-        self, seen: KronJobSnapshot, kind: str, reason: str, message: str, said: _Said, tries: list[int]
-    ) -> float | None:
-        now = format_instant(self._to.now().replace(microsecond=0))
-        count = said.count
-        try:
-            if said.told:
-                body: dict[str, Any] = {"count": count, "lastTimestamp": now}
-                await self._to.api.request("patch", EVENTS, seen.namespace, said.name, body=body)
-            else:
-                body = _event(seen, said.name, kind, reason, message)
-                body |= {"count": count, "firstTimestamp": now, "lastTimestamp": now}
-                await self._to.api.request("create", EVENTS, seen.namespace, body=body)
-        except ApiError as error:
-            found = classify(error)
-            if found is ErrorClass.NOT_FOUND and said.told:  # it is too old, and was removed
-                said.told = 0
-                return 0.0
-            if found is ErrorClass.ALREADY_EXISTS and not said.told:  # the answer to its creation was lost
-                said.told = 1
-                return 0.0
-            tries[0] += 1
-            lasting = found is not ErrorClass.RETRYABLE or tries[0] >= _TRIES
-            return None if lasting else retry_delay(error, tries[0])
-        said.told = count
-        return None
+        self._log.write(INFO if executed else WARNING, "outcome", **fields)
+        event_type, reason = _EVENTS[entry.outcome]
+        self._events.record(seen, event_type, reason, _outcome_text(decision, entry, job, message))
 
     def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
-        return self._to.world.kronjobs.get((namespace, name))
+        return self._world.kronjobs.get((namespace, name))
 
     def _decided(self, seen: KronJobSnapshot, decision: Decision) -> None:
-        self._to.log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
-
-
-def period_text(job: ChildJob) -> str:
-    """Return which period a Job is of, as the end of a sentence."""
-    return "" if job.nominal is None else f", period {period_id(job.nominal)}{_chosen_text(job.chosen)}"
-
-
-def _which(decision: Decision) -> str:
-    return f"period {decision.period_id}{_chosen_text(decision.chosen_time)}"
-
-
-def _chosen_text(chosen: Instant | None) -> str:
-    return "" if chosen is None else f", chosen {format_instant(chosen)}"
+        self._log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
 
 
 def _outcome_text(decision: Decision, entry: PeriodStatus, job: str, message: str) -> str:
-    text = _which(decision)
+    text = period_text(decision)
     if entry.period_count > 1:
         text = f"{entry.period_count} periods from {period_id(entry.first)} to {period_id(entry.last)}"
-        text += _chosen_text(entry.chosen)
+        text += chosen_text(entry.chosen)
     if job:
         text += f": created Job {job}"
     elif entry.reason:
         text += f": {entry.reason}"
     return f"{text}: {message}" if message else text
-
-
-def _event(seen: KronJobSnapshot, name: str, kind: str, reason: str, message: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": seen.namespace},
-        "involvedObject": {
-            "apiVersion": API_VERSION,
-            "kind": KIND,
-            "namespace": seen.namespace,
-            "name": seen.name,
-            "uid": seen.uid,
-            "resourceVersion": seen.resource_version,
-        },
-        "reason": reason,
-        "message": message,
-        "type": kind,
-        "source": {"component": OPERATOR_NAME},
-        "reportingComponent": OPERATOR_NAME,
-        "reportingInstance": "",
-    }

@@ -6,12 +6,12 @@ from functools import partial
 from itertools import islice
 
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.event_recorder import EventRecorder
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError
 from kron.hosts.operator.accounts import Listed
-from kron.hosts.operator.teller import Teller
 from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.kronjob import KronJob
@@ -31,11 +31,11 @@ class Tidying:
         api: ResourceClient,
         world: World,
         errands: WorkQueue,
-        teller: Teller,
+        events: EventRecorder,
         *,
         now: Callable[[], Instant],
     ) -> None:
-        self._api, self._world, self._errands, self._teller = api, world, errands, teller
+        self._api, self._world, self._errands, self._events = api, world, errands, events
         self._now = now
         self._tries: dict[str, int] = {}  # by identity: clean-ups in a row that could not delete everything
 
@@ -85,7 +85,7 @@ class Tidying:
             if not is_already_deleted(error):
                 raise
         else:
-            self._teller.on_deleted(seen, job)
+            self._events.record_deletion(seen, job)
 
     def _again(self, seen: KronJobSnapshot, error: ApiError | None = None) -> float:
         """Return after how many seconds to clean up again: each time later."""
