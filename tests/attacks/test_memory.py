@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.kubernetes.cache import World
 from kron.hosts.operator.deployment import RESOURCES
-from kron.hosts.operator.world import World
 from kron.kronjob.snapshot import parse_job
 from kron.kronjob.spec_fields import LONGEST_ERRORS, MAX_SPEC_BYTES, MAX_STATUS_BYTES
 from tests.adapters.kubernetes.scripted_reflector import after

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.job_runner import Maker
+from kron.adapters.kubernetes.ledger import Listed, entry_of
 from kron.adapters.virtual_clock import VirtualClock
-from kron.hosts.operator.accounts import Listed, entry_of
 from kron.hosts.operator.controller import OperatorConfig
-from kron.hosts.operator.maker import Maker
-from kron.hosts.operator.world import World
 from kron.instant import format_instant, parse_instant
 from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, canonical_name
 from kron.kronjob.crd import crd

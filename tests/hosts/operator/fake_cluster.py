@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from kron.adapters.kubernetes.cache import World, job_view, kronjob_view
 from kron.adapters.kubernetes.client import Document, Verb
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.resources import Resource
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.error_boundary import ErrorBoundary
-from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import format_instant
 from kron.kronjob.spec_fields import SPEC, apply_defaults
 

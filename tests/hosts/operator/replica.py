@@ -7,10 +7,10 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from kron.adapters.kubernetes.cache import World
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.leader_session import LeaderSession, Realm
 from kron.hosts.operator.log import OperatorLog
-from kron.hosts.operator.world import World
 from kron.instant import Instant
 from tests.hosts.operator.fake_cluster import FakeCluster
 

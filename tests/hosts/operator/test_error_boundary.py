@@ -4,11 +4,11 @@ import dataclasses
 import io
 from typing import Any
 
+from kron.adapters.kubernetes.cache import World, kronjob_view
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import OperatorLog
-from kron.hosts.operator.world import World, kronjob_view
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, SECOND, Replica, at_noon, live
 

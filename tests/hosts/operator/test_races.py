@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
+from kron.adapters.kubernetes.cache import World
 from kron.adapters.kubernetes.resources import JOBS, Resource
-from kron.hosts.operator.world import World
 from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 

@@ -10,7 +10,9 @@ from datetime import timedelta
 from functools import partial
 from itertools import cycle
 
+from kron.adapters.kubernetes.cache import World, job_view, kronjob_view
 from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.adapters.kubernetes.reflector import Reflector
 from kron.adapters.kubernetes.resources import JOBS, KRONJOBS
@@ -19,10 +21,8 @@ from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMe
 from kron.engine.ports import Clock
 from kron.engine.wake import WakeUp
 from kron.errors import ApiError
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.leader_session import LeaderSession, Realm
 from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog
-from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import SECOND, Instant
 from kron.kronjob.child_job import OPERATOR_NAME
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot

@@ -7,11 +7,19 @@ from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from kron.adapters.kubernetes.cache import World
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
+from kron.adapters.kubernetes.job_cleanup import Tidying
+from kron.adapters.kubernetes.job_runner import Adoption, Maker
+from kron.adapters.kubernetes.ledger import Account, Accounts, DeclaredSpec, entry_of, horizon_of
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.pending_job import Surroundings
+from kron.adapters.kubernetes.picture import Picture
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LoopShare
+from kron.adapters.kubernetes.status_writer import Desk, Writer
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
@@ -23,17 +31,9 @@ from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
 from kron.errors.base import describe_exception
-from kron.hosts.operator.accounts import Account, Accounts, DeclaredSpec, entry_of, horizon_of
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import ERROR, OperatorLog
-from kron.hosts.operator.maker import Adoption, Maker
-from kron.hosts.operator.making import Surroundings
-from kron.hosts.operator.picture import Picture
+from kron.hosts.operator.outcome_reporter import Counting, Teller
 from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
-from kron.hosts.operator.teller import Counting, Teller
-from kron.hosts.operator.tidying import Tidying
-from kron.hosts.operator.world import World
-from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended, stored_errors

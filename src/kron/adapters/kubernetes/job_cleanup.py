@@ -5,14 +5,14 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
+from kron.adapters.kubernetes.cache import PART, World
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.event_recorder import EventRecorder
+from kron.adapters.kubernetes.ledger import Listed
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError
-from kron.hosts.operator.accounts import Listed
-from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot

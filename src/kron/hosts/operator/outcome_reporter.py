@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Execution
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import INFO, WARNING, OperatorLog
-from kron.hosts.operator.world import World
 from kron.instant import SECOND, Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.period_status import PeriodStatus, status_reason

@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from kron.adapters.kubernetes.cache import World
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.ledger import Account, Accounts, hash_of
 from kron.adapters.kubernetes.resources import KRONJOB_STATUS, KRONJOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Account, Accounts, hash_of
-from kron.hosts.operator.world import World
 from kron.instant import ZERO, Instant
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import KronJobStatus, merge_patch

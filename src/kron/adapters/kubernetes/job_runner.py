@@ -7,7 +7,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from kron.adapters.kubernetes.cache import PART, World
 from kron.adapters.kubernetes.event_recorder import period_text
+from kron.adapters.kubernetes.ledger import Account, Listed
+from kron.adapters.kubernetes.pending_job import Making, Surroundings
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority
@@ -16,9 +19,6 @@ from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Account, Listed
-from kron.hosts.operator.making import Making, Surroundings
-from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
 from kron.kronjob.kronjob import PLURAL

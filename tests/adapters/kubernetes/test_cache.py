@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from kron.adapters.kubernetes.cache import World, job_view, kronjob_view
 from kron.errors import ApiError
-from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
 from tests.hosts.operator.fake_cluster import FENCE
 from tests.hosts.operator.replica import NOON

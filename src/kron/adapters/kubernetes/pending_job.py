@@ -3,15 +3,15 @@
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
+from kron.adapters.kubernetes.cache import World
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder
+from kron.adapters.kubernetes.ledger import Accounts
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
-from kron.hosts.operator.accounts import Accounts
-from kron.hosts.operator.error_boundary import ErrorBoundary
-from kron.hosts.operator.world import World
 from kron.instant import Instant
 from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.errors import ApiError
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.instant import Instant
 from kron.kronjob.snapshot import (
     ChildJob,

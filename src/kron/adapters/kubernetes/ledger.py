@@ -7,9 +7,9 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
+from kron.adapters.kubernetes.cache import PART, World
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
-from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.period_status import (
     DEFINITION_CHANGED,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kron.hosts.operator.world import World
+from kron.adapters.kubernetes.cache import World
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from tests.hosts.operator.replica import NOON
 

@@ -1,10 +1,10 @@
 """Picture: what a status is to say of a KronJob, from what was seen, what is remembered and what comes."""
 
+from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.ledger import Account, DeclaredSpec
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.decision.decision import Decision
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.hosts.operator.accounts import Account, DeclaredSpec
-from kron.hosts.operator.world import World
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import KronJobStatus, ObjectReference
 from kron.rules.effort import AT_ONCE, Effort
