@@ -5,10 +5,11 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-from kron.adapters.kubernetes.cache import PART, World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.event_recorder import EventRecorder
 from kron.adapters.kubernetes.ledger import Listed
+from kron.adapters.kubernetes.resource_store import PART
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
@@ -29,13 +30,13 @@ class Tidying:
     def __init__(
         self,
         api: ResourceClient,
-        world: World,
+        cache: ClusterCache,
         errands: WorkQueue,
         events: EventRecorder,
         *,
         now: Callable[[], Instant],
     ) -> None:
-        self._api, self._world, self._errands, self._events = api, world, errands, events
+        self._api, self._cache, self._errands, self._events = api, cache, errands, events
         self._now = now
         self._tries: dict[str, int] = {}  # by identity: clean-ups in a row that could not delete everything
 
@@ -46,7 +47,7 @@ class Tidying:
             self._errands.add(Priority.CLEANUP, seen.namespace, seen.identity, clean_up)
 
     async def _clean_up(self, namespace: str, name: str) -> float | None:
-        seen = self._world.kronjobs.get((namespace, name))
+        seen = self._cache.kronjobs.objects.get((namespace, name))
         if seen is None or seen.kronjob is None:
             self._tries.pop(f"{namespace}/{name}", None)
             return None
@@ -71,7 +72,7 @@ class Tidying:
     def _beyond(self, seen: KronJobSnapshot, kronjob: KronJob) -> list[ChildJob]:
         """Return the Jobs beyond the limits."""
         found = []
-        over = [job for job in self._world.jobs_of(seen) if not job.is_active]
+        over = [job for job in self._cache.owned_jobs(seen) if not job.is_active]
         for succeeded, limit in ((True, kronjob.successful_limit), (False, kronjob.failed_limit)):
             kind = sorted((job for job in over if job.succeeded is succeeded), key=_age)
             found += kind[: max(0, len(kind) - limit)]

@@ -7,10 +7,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from kron.adapters.kubernetes.cache import PART, World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.event_recorder import period_text
 from kron.adapters.kubernetes.ledger import Account, Listed
 from kron.adapters.kubernetes.pending_job import Making, Surroundings
+from kron.adapters.kubernetes.resource_store import PART, Key
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority
@@ -30,7 +31,7 @@ from kron.kronjob.period_status import (
     SUPERSEDED,
     PeriodStatus,
 )
-from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot, parse_job
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
 from kron.rules.verdict import Outcome
@@ -140,7 +141,7 @@ class Maker:
     def _present(self, making: Making) -> KronJobSnapshot | None:
         """Return the KronJob as it is now, None if it is gone, or another one of the same name."""
         kronjob: Any = making.execution.work.payload
-        seen = self._in.world.kronjobs.get((kronjob.namespace, kronjob.name))
+        seen = self._in.cache.kronjobs.objects.get((kronjob.namespace, kronjob.name))
         return seen if seen is not None and seen.uid == kronjob.uid else None
 
     async def _create(self, making: Making) -> float | None:
@@ -259,11 +260,11 @@ class Maker:
         self._in.accounts.trouble(seen.identity, None)
         self._in.scribe.on_made(making.decision)
         self._note(making, seen, Outcome.EXECUTED, "", "")
-        self._in.world.put_job(job)
+        self._in.cache.jobs.put(job)
         if job.owner != seen.uid:
             self._end(making, Ending())  # it is the execution of its period, but nobody has to wait for it
         else:
-            self.on_job(making.key, self._in.world.jobs.get(making.key))  # which may know more already
+            self.on_job(making.key, self._in.cache.jobs.objects.get(making.key))  # which may know more already
 
     def _fail(self, making: Making, seen: KronJobSnapshot, trouble: CreateFailure) -> None:
         self._in.accounts.trouble(seen.identity, trouble)
@@ -322,13 +323,13 @@ class Adoption:
 
     def __init__(
         self,
-        world: World,
+        cache: ClusterCache,
         book: PeriodPlanner,
         maker: Maker,
         clock: Clock,
         fenced: Callable[[ChildJob], AbstractContextManager[None]],
     ) -> None:
-        self._world, self._book, self._maker, self._clock, self._fenced = world, book, maker, clock, fenced
+        self._cache, self._book, self._maker, self._clock, self._fenced = cache, book, maker, clock, fenced
 
     async def meet(self, identity: str) -> None:
         """Take the active Jobs of a KronJob that is not declared yet to the maker, in parts: there may be thousands.
@@ -336,11 +337,11 @@ class Adoption:
         When it is declared, all of them are known to the book in the same turn, so that `forbid` sees them.
         """
         namespace, _, name = identity.partition("/")
-        seen = self._world.kronjobs.get((namespace, name))
+        seen = self._cache.kronjobs.objects.get((namespace, name))
         if seen is None or identity in self._book.jobs:
             return
-        for number, job in enumerate(self._world.jobs_of(seen), 1):
-            if job.is_active and self._world.jobs.get((job.namespace, job.name)) is job:
+        for number, job in enumerate(self._cache.owned_jobs(seen), 1):
+            if job.is_active and self._cache.jobs.objects.get((job.namespace, job.name)) is job:
                 with self._fenced(job):
                     self._execution(seen, job, self._clock.now())
             if number % PART == 0:

@@ -3,18 +3,19 @@
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
-from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder
 from kron.adapters.kubernetes.ledger import Accounts
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.resource_store import Key
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.instant import Instant
 from kron.kronjob.period_status import PeriodStatus
-from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 
 
 class Scribe(Protocol):
@@ -33,7 +34,7 @@ class Surroundings(NamedTuple):
     """What a maker works with."""
 
     api: ResourceClient
-    world: World
+    cache: ClusterCache
     accounts: Accounts
     errands: WorkQueue
     refusals: NamespaceBackoff

@@ -1,6 +1,6 @@
 """Picture: what a status is to say of a KronJob, from what was seen, what is remembered and what comes."""
 
-from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.ledger import Account, DeclaredSpec
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.decision.decision import Decision
@@ -15,15 +15,15 @@ from kron.rules.periods import PeriodQueue
 class Picture:
     """Draws it; nothing is changed. What was searched for one status is not searched again for the next."""
 
-    def __init__(self, world: World, book: PeriodPlanner, share: LoopShare) -> None:
-        self._world, self._book, self._share = world, book, share
+    def __init__(self, cache: ClusterCache, book: PeriodPlanner, share: LoopShare) -> None:
+        self._cache, self._book, self._share = cache, book, share
         self._searches: dict[str, tuple[PeriodQueue, NextRun]] = {}  # by identity: from what on, and how far
 
     def standing(self, seen: KronJobSnapshot, account: Account) -> KronJobStatus:
         """Return what a status is to say."""
         coming, is_beyond = self._coming(seen)
         declared = account.declared or DeclaredSpec.of(seen)
-        active = sorted((job for job in self._world.jobs_of(seen) if job.is_active), key=lambda job: job.name)
+        active = sorted((job for job in self._cache.owned_jobs(seen) if job.is_active), key=lambda job: job.name)
         return KronJobStatus(
             declared.generation,
             account.definition_hash,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
@@ -61,7 +61,7 @@ class Realm(NamedTuple):
     """What a reign is given."""
 
     api: ResourceClient
-    world: World
+    cache: ClusterCache
     clock: Clock
     log: OperatorLog
     numbers: Numbers
@@ -82,12 +82,12 @@ class LeaderSession:
         self._refusals = NamespaceBackoff(realm.clock.monotonic)
         self._fence = ErrorBoundary(realm.log.write_set_aside, realm.numbers.on_set_aside, realm.clock.monotonic)
         self._events = EventRecorder(realm.api, self.errands, now)
-        self._teller = Teller(realm.world, self._events, realm.log, realm.numbers, now, self._fence)
-        self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
+        self._teller = Teller(realm.cache, self._events, realm.log, realm.numbers, now, self._fence)
+        self._accounts = Accounts(realm.cache, now, lambda identity: self._writer.mark(identity))
         self._maker = Maker(
             Surroundings(
                 realm.api,
-                realm.world,
+                realm.cache,
                 self._accounts,
                 self.errands,
                 self._refusals,
@@ -99,12 +99,12 @@ class LeaderSession:
             )
         )
         self.book = PeriodPlanner(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
-        self._adoption = Adoption(realm.world, self.book, self._maker, realm.clock, self._fenced_job)
+        self._adoption = Adoption(realm.cache, self.book, self._maker, realm.clock, self._fenced_job)
         self._share = LoopShare(realm.clock.monotonic)
-        self._picture = Picture(realm.world, self.book, self._share)
+        self._picture = Picture(realm.cache, self.book, self._share)
         desk = Desk(
             realm.api,
-            realm.world,
+            realm.cache,
             self._accounts,
             self.errands,
             self._picture.look_ahead,
@@ -114,7 +114,7 @@ class LeaderSession:
             realm.slack,
         )
         self._writer = Writer(desk)
-        self._tidying = Tidying(realm.api, realm.world, self.errands, self._events, now=now)
+        self._tidying = Tidying(realm.api, realm.cache, self.errands, self._events, now=now)
         self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
         self.book.on_aside = self._on_aside
         self._changes = SpecChanges(self.book, self._declared, self._handled, now)
@@ -124,10 +124,10 @@ class LeaderSession:
 
     async def start(self, armed: Instant) -> None:
         """Declare everything, and begin to start what is due; it could have been since it was armed."""
-        world = self._realm.world
+        cache = self._realm.cache
         await self._engine.open()
-        world.onlooker = self
-        for number, (namespace, name) in enumerate(list(world.kronjobs), 1):
+        cache.kronjobs.on_change, cache.jobs.on_change = self.on_kronjob, self.on_job
+        for number, (namespace, name) in enumerate(list(cache.kronjobs.objects), 1):
             identity = f"{namespace}/{name}"
             with self._fenced(identity, self._realm.clock.now()):
                 await self._adoption.meet(identity)
@@ -141,7 +141,7 @@ class LeaderSession:
 
     async def stop(self) -> None:
         """Start nothing any more, and finish the writes that are under way."""
-        self._realm.world.onlooker = None
+        self._realm.cache.kronjobs.on_change = self._realm.cache.jobs.on_change = None
         if self._changing is not None:
             self._changing.cancel()
             await asyncio.gather(self._changing, return_exceptions=True)
@@ -174,7 +174,7 @@ class LeaderSession:
         self.book.update({}, [identity], now)
         self._show(identity, error)
 
-    # --- what the world tells -----------------------------------------------------------------------------------------
+    # --- what the cache tells -----------------------------------------------------------------------------------------
 
     def on_kronjob(self, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
         """Take a change of a KronJob to the engine; several at once go together."""
@@ -298,7 +298,7 @@ class LeaderSession:
 
     def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
-        return self._realm.world.kronjobs.get((namespace, name))
+        return self._realm.cache.kronjobs.objects.get((namespace, name))
 
     def _declared(self, identity: str) -> KronJobSnapshot | None:
         """Return a KronJob as it is now, None if it is gone, or is another one than was declared."""
@@ -375,7 +375,7 @@ class LeaderSession:
     def _take_up(self, seen: KronJobSnapshot, now: Instant) -> None:
         """Wait for the Jobs of a KronJob that run, and tell which have ended since its status was written."""
         listed = active_uids(seen.status)
-        for job in self._realm.world.jobs_of(seen):
+        for job in self._realm.cache.owned_jobs(seen):
             with self._fenced_job(job):
                 if job.is_active:
                     self._adoption.go_on(seen, job, now)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from kron.adapters.kubernetes.cache import World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
 from kron.decision.decision import Decision
@@ -42,14 +42,14 @@ class Teller:
 
     def __init__(
         self,
-        world: World,
+        cache: ClusterCache,
         events: EventRecorder,
         log: OperatorLog,
         counting: Counting,
         now: Callable[[], Instant],
         fence: ErrorBoundary,
     ) -> None:
-        self._world, self._events, self._log, self._counting = world, events, log, counting
+        self._cache, self._events, self._log, self._counting = cache, events, log, counting
         self._now, self._fence = now, fence
 
     # --- what the engine tells ----------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Teller:
 
     def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
-        return self._world.kronjobs.get((namespace, name))
+        return self._cache.kronjobs.objects.get((namespace, name))
 
     def _decided(self, seen: KronJobSnapshot, decision: Decision) -> None:
         self._log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
