@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
-from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal
+from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant
-from kron.rules.job_record import JobRecord, PeriodRecord
+from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
 from kron.rules.override import DefinitionChange, compare_definition
@@ -112,13 +112,15 @@ class JobDeclaration:
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
+        self.starts: Sequence[JobRun] = ()
+        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
-    def _runs_of_others(self) -> dict[str, dict[str, Execution]]:
+    def _runs_of_others(self) -> dict[str, dict[str, JobRun]]:
         """Return what runs of jobs that are not declared, by identity."""
-        found: dict[str, dict[str, Execution]] = {}
-        for run_id, execution in self._book.running.items():
-            if execution.attempt.identity not in self._book.jobs:
-                found.setdefault(execution.attempt.identity, {})[run_id] = execution
+        found: dict[str, dict[str, JobRun]] = {}
+        for run_id, run in self._book.running.items():
+            if run.attempt.identity not in self._book.jobs:
+                found.setdefault(run.attempt.identity, {})[run_id] = run
         return found
 
     def look_ahead(self) -> None:
@@ -130,7 +132,7 @@ class JobDeclaration:
 
     def commit(self, refused: Sequence[Refusal]) -> JobsApplied:
         """Let it be so, and return what became of the jobs; those that the ledger refuses are set aside."""
-        book, chronicle = self._book, self._book.host.chronicle
+        book, chronicle = self._book, self._book.chronicle
         for refusal in refused:
             self._leave_as_it_was(refusal)
         held = [record.identity for record in self._before if record.is_suspended]
@@ -225,7 +227,7 @@ class JobDeclaration:
             self._given_up += new.limit_retries()
             return self._remember(new)
         self._close(before, record, work)
-        boot = book.host.boot if book.is_armed else ""  # neither is a changed one
+        boot = book.boot_id if book.is_armed else ""  # neither is a changed one
         new = self._job(work, renewed._replace(declared_at=now, handled_until=now, last_boot_id=boot))
         if job is None:
             self._returned(new)
@@ -252,8 +254,8 @@ class JobDeclaration:
         """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
         book, now = self._book, self._declared.at
         boot = "" if before is None else before.last_boot_id
-        boot = book.host.boot if book.is_armed else boot  # a new file is no boot of the machine
-        served = owned_after(now, book.host.contract.first_minute)
+        boot = book.boot_id if book.is_armed else boot  # a new file is no boot of the machine
+        served = owned_after(now, book.contract.first_minute)
         record = JobRecord(work.identity, work.name, work.definition_key, now, served, last_boot_id=boot)
         if before is not None and before.is_suspended:
             record = record._replace(is_suspended=True, suspended_until=before.suspended_until)
