@@ -10,10 +10,10 @@ import pytest
 from kron import Scheduler
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.active_runs import ActiveRuns
+from kron.engine.clock_watch import WakeUp
 from kron.engine.emitter import Emitter
 from kron.engine.loop import Engine
 from kron.engine.tasks.planner import ObligationPlanner
-from kron.engine.wake import WakeUp
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from kron.rules.registration import ScheduleReader, parse_registrations

@@ -7,10 +7,10 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Generic
 
+from kron.engine.clock_watch import WakeUp
 from kron.engine.gc_pause import run_gc_paused
 from kron.engine.ports import Clock, Runner
 from kron.engine.runs import Run, RunNews, RunResult, Work
-from kron.engine.wake import WakeUp
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.job_record import ResultCode, RunHandle
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import NamedTuple, Protocol, TypeVar
 
 from kron.decision.decision import Decision
+from kron.engine.clock_watch import WakeUp
 from kron.engine.runs import JobRun, Run, RunResult, Work
-from kron.engine.wake import WakeUp
 from kron.errors import LedgerConflictError
 from kron.instant import Instant
 from kron.rules.events import Event

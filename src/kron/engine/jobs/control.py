@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-from kron.engine.jobs.absent import is_absent, keep_waiting_retries
 from kron.engine.jobs.job_state import JobState, RunRequest
 from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
@@ -153,8 +152,8 @@ class Recover:
             job = book.jobs[run.attempt.identity]
             job.retries += (PendingRetry(run.attempt, self._now),)
             book.reschedule(job, self._now)
-        book.retry([each for each in book.snapshot.retries if not is_absent(book, each.attempt.identity)], self._now)
-        keep_waiting_retries(book)
+        book.retry([each for each in book.snapshot.retries if not book.is_absent(each.attempt.identity)], self._now)
+        book.keep_waiting_retries()
         for refusal in refused:
             book.take_refusal(refusal, self._now)
         return self._alive

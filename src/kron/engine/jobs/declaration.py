@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
@@ -146,7 +145,7 @@ class JobDeclaration:
         if self._is_whole:
             book.replace_all(self._jobs, self._records, self._declared.at)
             if book.is_armed:  # before, no retry is taken up yet
-                keep_waiting_retries(book)
+                book.keep_waiting_retries()
         else:
             book.update(self._jobs, self._declared.removed, self._declared.at)
         for identity, error in self._aside.items():
@@ -162,7 +161,7 @@ class JobDeclaration:
         """Retry no run of a job that is gone, and start none that was asked for."""
         book, job = self._book, self._book.jobs.get(identity)
         if job is None:
-            book.dropped_retries += [retry.attempt.run_id for retry in waiting_retries(book, identity)]
+            book.dropped_retries += [retry.attempt.run_id for retry in book.waiting_retries(identity)]
             return
         book.dropped_retries += job.retry_run_ids()
         if self._is_whole:  # else nothing is remembered of who is gone
@@ -174,7 +173,7 @@ class JobDeclaration:
         self._closed = [each for each in self._closed if each[1].identity != identity]
         for records in (self._records, self._before):
             records[:] = [each for each in records if each.identity != identity]
-        retries = waiting_retries(self._book, identity) if before is None else before.retries
+        retries = self._book.waiting_retries(identity) if before is None else before.retries
         kept = {retry.attempt.run_id for retry in retries}
         self._given_up = [each for each in self._given_up if each not in kept]
         declared = self._declared
@@ -245,7 +244,7 @@ class JobDeclaration:
             identity = job.record.identity
             job.armed, job.gap = self._declared.at, Reason.DOWNTIME
             job.active = self._active.pop(identity, {})
-            job.retries = waiting_retries(self._book, identity)
+            job.retries = self._book.waiting_retries(identity)
             self._given_up += job.limit_retries()
             job.at = None if job.retries else job.at
         return job

@@ -116,6 +116,20 @@ class PeriodPlanner:
         """Return what is remembered of all jobs, also of those that are not defined any more."""
         return list({**self.snapshot.jobs, **{identity: job.record for identity, job in self.jobs.items()}}.values())
 
+    def is_absent(self, identity: str) -> bool:
+        """Whether a recorded job is neither declared nor removed: its file could not be read at the start."""
+        record = self.snapshot.jobs.get(identity)
+        return identity not in self.jobs and record is not None and record.is_declared
+
+    def waiting_retries(self, identity: str) -> tuple[PendingRetry, ...]:
+        """Return the retries that wait until an absent job is declared again."""
+        return tuple(retry for retry in self.snapshot.retries if retry.attempt.identity == identity)
+
+    def keep_waiting_retries(self) -> None:
+        """Let the retries of absent jobs wait, and no others."""
+        waiting = [retry for retry in self.snapshot.retries if self.is_absent(retry.attempt.identity)]
+        self.snapshot = self.snapshot._replace(retries=waiting)
+
     def work(self, record: JobRecord) -> JobSpec:
         """Return a job as it was declared last."""
         job = self.jobs.get(record.identity)
