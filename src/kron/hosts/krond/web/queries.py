@@ -10,9 +10,9 @@ from kron.adapters.process.output import OutputLog
 from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory, recent_problems
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job_state import JobState
 from kron.engine.loop import FailedLedger
+from kron.engine.runs import JobRun
 from kron.errors import UnknownJobError
 from kron.hosts.krond.control_protocol import find_identity
 from kron.hosts.krond.daemon import Daemon, DaemonStatus
@@ -68,9 +68,9 @@ class JobQueries:
         """Return what is declared."""
         return list(self._daemon.book.jobs.values())
 
-    def running(self) -> list[Execution]:
+    def running(self) -> list[JobRun]:
         """Return what runs now, the oldest first."""
-        return list(self._daemon.book.running.values())
+        return list(self._daemon.runs.running.values())
 
     def zone(self, identity: str) -> Zone:
         """Return the zone of a job; UTC if it has none any more."""
