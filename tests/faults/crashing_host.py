@@ -7,12 +7,13 @@ from enum import Enum
 from pathlib import Path
 
 from kron.adapters.sqlite.job_check import check_ledger
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import HistoryQuery
 from kron.engine.ports import Refusal
 from kron.instant import Instant
 from kron.rules.job_spec import JobSpec

@@ -150,7 +150,7 @@ def ask_ledger(folder: Path, case: LedgerCase) -> Iterator[tuple[str, object]]:
     folder.mkdir()
     history = remembered(folder, *case.batches)
     for at in case.at:
-        yield format_instant(at), to_dict(Explanation(history.inquire(job().identity, at, case.now)))
+        yield format_instant(at), to_dict(Explanation(history.evidence(job().identity, at, case.now)))
 
 
 # --- of a cluster -----------------------------------------------------------------------------------------------------

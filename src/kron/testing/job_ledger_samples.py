@@ -22,6 +22,7 @@ OTHER = '{"timing": {"schedule": "0 * * * *", "salt": "other ü"}, "policy": {}}
 OTHER_KEY = definition_key(OTHER)
 JOB = JobRecord("/etc/jobs.toml:backup", "backup", KEY, NOON, NOON)
 FULL = JobRecord("ü 日本\n", "x", KEY, NOON, NOW, True, NOW + MINUTE, "boot 1", False)  # noqa: FBT003
+NOTHING = JobBatch()
 DECLARED = JobBatch({KEY: DEFINITION}, [JOB])
 MISSED = PeriodRecord(
     JOB.identity, NOON, NOON, 1, NOON, NOON, Outcome.MISSED, "deadline", "It was too late.", KEY, NOW

@@ -7,9 +7,9 @@
 The function is called several times in one check: each call stands for another host, on the same store.
 """
 
-from kron.engine.jobs.store import JobBatch, JobSnapshot, PendingRetry, UnfinishedRun
+from kron.engine.jobs.store import JobBatch, JobSnapshot, PendingRetry
 from kron.errors import LedgerError, LedgerInUseError
-from kron.rules.job_record import ResultCode, RunEnd, RunHandle
+from kron.rules.job_record import ResultCode, RunEnd, RunHandle, UnfinishedRun
 from kron.testing.job_ledger_refusals import REFUSALS
 from kron.testing.job_ledger_samples import (
     DECLARED,

@@ -71,8 +71,8 @@ class EvidenceReader:
         rows = connection.execute(f"{_VERSIONS}{where}", {"identity": identity})
         self._versions: _Versions = {(name, key): _Version(text, _timing(name, text)) for name, key, text in rows}
 
-    def inquiry(self, now: Instant) -> Evidence:
-        """Return what there is to tell about the one job, which must be known."""
+    def evidence(self, now: Instant) -> Evidence:
+        """Return what is recorded of the one job, which must be known."""
         identity = self._identity
         assert identity is not None
         record = read_job(self._connection.execute(f"{JOB_SQL} WHERE identity = ?", (identity,)).fetchone())

@@ -28,6 +28,7 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import HistoryReader
 from kron.engine.loop import Engine
 from kron.engine.ports import Refusal, Sink
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
@@ -116,6 +117,7 @@ class Daemon:
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
         if self.metrics is not None:
             self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
+        self.history: HistoryReader = SqliteJobHistory(state.ledger)
         self.telling.hold_while(self.processes.is_starting)
         self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
         self.retention = Retention(state.output, settings.output_retention, self.clock.now)
@@ -147,10 +149,9 @@ class Daemon:
         with self.state.reporting_errors():
             await self.processes.open()
         await self.engine.open()
-        await self.notifier.recall(_host_jobs(told), self.state.ledger)
+        await self.notifier.recall(_host_jobs(told), self.history)
         declared = await self.declare(told, failed)
-        history = SqliteJobHistory(self.state.ledger)
-        unfinished = recorded(self.book.snapshot.unfinished, history, self.clock.now())
+        unfinished = recorded(self.book.snapshot.unfinished, self.history, self.clock.now())
         alive = await self.processes.find(unfinished, self.book)
         for execution in await self.engine.apply(lambda now: Recover(self.book, alive, now)):
             if execution.process is None:  # the crash came before it was recorded
@@ -203,7 +204,7 @@ class Daemon:
         told = [*told, *self._kept(told, failed)]
         works = [self.book.jobs[each.identity].work if isinstance(each, UnchangedJob) else each for each in told]
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
-        await self.notifier.learn(jobs.values(), self.state.ledger)
+        await self.notifier.learn(jobs.values(), self.history)
         declared = await self._declare(works, await self._prepare(works), spares_absent=bool(failed))
         self.processes.expect(jobs.values())
         self.surface.jobs = jobs

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from kron.adapters.process.execution import Exit, Recorded, SpawnRequest, Started
 from kron.adapters.process.procfs import since_boot
 from kron.adapters.process.runner import ProcessRunner
-from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.decision.seed import period_id
 from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.engine.jobs.store import UnfinishedRun
+from kron.engine.ledger import HistoryReader
 from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
-from kron.rules.job_record import RunHandle
+from kron.rules.job_record import RunHandle, UnfinishedRun
 
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
@@ -140,7 +139,7 @@ def _start(execution: Execution) -> SpawnRequest:
     return SpawnRequest(attempt.run_id, job.command, tuple(env.items()))
 
 
-def recorded(unfinished: Iterable[UnfinishedRun], history: SqliteJobHistory, now: Instant) -> list[Recorded]:
+def recorded(unfinished: Iterable[UnfinishedRun], history: HistoryReader, now: Instant) -> list[Recorded]:
     """Return by what each is recognised: its process, or else the user that it runs as, and when it was to begin."""
     found = []
     for each in unfinished:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.system_time import system_now
 from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
 from kron.console.output import print_json
@@ -13,7 +12,7 @@ from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.decision.seed import period_id
 from kron.errors import ControlError, escape_unprintable
 from kron.hosts.krond.commands.control import JSON, STATE
-from kron.hosts.krond.commands.history import find_job, job_zone, open_state
+from kron.hosts.krond.commands.history import find_job, job_zone, open_history, open_state
 from kron.hosts.krond.state_directory import StateDirectory
 from kron.jobfile.job import Job
 from kron.rules.evidence import ahead_text
@@ -67,17 +66,17 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
 
 
 def _asked(place: StateDirectory, job: str, at: str) -> Explanation:
-    history = SqliteJobHistory(place.ledger)
+    history = open_history(place)
     identity = find_job(place, history, job)
     moment = read_moment(at, job_zone(history, identity), system_now())
-    return Explanation(history.inquire(identity, moment, system_now()))
+    return Explanation(history.evidence(identity, moment, system_now()))
 
 
 def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
     """Return the period of a job that comes next."""
-    history = SqliteJobHistory(place.ledger)
+    history = open_history(place)
     identity, now = find_job(place, history, job), system_now()
-    inquiry = history.inquire(identity, now, now)
+    inquiry = history.evidence(identity, now, now)
     if not inquiry.record.is_declared:
         raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")
     timing, _ = parse_definition(identity, inquiry.definition)
@@ -87,7 +86,7 @@ def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
     while (at := coming.next_time()) is not None:
         decision = coming.pop(at)
         assert decision is not None
-        for episode in Explanation(history.inquire(identity, decision.nominal_time, now)).periods:
+        for episode in Explanation(history.evidence(identity, decision.nominal_time, now)).periods:
             if episode.decision == decision and episode.row.outcome is None:
                 return episode
     raise ControlError(reason=f"no period of {job} is to come")
