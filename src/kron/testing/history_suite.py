@@ -221,7 +221,7 @@ async def evidence_has_what_touches_an_instant_what_started_then_and_what_is_nea
     async with opened(make, _BOTH, _RECORDS, NOTHING._replace(begun=[late])):
         two, missed, started = (read().evidence(JOB.identity, NOON + at * MINUTE, NOON) for at in (2, 6, 31))
 
-    assert (two.record, two.definition, two.at, two.now) == (JOB, DEFINITION, NOON + 2 * MINUTE, NOON)
+    assert (two.identity, two.name, two.definition) == (JOB.identity, JOB.name, DEFINITION)
     assert [each.row.run_id for each in two.touching] == ["two", "two again"]
     assert [(each.nominal, each.definition) for each in missed.touching] == [(NOON + 6 * MINUTE, DEFINITION)]
     assert {each.nominal for each in missed.nearest} == {NOON + 2 * MINUTE, NOON + 8 * MINUTE}

@@ -53,13 +53,11 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
     episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
     if episode is None:
         raise ControlError(reason=f"no period of {job} has to do with {at}; `krond why` names the nearest")
-    decision, definition = episode.decision, episode.definition
+    decision = episode.decision
     if as_json:
         print_json([decision_steps(decision)])
         return
-    timing, policy = parse_definition(decision.identity, definition)
-    assert timing is not None
-    text = Job(timing, policy)
+    text = Job(parse_timing(decision.identity, episode.definition or ""), episode.policy)
     print_expression(text)
     print_period(text, decision)
     print_decision(decision)
@@ -76,13 +74,13 @@ def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
     """Return the period of a job that comes next."""
     history = open_history(place)
     identity, now = find_job(place, history, job), system_now()
-    inquiry = history.evidence(identity, now, now)
-    if not inquiry.record.is_declared:
+    record = history.job(identity)
+    if record is None or not record.is_declared:
         raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")
-    timing, _ = parse_definition(identity, inquiry.definition)
+    timing, _ = parse_definition(identity, history.definition(record.definition_key) or "")
     if timing is None:
         raise ControlError(reason=f"{job} has no periods: it runs when the machine is started")
-    coming = PeriodQueue(timing, max(now, inquiry.record.declared_at, inquiry.record.handled_until))
+    coming = PeriodQueue(timing, max(now, record.declared_at, record.handled_until))
     while (at := coming.next_time()) is not None:
         decision = coming.pop(at)
         assert decision is not None
@@ -103,13 +101,13 @@ def _print_episode(answer: Explanation, episode: ExplainedPeriod) -> None:
 
 def _lines(answer: Explanation, episode: ExplainedPeriod) -> Iterator[tuple[str, str]]:
     row, decision, policy = episode.row, episode.decision, episode.policy
-    timing = parse_timing(decision.identity, episode.definition)
+    timing = parse_timing(decision.identity, episode.definition or "")
     zone = timing.schedule.zone
     yield from period_facts(timing, decision)
     if row.chosen_time is not None and decision.chosen_time != episode.effective_time:
         yield "", f"recorded, with the time zone data of then: {format_utc_and_local(zone, episode.effective_time)}"
     yield "policy", f"{policy_text(policy)}{', suspended by its file' if policy.suspend else ''}"
-    if episode.definition != answer.inquiry.definition:
+    if episode.definition != answer.evidence.definition:
         yield "", "of an earlier definition of the job, which held for this period"
     yield from _outcome(episode)
 
