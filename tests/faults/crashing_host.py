@@ -7,11 +7,12 @@ from enum import Enum
 from pathlib import Path
 
 from kron.adapters.sqlite.job_check import check_ledger
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.seed import period_id
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import HistoryQuery
 from kron.engine.ports import Refusal, RunListener
 from kron.engine.runs import JobRun, RunResult
 from kron.instant import Instant

@@ -18,7 +18,7 @@ from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needi
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
 from kron.engine.jobs.step import JobStep
-from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry, UnfinishedRun
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.engine.loop import Engine
 from kron.engine.planner import ClockReading
 from kron.engine.ports import Refusal, RunListener, Witness
@@ -26,7 +26,7 @@ from kron.engine.runs import JobRun, RunResult
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.events import Event
-from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.rules.policy import Policy

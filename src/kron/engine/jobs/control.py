@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 from kron.engine.jobs.job_state import JobState, RunRequest
 from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.store import JobBatch, PendingRetry, UnfinishedRun
+from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.engine.ports import Refusal
 from kron.engine.runs import JobRun, Run
 from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
-from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind
+from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, UnfinishedRun
 from kron.rules.verdict import Overlap, decide_overlap
 
 

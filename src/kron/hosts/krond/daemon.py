@@ -26,6 +26,7 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import HistoryReader
 from kron.engine.loop import Engine
 from kron.engine.ports import Chronicle, Refusal, Sink
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
@@ -110,8 +111,10 @@ class Daemon:
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
-        history = SqliteJobHistory(state.ledger)
-        self.processes = Processes(state.output, history, self.clock.now, lost=self._on_lost, killed=self._on_killed)
+        self.history: HistoryReader = SqliteJobHistory(state.ledger)
+        self.processes = Processes(
+            state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed
+        )
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
         if self.metrics is not None:
             self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
@@ -146,7 +149,7 @@ class Daemon:
         with self.state.reporting_errors():
             await self.processes.open()
         await self.engine.open()
-        await self.notifier.recall(_host_jobs(told), self.state.ledger)
+        await self.notifier.recall(_host_jobs(told), self.history)
         declared = await self.declare(told, failed)
         unfinished = unfinished_runs(self.book)
         alive = await self.processes.reattach(unfinished, self.runs)
@@ -200,7 +203,7 @@ class Daemon:
         told = [*told, *self._kept(told, failed)]
         works = [self.book.jobs[each.identity].work if isinstance(each, UnchangedJob) else each for each in told]
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
-        await self.notifier.learn(jobs.values(), self.state.ledger)
+        await self.notifier.learn(jobs.values(), self.history)
         declared = await self._declare(works, await self._prepare(works), spares_absent=bool(failed))
         self.processes.expect(jobs.values())
         self.surface.jobs = jobs

@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from kron.adapters.process.execution import Exit, Recorded, SpawnRequest, Started
 from kron.adapters.process.procfs import since_boot
 from kron.adapters.process.runner import ProcessRunner
-from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.decision.seed import period_id
-from kron.engine.jobs.store import UnfinishedRun
+from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunListener
 from kron.engine.runs import JobRun, RunResult
 from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
-from kron.rules.job_record import RunHandle
+from kron.rules.job_record import RunHandle, UnfinishedRun
 from kron.rules.job_spec import JobSpec
 
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
@@ -34,7 +33,7 @@ class Processes:
     def __init__(
         self,
         output: str | os.PathLike[str],
-        history: SqliteJobHistory,
+        history: HistoryReader,
         now: Callable[[], Instant],
         *,
         lost: Callable[[str, int], object],
@@ -156,7 +155,7 @@ def _spawn_request(run: JobRun) -> SpawnRequest:
     return SpawnRequest(attempt.run_id, job.command, tuple(env.items()))
 
 
-def recorded(unfinished: Iterable[UnfinishedRun], history: SqliteJobHistory, now: Instant) -> list[Recorded]:
+def recorded(unfinished: Iterable[UnfinishedRun], history: HistoryReader, now: Instant) -> list[Recorded]:
     """Return by what each is recognised: its process, or else the user that it runs as, and when it was to begin."""
     found = []
     for each in unfinished:
