@@ -214,7 +214,7 @@ class _SimulationRun:
                 self._clock.jump((2 * chance.random() - 1) * _CORRECTION)
             case _:
                 self._count_fault("fault")
-                self._ledger.fail_appends(chance.randint(1, _MOST_FAULTS))
+                self._ledger.fail_next(chance.randint(1, _MOST_FAULTS))
 
     async def _change(self) -> None:
         """Go on with another list."""
