@@ -11,11 +11,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from kron.hosts.krond.control_server import CommandHandler
-from kron.hosts.krond.web.document import document
-from kron.hosts.krond.web.format import job_href
-from kron.hosts.krond.web.html import Child, tag
+from kron.hosts.krond.web.views import Page, message_page
 from kron.instant import Instant
 from kron.rules.job_record import JobRecord
+from kron.web.format import job_path
 
 _QUESTIONS = {
     "suspend": "Suspend this job? Nothing of it is handled until it is resumed, also over restarts.",
@@ -37,21 +36,9 @@ class Actions:
 
     def question(self, record: JobRecord, action: str, now: Instant) -> bytes:
         """Return the page that asks."""
-        until: Child = None
-        if action == "suspend":
-            field = tag("input", name="until", id="until", placeholder="2h, or 2026-03-01 03:00")
-            until = [tag("label", "Until, by its clock or for a time (may be left empty)", for_="until"), field]
-        form = tag(
-            "form",
-            tag("input", type="hidden", name="csrf", value=self._sign(record.identity, action)),
-            until,
-            tag("button", action.capitalize(), class_="primary"),
-            tag("a", "Cancel", href=job_href(record.name, record.identity), class_="button"),
-            method="post",
-            action=job_href(record.name, record.identity, action),
-        )
-        told = [tag("p", _QUESTIONS[action]), tag("p", tag("code", record.identity), class_="identity"), form]
-        return document(f"{action.capitalize()} {record.name}", told, now=now)
+        csrf = self._sign(record.identity, action)
+        context = {"question": _QUESTIONS[action], "job": record, "action": action, "csrf": csrf}
+        return Page("confirm.html", f"{action.capitalize()} {record.name}", context).html(now)
 
     async def act(self, request: Request, record: JobRecord, action: str, now: Instant) -> Response:
         """Do it, and lead back to the job; a form that is not ours does nothing."""
@@ -65,13 +52,12 @@ class Actions:
         if form is None:
             return PlainTextResponse("that is too much for a form\n", 413, {"connection": "close"})
         if not hmac.compare_digest(form.get("csrf", "").encode(), self._sign(record.identity, action).encode()):
-            again = tag("a", "To the job", href=job_href(record.name, record.identity), class_="button")
-            return HTMLResponse(document("Nothing was done", tag("p", _FORBIDDEN), again, now=now), 403)
+            return HTMLResponse(message_page("Nothing was done", _FORBIDDEN, back=record).html(now), 403)
         asked: dict[str, object] = {"job": record.identity, "jobs": [record.identity]}
         if form.get("until", "").strip():
             asked["until"] = form["until"].strip()
         await self._handlers[action](asked)
-        return RedirectResponse(job_href(record.name, record.identity), 303)
+        return RedirectResponse(job_path(record.name, record.identity), 303)
 
     def _sign(self, identity: str, action: str) -> str:
         return hmac.new(self._secret, f"{action} {identity}".encode(), sha256).hexdigest()

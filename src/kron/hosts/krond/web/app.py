@@ -31,16 +31,11 @@ from kron.errors import (
 from kron.forecast.runs import later
 from kron.hosts.krond.control_server import CommandHandler
 from kron.hosts.krond.web.actions import ACTIONS, Actions
-from kron.hosts.krond.web.document import document
 from kron.hosts.krond.web.forecast_worker import ForecastWorkers
-from kron.hosts.krond.web.format import job_href
-from kron.hosts.krond.web.html import Child, tag
-from kron.hosts.krond.web.job_page import job_page
 from kron.hosts.krond.web.live import ChangeFeed
 from kron.hosts.krond.web.load_page import SPANS, load_page, waiting_page
-from kron.hosts.krond.web.overview import overview
 from kron.hosts.krond.web.queries import JobQueries
-from kron.hosts.krond.web.views import monitor_page, run_page, why_page
+from kron.hosts.krond.web.views import Page, job_page, message_page, monitor_page, overview, run_page, why_page
 from kron.instant import Instant, format_instant
 
 
@@ -153,7 +148,7 @@ _STATUS: Mapping[type[KronError], int] = {
 _TITLES = {300: "Which one?", 404: "Not found", 409: "Not now", 503: "Not available"}
 
 Made = TypeVar("Made")
-Page: TypeAlias = Callable[[Request], Awaitable[Response]]
+Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class PageApp:
@@ -222,11 +217,11 @@ class PageApp:
     async def _why(self, request: Request) -> Response:
         job, at = (request.query_params.get(key, "").strip() for key in ("job", "at"))
         try:
-            return HTMLResponse(await self._in_thread(partial(why_page, self._sight, job, at)))
+            return HTMLResponse(await self._in_thread(lambda: self._html(why_page(self._sight, job, at))))
         except KronError as error:
             if error.details.get("identities"):
                 raise
-            return HTMLResponse(why_page(self._sight, job, at, refusal=error.message), _status(error))
+            return HTMLResponse(self._html(why_page(self._sight, job, at, refusal=error.message)), _status(error))
 
     async def _monitor(self, _: Request) -> Response:
         return await self._shown("monitor", partial(monitor_page, self._sight))
@@ -235,12 +230,15 @@ class PageApp:
         name = request.query_params.get("span", "day")
         if name not in SPANS:
             return self._missing()
-        make = partial(load_page, self._sight, self._foresight, name)
+
+        def make() -> bytes:
+            return self._html(load_page(self._sight, self._foresight, name))
+
         try:
             async with asyncio.timeout(_PATIENCE):
                 return HTMLResponse(await self._counted.get((name, self._hub.plans), lambda: asyncio.to_thread(make)))
         except TimeoutError:
-            return HTMLResponse(waiting_page(name, self._sight.now()), headers={"refresh": "2"})
+            return HTMLResponse(self._html(waiting_page(name)), headers={"refresh": "2"})
 
     async def _feed(self, form: str, request: Request) -> Response:
         asked = (request.query_params.get(key, "").strip() for key in ("job", "from", "to"))
@@ -252,13 +250,16 @@ class PageApp:
 
     # --- how they are made --------------------------------------------------------------------------------------------
 
-    async def _shown(self, key: object, make: Callable[[], bytes]) -> Response:
-        return HTMLResponse(await self._kept.get(key, lambda: self._in_thread(make)))
+    async def _shown(self, key: object, make: Callable[[], Page]) -> Response:
+        return HTMLResponse(await self._kept.get(key, lambda: self._in_thread(lambda: self._html(make()))))
+
+    def _html(self, page: Page) -> bytes:
+        return page.html(self._sight.now())
 
     async def _in_thread(self, make: Callable[[], Made]) -> Made:
         return await asyncio.get_running_loop().run_in_executor(self._pool, make)
 
-    def _guarded(self, page: Page) -> Page:
+    def _guarded(self, page: Handler) -> Handler:
         async def answer(request: Request) -> Response:
             try:
                 return await page(request)
@@ -275,9 +276,8 @@ class PageApp:
         several = error.details.get("identities", ())
         if not isinstance(error, UnknownJobError) or not isinstance(several, list) or not several:
             return self._told(error.message, status=status)
-        name = str(error.details["job"])
-        links = [tag("li", tag("a", each, href=job_href(name, each))) for each in several]
-        return self._told("Several jobs have this name:", tag("ul", links), status=300)
+        jobs = [{"name": str(error.details["job"]), "identity": each} for each in several]
+        return self._told("Several jobs have this name:", jobs=jobs, status=300)
 
     async def _nothing(self, _: Request) -> Response:
         return self._missing()
@@ -285,9 +285,9 @@ class PageApp:
     def _missing(self) -> Response:
         return self._told("There is nothing here.", status=404)
 
-    def _told(self, message: str, *more: Child, status: int) -> Response:
+    def _told(self, message: str, *, jobs: Sequence[Mapping[str, str]] = (), status: int) -> Response:
         title = _TITLES.get(status, "This cannot be answered")
-        return HTMLResponse(document(title, tag("p", message), more, now=self._sight.now()), status)
+        return HTMLResponse(self._html(message_page(title, message, jobs=jobs)), status)
 
 
 async def _rest(first: bytes, parts: Generator[bytes, None, None]) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""load_page(sight, foresight, name) -> bytes: how many jobs start when, over the coming day, week or year."""
+"""The page of the load: how many jobs start when, over the coming day, week or year."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,10 @@ from heapq import nlargest
 from typing import Any, NamedTuple
 
 from kron.forecast.load import epoch_second, from_epoch_second
-from kron.hosts.krond.web.document import document, notice, section
 from kron.hosts.krond.web.forecast_worker import ForecastWorkers
-from kron.hosts.krond.web.format import moment_of
-from kron.hosts.krond.web.html import Child, Markup, facts, table, tag
 from kron.hosts.krond.web.queries import JobQueries
-from kron.instant import Instant
+from kron.hosts.krond.web.views import Page
+from kron.instant import Instant, parse_instant
 
 SPANS = {"day": timedelta(days=1), "week": timedelta(days=7), "year": timedelta(days=365)}
 _DAY = timedelta(days=1)
@@ -29,41 +27,43 @@ class _Heat(NamedTuple):
     cells: Mapping[tuple[int, int], tuple[int, str]]  # by row and column: how many, and what it is called
 
 
-def load_page(sight: JobQueries, foresight: ForecastWorkers, name: str) -> bytes:
-    """Return the page of a span that begins with the current day, in UTC."""
-    now = sight.now()
+def load_page(queries: JobQueries, workers: ForecastWorkers, name: str) -> Page:
+    """Return the load of a span that begins with the current day, in UTC."""
+    now = queries.now()
     since = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(seconds=1)
-    found = foresight.load(sight.jobs(), since, since + SPANS[name])
+    found = workers.load(queries.jobs(), since, since + SPANS[name])
     heat = (
         _by_minutes(found) if name == "day" else _by_hours(found, since) if name == "week" else _by_days(found, since)
     )
-    figures = [
-        (unit, found["nominal"][unit]["count"], chosen["count"], moment_of(chosen["at"]))
+    peaks = [
+        {
+            "unit": unit,
+            "nominal": found["nominal"][unit]["count"],
+            "chosen": chosen["count"],
+            "at": None if chosen["at"] is None else parse_instant(chosen["at"]),
+        }
         for unit, chosen in found["chosen"].items()
     ]
-    return _document(
-        name,
-        now,
-        section(
-            "figures",
-            "Most starts",
-            facts([("Runs", f"{found['runs']}"), ("Periods without a second", str(found["unschedulable"] or ""))]),
-            table("Most starts", ("In one", "Nominal", "Chosen", "First at"), figures, empty=""),
-        ),
-        section("heat", "Starts, in UTC", _drawn(heat), _told(heat)),
-    )
+    busiest = nlargest(_BUSIEST, heat.cells.values(), key=lambda cell: cell[0])
+    context = {
+        "runs": found["runs"],
+        "unschedulable": found["unschedulable"],
+        "peaks": peaks,
+        "heat": _drawn(heat),
+        "most": _most(heat),
+        "busiest": [(name, count) for count, name in busiest],
+        "starts": heat.told,
+    }
+    return _page(name, context)
 
 
-def waiting_page(name: str, now: Instant) -> bytes:
+def waiting_page(name: str) -> Page:
     """Return what is shown while the load is counted; a browser asks again by itself."""
-    return _document(name, now, notice("It is being counted. This page asks again by itself.", kind="busy"))
+    return _page(name, {"peaks": None})
 
 
-def _document(name: str, now: Instant, *content: Child) -> bytes:
-    ways = [tag("a", each.capitalize(), href=f"/load?span={each}", aria_current="page" if each == name else None)
-            for each in SPANS]  # fmt: skip
-    nav = tag("nav", ways, class_="pages", aria_label="Span")
-    return document(f"Load of the {name}", nav, content, now=now, path="/load")
+def _page(name: str, context: Mapping[str, object]) -> Page:
+    return Page("load.html", f"Load of the {name}", {"spans": list(SPANS), "span": name, **context}, path="/load")
 
 
 def _by_minutes(found: Mapping[str, Any]) -> _Heat:
@@ -105,34 +105,27 @@ def _first_day(since: Instant) -> int:
     return epoch_second(since) // 86_400 + 1
 
 
-def _drawn(heat: _Heat) -> Markup:
+class HeatPicture(NamedTuple):
+    """Where the cells of a map of starts and its names are drawn."""
+
+    width: int
+    height: int
+    label: str
+    names: Sequence[tuple[int, int, str]]  # of columns and rows: where, and what
+    cells: Sequence[tuple[str, str, str]]  # the path, how strong the colour is, and what it means
+
+
+def _drawn(heat: _Heat) -> HeatPicture:
     most, wide = _most(heat), _WIDE // len(heat.columns)
     often = -(-len(heat.columns) // 12)
-    columns = list(enumerate(heat.columns))[::often]
-    drawn: list[Child] = [tag("text", name, x=_LEFT + number * wide, y=_TOP - 6) for number, name in columns]
-    drawn += [tag("text", name, x=0, y=_TOP + row * _CELL + 12) for row, name in enumerate(heat.rows)]
+    names = [(_LEFT + number * wide, _TOP - 6, name) for number, name in list(enumerate(heat.columns))[::often]]
+    names += [(0, _TOP + row * _CELL + 12, name) for row, name in enumerate(heat.rows)]
+    cells = []
     for (row, column), (count, name) in heat.cells.items():
-        title = tag("title", f"{name}: {count}")
         square = f"M{_LEFT + column * wide} {_TOP + row * _CELL}h{wide - 1}v15h-{wide - 1}z"
-        drawn.append(tag("path", title, d=square, fill_opacity=f"{_FAINTEST + (1 - _FAINTEST) * count / most:.2f}"))
-    box = f"0 0 {_LEFT + len(heat.columns) * wide} {_TOP + len(heat.rows) * _CELL}"
+        cells.append((square, f"{_FAINTEST + (1 - _FAINTEST) * count / most:.2f}", f"{name}: {count}"))
     label = f"A map of {len(heat.rows)} rows and {len(heat.columns)} columns; the tables below say the same"
-    return tag("div", tag("svg", drawn, class_="heat", viewBox=box, role="img", aria_label=label), class_="wide",
-               tabindex="0", role="group", aria_label="Map of starts")  # fmt: skip
-
-
-def _told(heat: _Heat) -> Child:
-    """Return the map for who cannot see it, or wants numbers."""
-    rows = [(name, count) for count, name in nlargest(_BUSIEST, heat.cells.values(), key=lambda cell: cell[0])]
-    if not rows:
-        return tag("p", "Nothing comes.", class_="empty")
-    heads = ("When", "Starts")
-    return [
-        tag("p", f"No colour: nothing starts. The strongest: {_most(heat)} starts.", class_="legend"),
-        tag("h3", "The busiest"),
-        table("The busiest", heads, rows, empty=""),
-        tag("details", tag("summary", "All of it as a table"), table("Starts", heads, heat.told, empty=""), id="all"),
-    ]
+    return HeatPicture(_LEFT + len(heat.columns) * wide, _TOP + len(heat.rows) * _CELL, label, names, cells)
 
 
 def _most(heat: _Heat) -> int:

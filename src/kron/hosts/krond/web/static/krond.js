@@ -66,7 +66,7 @@
   }
 
   function listen() {
-    const source = new EventSource("/events");
+    const source = new EventSource(body.dataset.events);
     source.onopen = () => { told.textContent = "live"; told.className = "on"; };
     source.onerror = () => { told.textContent = "not live"; told.className = "off"; };
     source.addEventListener("change", (event) => {
