@@ -78,9 +78,10 @@ def test_a_command_loads_neither_the_engine_nor_the_theory_to_answer(words: list
 
 @pytest.mark.parametrize(
     "module",
-    ["kron.cli.commands", "kron.cli.forecast", "kron.cli.next", "kron.cli.verify", "kron.hosts.krond.commands.run"],
+    ["kron.cli.commands", "kron.cli.forecast", "kron.cli.next", "kron.cli.verify", "kron.hosts.krond.commands.run"]
+    + ["kron.web", "kron.web.queries", "kron.web.source"],
 )
-def test_a_command_that_makes_no_page_loads_neither_templates_nor_a_web_server(module: str) -> None:
+def test_what_makes_no_page_loads_neither_templates_nor_a_web_server(module: str) -> None:
     loaded = {name.partition(".")[0] for name in modules_loaded_by(f"import {module}")}
 
     assert not loaded & {"jinja2", "markupsafe", "starlette", "uvicorn"}

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-KROND = files("kron.hosts.krond.web").joinpath("static", "krond.css").read_text("utf-8")
+KROND = files("kron.web").joinpath("static", "kron.css").read_text("utf-8")
 FORECAST = files("kron.web").joinpath("static", "forecast.css").read_text("utf-8")
 TEXT, SHAPE = 4.5, 3.0  # contrast that words, and that what is drawn, need at least
 OF_KROND = (

@@ -1,10 +1,10 @@
-"""recent_troubles: what did not go well lately."""
+"""Problems: runs that failed and periods without one, the newest first."""
 
 from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite.job_history import SqliteJobHistory, recent_problems
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.engine.jobs.store import JobBatch
 from kron.errors import OutOfRangeError
 from kron.instant import parse_instant
@@ -18,7 +18,7 @@ def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
     begun = [attempt_at(number, f"run {number}") for number in range(len(results) + 1)]  # the last one still runs
     ended = [RunEnd(f"run {number}", NOON, result) for number, result in enumerate(results)]
     remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
-    return [row["run_id"] for row in recent_problems(path / "ledger.db", limit)]
+    return [row["run_id"] for row in SqliteJobHistory(path / "ledger.db").problems(limit)]
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED, ResultCode.UNKNOWN])

@@ -44,6 +44,14 @@ _LAST = """SELECT identity, effective, outcome, result FROM job JOIN entry ON en
 SELECT identity, max(at), outcome, result FROM entry JOIN job ON job.id = entry.job WHERE nominal IS NULL
 GROUP BY job.id ORDER BY 2"""
 
+LOOKED_AT = 50_000  # records: what is older is for who asks for it, and nobody waits for a long history
+_PROBLEMS = ", ".join(sorted(f"'{each.value}'" for each in PROBLEM))
+_TROUBLES = f"""{SELECT} WHERE entry.id IN (
+    SELECT id FROM entry WHERE id > (SELECT max(id) FROM entry) - {LOOKED_AT}
+        AND (outcome <> '{Outcome.EXECUTED.value}' OR result IN ({_PROBLEMS}))
+    ORDER BY id DESC LIMIT ?
+) ORDER BY entry.id DESC"""
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
@@ -112,6 +120,11 @@ class SqliteJobHistory:
         rows = self.rows(HistoryQuery(identity=identity, outcome=Outcome.EXECUTED, limit=1))
         return rows[0] if rows else None
 
+    def problems(self, limit: int) -> list[HistoryRow]:
+        """Return the newest runs that failed and periods without one, the newest first."""
+        with self._connected() as connection:
+            return [read_history_row(row) for row in connection.execute(_TROUBLES, (limit,))]
+
     def unfinished(self) -> list[UnfinishedRun]:
         """Return the runs of which no end is recorded."""
         with self._connected() as connection:
@@ -166,21 +179,6 @@ def _inside(at: Instant) -> Iterator[None]:
         yield
     except OverflowError as error:
         raise OutOfRangeError(what=f"what lies around {format_instant(at)}") from error
-
-
-LOOKED_AT = 50_000  # records: what is older is for who asks for it, and nobody waits for a long history
-_PROBLEMS = ", ".join(sorted(f"'{each.value}'" for each in PROBLEM))
-_TROUBLES = f"""{SELECT} WHERE entry.id IN (
-    SELECT id FROM entry WHERE id > (SELECT max(id) FROM entry) - {LOOKED_AT}
-        AND (outcome <> '{Outcome.EXECUTED.value}' OR result IN ({_PROBLEMS}))
-    ORDER BY id DESC LIMIT ?
-) ORDER BY entry.id DESC"""
-
-
-def recent_problems(path: Path, limit: int) -> list[HistoryRow]:
-    """Return runs that failed and periods without one, as they were recorded; also while another has the ledger."""
-    with open_to_read(path) as connection:
-        return [read_history_row(row) for row in connection.execute(_TROUBLES, (limit,))]
 
 
 # An attempt that was tried again says nothing: the last one of its execution does.

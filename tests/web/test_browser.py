@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.hosts.krond.krond_process import Krond
-from tests.hosts.krond.web.browser import chromium
-from tests.hosts.krond.web.page_client import PageClient
+from tests.web.browser import chromium
+from tests.web.page_client import PageClient
 
 pytestmark = pytest.mark.slow
 

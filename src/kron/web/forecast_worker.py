@@ -1,6 +1,6 @@
 """Load and feeds of a span, computed by processes of their own at the lowest priority.
 
-Counting a year of ten thousand jobs takes minutes, in which no job of the daemon may be late.
+Counting a year of ten thousand jobs takes minutes, in which no job of the scheduler may be late.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from threading import Lock, Timer
 from typing import Any
 
-from kron.engine.jobs.job_state import JobState
+from kron.adapters.sqlite.job_history import JobDefinition
 from kron.errors import ControlError
 from kron.forecast.feed import feed
 from kron.forecast.load import Load, count_starts, slices
@@ -19,7 +19,7 @@ from kron.forecast.runs import ForecastJob, TimeSpan
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.job_spec import parse_definition
 
-_COMMAND = (sys.executable, "-P", "-c", "from kron.hosts.krond.web.forecast_worker import main; main()")
+_COMMAND = (sys.executable, "-P", "-c", "from kron.web.forecast_worker import main; main()")
 _MOST = 3  # processes at a time
 _MOST_FEEDS = 2  # of these: who reads one slowly does not keep others from seeing the load
 _LOAD = "load"
@@ -35,16 +35,17 @@ class ForecastWorkers:
         self._asked: dict[subprocess.Popen[bytes], str] = {}  # and for which form
         self._is_open = True
 
-    def load(self, jobs: Sequence[JobState], since: Instant, until: Instant) -> dict[str, Any]:
+    def load(self, jobs: Sequence[JobDefinition], since: Instant, until: Instant) -> dict[str, Any]:
         """Return how many start, and when."""
         found: dict[str, Any] = json.loads(b"".join(self.ask(_LOAD, jobs, since, until)))
         return found
 
-    def ask(self, form: str, jobs: Sequence[JobState], since: Instant, until: Instant) -> Generator[bytes, None, None]:
+    def ask(
+        self, form: str, jobs: Sequence[JobDefinition], since: Instant, until: Instant
+    ) -> Generator[bytes, None, None]:
         """Yield the answer as it comes; who does not want all of it closes the iterator."""
-        told = [(job.record.name, job.record.identity, job.work.definition) for job in jobs if not job.is_suspended]
         span = {"since": format_instant(since), "until": format_instant(until)}
-        question = json.dumps({"form": form, **span, "jobs": told}).encode()
+        question = json.dumps({"form": form, **span, "jobs": jobs}).encode()
         process = self._begin(form)
         limit = Timer(_LONGEST, self._give_up, [process])
         limit.daemon = True
@@ -100,7 +101,7 @@ def answer(asked: Mapping[str, Any]) -> None:
     """Write a feed in its form, or the load as JSON."""
     span = TimeSpan(parse_instant(asked["since"]), parse_instant(asked["until"]))
     entries = []
-    for name, identity, definition in asked["jobs"]:
+    for identity, name, definition in asked["jobs"]:
         timing, _ = parse_definition(identity, definition)
         if timing is not None:
             entries.append(ForecastJob(name, timing))

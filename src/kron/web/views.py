@@ -2,37 +2,29 @@
 
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kron._version import __version__
 from kron.cron.description import describe
 from kron.cron.wall_time import read_moment
-from kron.cron.zone import Zone
 from kron.decision.decide import candidates
 from kron.decision.decision import Decision
-from kron.engine.jobs.job_state import JobState
 from kron.errors import KronError
-from kron.hosts.krond.failed_file import finding_text, label_of
-from kron.hosts.krond.upcoming import ahead_until, clock_ahead
-from kron.hosts.krond.web.queries import HOUR, JobQueries
 from kron.instant import Instant, format_duration
-from kron.jobfile.host_job import HostJob
 from kron.jobfile.job import Job as JobText
 from kron.rules.evidence import ahead_text
 from kron.rules.history import HistoryRow
 from kron.rules.job_record import JobRecord
 from kron.rules.periods import effective_time
 from kron.theory.properties import SUITES
+from kron.theory.results import PropertyResult
 from kron.web.drawing import Drawing, bands, explained_window, strip
 from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge, shown_row
-from kron.web.template import render
-from kron.why.explanation import ExplainedPeriod, Explanation
+from kron.web.queries import HOUR, JobDetail, JobQueries, JobTimeline
+from kron.web.source import Fact, PageSource, OutputReader
+from kron.why.explanation import ExplainedPeriod
 from kron.why.sentence import sentence
-
-WAYS = (("/", "Overview"), ("/load", "Load"), ("/why", "Why?"), ("/monitor", "Monitor"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +37,6 @@ class Page:
     path: str = ""  # of those pages that the frame links to
     about: str | None = None  # the identity of the job that the page is about
     every: int | None = None  # seconds until the script looks again, if nothing is heard meanwhile
-
-    def html(self, now: Instant) -> bytes:
-        """Return the page as a browser gets it."""
-        frame = {"title": self.title, "path": self.path, "about": self.about, "every": self.every}
-        site = {"product": "krond", "root": "", "ways": WAYS, "now": now}
-        return render(self.template, {**self.context, **frame, **site}).encode()
 
 
 def message_page(
@@ -69,72 +55,41 @@ _PROBLEMS = 30  # jobs
 _TICKS = 6  # of the hour
 
 
-def overview(queries: JobQueries, search: str = "", number: int = 0) -> Page:
+def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
     """Return what runs, what failed, what is due, and the jobs with `search` in their names from a page on."""
-    now, jobs, running = queries.now(), queries.jobs(), queries.running()
-    found = _search(jobs, search)
+    queries = source.jobs
+    now, running = queries.now(), queries.running()
     first = number * JOBS_A_PAGE
-    shown = found[first : first + JOBS_A_PAGE]
-    coming = queries.next_hour(now)
+    found = queries.page(search, offset=first, limit=JOBS_A_PAGE)
+    coming = queries.next_hour()
     context = {
-        "state": _state(queries),
-        "running": [
-            {
-                "name": run.work.name,
-                "identity": run.attempt.identity,
-                "started": run.attempt.started,
-                "age": age(run.attempt.started, now),
-                "pid": None if run.process is None else run.process.pid,
-                "run_id": run.run_id,
-            }
-            for run in running[:_RUNNING]
-        ],
+        "state": _state(source),
+        "running": [{"run": run, "age": age(run.started_at, now)} for run in running[:_RUNNING]],
         "more_running": max(0, len(running) - _RUNNING),
-        **_problems(queries.troubles(_LOOKED_AT)),
+        **_problems(queries.problems(_LOOKED_AT)),
         "ticks": [clock(now + HOUR * tick / _TICKS)[:5] for tick in range(_TICKS)],
-        "timelines": [_timeline(job, decisions, now) for job, decisions in coming.rows],
+        "timelines": [_timeline(each, now) for each in coming.timelines],
         "due_jobs": coming.jobs,
         "search": search,
-        "jobs": [_listed(queries, job, now) for job in shown],
-        "count": len(found),
+        "jobs": [{"job": job, "last": last_badge(job.last_outcome, job.last_result)} for job in found.jobs],
+        "count": found.total,
         "number": number,
         "first": first + 1,
-        "last": min(len(found), first + JOBS_A_PAGE),
-        "last_number": (len(found) - 1) // JOBS_A_PAGE,
+        "last": min(found.total, first + JOBS_A_PAGE),
+        "last_number": (found.total - 1) // JOBS_A_PAGE,
     }
     return Page("overview.html", "Overview", context, path="/")
 
 
-def _search(jobs: list[JobState], search: str) -> list[JobState]:
-    word = search.casefold()
-    return [job for job in jobs if word in job.record.name.casefold() or word in job.record.identity.casefold()]
-
-
-def _state(queries: JobQueries) -> dict[str, object]:
-    surface, jobs, failed_ledger = queries.surface, queries.jobs(), queries.failed_ledger()
-    how = "draining: it starts nothing any more" if surface.draining else "ready" if surface.ready else "starting"
-    if failed_ledger is not None and surface.ready and not surface.draining:
-        how = "not able to record"
-    failed = {each.file for each in surface.failed_files}
-    notices = [
-        f"Not reloaded: {finding_text(finding)}"
-        for finding in surface.failed_reload or ()
-        if finding["file"] not in failed
-    ]
-    for file in surface.failed_files:
-        label = label_of(file.since, file.keeps_jobs).capitalize()
-        notices += [f"{label}: {finding_text(each)}" for each in file.findings]
-    ahead = clock_ahead(jobs, queries.now())
+def _state(source: PageSource) -> dict[str, object]:
+    jobs, suspended = source.jobs.counts()
+    ahead = source.jobs.clock_ahead()
     return {
-        "version": __version__,
-        "how": how,
-        "since": surface.started_at,
-        "jobs": len(jobs),
-        "suspended": sum(job.is_suspended for job in jobs),
-        "failed_ledger": failed_ledger,
-        "notices": notices,
+        "status": source.status(),
+        "jobs": jobs,
+        "suspended": suspended,
         "ahead": None if ahead is None else {"count": ahead.count, "text": ahead_text(ahead.until)},
-        "violations": len(queries.violations),
+        "violations": len(source.violations() or ()),
     }
 
 
@@ -147,31 +102,16 @@ def _problems(rows: list[HistoryRow]) -> dict[str, object]:
     return {"problems": found, "more_problems": max(0, len(jobs) - _PROBLEMS)}
 
 
-def _timeline(job: JobState, decisions: Sequence[Decision], now: Instant) -> dict[str, object]:
+def _timeline(found: JobTimeline, now: Instant) -> dict[str, object]:
+    decisions = found.decisions
     first = decisions[0]
     window = f"of the window {clock(first.window_start)} to {clock(first.window_end)}"
     many = f", and {len(decisions) - 1} more" if len(decisions) > 1 else ""
     second = clock(effective_time(first))
     return {
-        "name": job.record.name,
-        "identity": job.record.identity,
+        "job": found,
         "first": second if first.chosen_time is not None else f"none: {first.reason}",
         "picture": bands(now, now + HOUR, decisions, f"{second}, {window}{many}"),
-    }
-
-
-def _listed(queries: JobQueries, job: JobState, now: Instant) -> dict[str, object]:
-    found = queries.host_job(job)
-    return {
-        "name": found.name,
-        "identity": found.identity,
-        "schedule": found.schedule,
-        "timezone": found.timezone,
-        "is_suspended": job.is_suspended,
-        "suspended_until": job.record.suspended_until,
-        "next": None if job.is_suspended else next(iter(queries.decisions(job, now, 1)), None),
-        "active": len(job.active),
-        "last": last_badge(*queries.last.get(found.identity, (None, None))),
     }
 
 
@@ -183,81 +123,50 @@ _HISTORY = 60
 _CANDIDATES = 12  # that are shown one by one
 
 
-def job_page(queries: JobQueries, identity: str) -> Page:
+def job_page(source: PageSource, identity: str) -> Page:
     """Return what a job is, what is due and how its seconds are chosen, and its history; also of a removed job."""
-    now, job, record = queries.now(), queries.job(identity), queries.record(identity)
-    zone = queries.zone(identity)
+    queries = source.jobs
+    now, job = queries.now(), queries.job(identity)
+    coming = queries.decisions(identity, _NEXT)
+    last = max((each.window_end for each in coming), default=now)
     rows = [shown_row(row) for row in reversed(queries.rows(identity, _HISTORY))]
-    context: dict[str, object] = {
-        "identity": identity,
-        "name": record.name,
-        "zone": zone,
-        "job": None if job is None else _now(job, now),
-        "definition": [] if job is None else _definition(queries, job),
-        "next": [],
-        "explained": [],
+    is_suspended = job.record.is_suspended
+    context = {
+        "job": job,
+        "is_declared": job.spec is not None,
+        "actions": ["resume" if is_suspended else "suspend", "trigger"],
+        "ahead": None if job.clock_ahead_until is None else ahead_text(job.clock_ahead_until),
+        "definition": _definition(job, source),
+        "next": [{"decision": each, "picture": bands(now, last, [each], _label(each))} for each in coming],
+        "explained": [_explained(each, is_open=each is coming[0]) for each in coming[:_EXPLAINED]],
         "rows": rows,
         "strip": strip(rows) if rows else None,
     }
-    if job is not None:
-        found = queries.decisions(job, now, _NEXT)
-        last = max((each.window_end for each in found), default=now)
-        context["next"] = [{"decision": each, "picture": bands(now, last, [each], _label(each))} for each in found]
-        context["explained"] = [_explained(each, is_open=each is found[0]) for each in found[:_EXPLAINED]]
-    return Page("job.html", record.name, context, about=identity)
+    return Page("job.html", job.record.name, context, about=identity)
 
 
-def _now(job: JobState, now: Instant) -> dict[str, object]:
-    record, ahead = job.record, ahead_until(job, now)
-    return {
-        "is_suspended_by_file": job.work.policy.suspend,
-        "is_suspended": record.is_suspended,
-        "suspended_until": record.suspended_until,
-        "ahead": None if ahead is None else ahead_text(ahead),
-        "active": list(job.active),
-        "declared_at": record.declared_at,
-        "actions": ["resume" if record.is_suspended else "suspend", "trigger"],
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """Something that is known of a job; what a machine reads is shown as code."""
-
-    name: str
-    text: str
-    is_code: bool = False
-
-
-def _definition(queries: JobQueries, job: JobState) -> list[Fact]:
-    found, timing = queries.host_job(job), job.work.timing
-    rows = [Fact("Description", found.description), Fact("Schedule", found.schedule, is_code=True)]
+def _definition(job: JobDetail, source: PageSource) -> list[Fact]:
+    spec, written = job.spec, job.written
+    if spec is None or written is None:
+        return []
+    rows = [Fact("Description", written.description), Fact("Schedule", written.schedule, is_code=True)]
+    timing, policy = spec.timing, spec.policy
     if timing is None:
         rows.append(Fact("In words", "once after each start of the machine"))
     else:
-        window, line = timing.window, JobText(timing, found.policy).to_line()
+        window, line = timing.window, JobText(timing, policy).to_line()
         length = f"{window.mode.value}, {format_duration(window.duration)}" if window.duration else "none"
         rows += [
             Fact("In words", f"{describe(timing.schedule.expression)}, {timing.schedule.timezone}"),
             Fact("Window", length),
-            Fact("In one line", line if line != found.schedule else "", is_code=True),
+            Fact("In one line", line if line != written.schedule else "", is_code=True),
         ]
-    return [*rows, *_facts(found)]
-
-
-def _facts(found: HostJob) -> list[Fact]:
-    command, policy = found.command, found.policy
-    names = ", ".join(name for name, _ in command.env)  # what they are set to may be secret
     return [
-        Fact("Command", shlex.join(command.argv), is_code=True),
-        Fact("User", ":".join(each for each in (command.user, command.group) if each)),
-        Fact("Directory", command.cwd),
-        Fact("Environment", names),
-        Fact("Output", f"{command.stdout}; errors: {command.stderr}"),
-        Fact("Timeout", format_duration(command.timeout) if command.timeout is not None else ""),
-        Fact("Retries", f"{found.retries}, after {format_duration(found.retry_delay)}" if found.retries else ""),
+        *rows,
+        *source.facts(spec.identity),
+        Fact("Timeout", format_duration(spec.timeout) if spec.timeout is not None else ""),
+        Fact("Retries", f"{spec.retries}, after {format_duration(spec.retry_delay)}" if spec.retries else ""),
         Fact("Policy", f"concurrency {policy.concurrency.value}, deadline {format_duration(policy.deadline)}"),
-        Fact("Defined in", f"{found.file}:{found.line}"),
     ]
 
 
@@ -311,21 +220,25 @@ _BACK = re.compile(r"\r+\n?")
 _OFTEN = 2  # seconds between two looks at what a run writes
 
 
-def run_page(queries: JobQueries, row: HistoryRow) -> Page:
+def run_page(source: PageSource, run_id: str, row: HistoryRow) -> Page:
     """Return a run and the end of its output; while it is running a browser looks again and again."""
-    shown, tail = shown_row(row), queries.output(row).tail(_TAIL)
+    shown, output = shown_row(row), source.output(run_id)
+    context = {
+        "row": shown,
+        "zone": source.jobs.zone(shown.identity),
+        "output": None if output is None else _end_of(output),
+    }
+    return Page("run.html", f"Run {run_id}", context, every=_OFTEN if shown.is_running else None)
+
+
+def _end_of(output: OutputReader) -> dict[str, object]:
+    tail = output.tail(_TAIL)
     written = tail.text()
     text = _plain(written.decode("utf-8", "replace"))
     if tail.skipped:
         text = text.partition("\n")[2] or text
-    context = {
-        "row": shown,
-        "zone": queries.zone(shown.identity),
-        "tail": _TAIL // 1024 if tail.skipped else None,
-        "size": tail.skipped + len(written),
-        "output": text,
-    }
-    return Page("run.html", f"Run {shown.run_id}", context, every=_OFTEN if shown.is_running else None)
+    size = tail.skipped + len(written)
+    return {"tail": _TAIL // 1024 if tail.skipped else None, "size": size, "text": text}
 
 
 def _plain(written: str) -> str:
@@ -346,14 +259,15 @@ def why_page(queries: JobQueries, job: str = "", at: str = "", *, refusal: str =
 
 
 def _answer(queries: JobQueries, job: str, at: str) -> dict[str, object]:
-    identity = queries.find(job, "")
-    answer = Explanation(queries.inquire(identity, lambda zone, now: read_moment(at, zone, now)))
+    identity = queries.find(job)
+    zone = queries.zone(identity)
+    answer = queries.why(identity, read_moment(at, zone, queries.now()))
     record = answer.inquiry.record
     return {
         "name": record.name,
         "identity": record.identity,
         "second": answer.second,
-        "zone": queries.zone(identity),
+        "zone": zone,
         "sentence": sentence(answer),
         "has_run": answer.run is not None,
         "periods": [_period(each) for each in answer.periods[:_PERIODS]],
@@ -362,10 +276,9 @@ def _answer(queries: JobQueries, job: str, at: str) -> dict[str, object]:
 
 def _period(found: ExplainedPeriod) -> dict[str, object]:
     decision = found.decision
-    zone: Zone = decision.terms.zone
     return {
         "decision": decision,
-        "zone": zone,
+        "zone": decision.terms.zone,
         "row": shown_row(found.row),
         "has_outcome": found.row["outcome"] is not None,
         "ahead": None if found.ahead is None else ahead_text(found.ahead),
@@ -376,9 +289,9 @@ def _period(found: ExplainedPeriod) -> dict[str, object]:
 # --- the monitor ------------------------------------------------------------------------------------------------------
 
 
-def monitor_page(queries: JobQueries) -> Page:
+def monitor_page(violations: Sequence[PropertyResult]) -> Page:
     """Return each property, whether it was violated, by whom, and what led there."""
-    found = {finding.property.name: finding for finding in queries.violations}
+    found = {finding.property.name: finding for finding in violations}
     suite = SUITES["kron"].properties
     rows = [
         (each, found.get(each.name), VIOLATED if each.name in found else NOT_VIOLATED)

@@ -1,4 +1,4 @@
-"""What comes of all jobs together, and which job a word names: looked up in one pass, without deciding too much."""
+"""What is due of all jobs together: found without deciding too much."""
 
 from datetime import timedelta
 from heapq import merge
@@ -10,12 +10,10 @@ import pytest
 
 from kron.adapters.files.job_files import load_jobs
 from kron.engine.jobs.job_state import JobState
-from kron.errors import UnknownJobError
-from kron.hosts.krond.control_protocol import find_identities
-from kron.hosts.krond.upcoming import decisions_of, first_of, next_decisions
 from kron.instant import parse_instant
 from kron.jobfile.host_job import work_of
 from kron.rules.job_record import JobRecord
+from kron.web.upcoming import decisions_of, first_of, next_decisions
 
 NOW = parse_instant("2026-03-01T12:00:30Z")
 JOBS = "".join(
@@ -67,19 +65,3 @@ def test_looking_for_the_first_period_of_a_job_takes_nothing_from_it(jobs: list[
         assert before[0] == before[1]
         if job.coming is not None and not job.is_suspended:
             assert job.coming.first() == job.coming.peek() == before[0]
-
-
-def test_words_are_found_in_one_pass_over_the_jobs() -> None:
-    passed = []
-
-    def known() -> "list[tuple[str, str]]":
-        passed.append(1)
-        return [("a", "/f:a"), ("b", "/f:b"), ("twin", "/f:twin"), ("twin", "/g:twin"), ("/f:a", "/h:odd")]
-
-    assert find_identities(["b", "/f:a", "b", "a", "/g:twin"], known()) == ["/f:b", "/f:a", "/g:twin"]
-    assert passed == [1]
-    with pytest.raises(UnknownJobError) as several:
-        find_identities(["a", "twin"], known())
-    assert several.value.details["identities"] == ["/f:twin", "/g:twin"]
-    with pytest.raises(UnknownJobError, match="c is not a job that krond runs, and may be in a file that failed: x"):
-        find_identities(["a", "c"], known(), ("x",))

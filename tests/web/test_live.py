@@ -10,12 +10,12 @@ from typing import Any, cast
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kron.hosts.krond.web.live import ChangeFeed
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
+from kron.web.live import ChangeFeed
 from tests.hosts.krond.krond_process import Krond
-from tests.hosts.krond.web.page_client import PageClient
-from tests.hosts.listener.served import Place, served
+from tests.web.page_client import PageClient
+from tests.web.served import Place, served
 
 NOTHING = cast(Any, None)
 

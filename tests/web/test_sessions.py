@@ -1,6 +1,6 @@
 """Sessions: bounded in number and in time."""
 
-from kron.hosts.krond.web.auth import Sessions
+from kron.web.auth import Sessions
 
 
 class Clock:

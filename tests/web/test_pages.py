@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tests.hosts.krond.krond_process import Krond
-from tests.hosts.krond.web.page_client import PageClient
+from tests.web.page_client import PageClient
 
 EVIL = "<img src=x onerror=alert(1)> a/b & \"c\" 'd'"
 HUGE = 3_000_000  # bytes
@@ -98,7 +98,7 @@ def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: PageC
     for path in ("/", "/jobs/spread", f"/runs/{run}", "/why?job=spread&at=12:10", "/monitor", "/jobs/fails/trigger"):
         page = visitor.get(path)
         assert page.status == 200
-        assert page.body.count("<script") == page.body.count('<script src="/static/krond.js"') == 1
+        assert page.body.count("<script") == page.body.count('<script src="/static/kron.js"') == 1
         assert "<style" not in page.body
         assert " style=" not in page.body
         assert "script-src 'self'" in page.headers["content-security-policy"]
@@ -106,7 +106,7 @@ def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: PageC
         assert '<html lang="en">' in page.body
 
 
-@pytest.mark.parametrize(("name", "kind"), [("krond.css", "text/css"), ("krond.js", "text/javascript")])
+@pytest.mark.parametrize(("name", "kind"), [("kron.css", "text/css"), ("kron.js", "text/javascript")])
 def test_what_pages_load_comes_from_krond(visitor: PageClient, name: str, kind: str) -> None:
     page = visitor.get(f"/static/{name}")
 
@@ -265,7 +265,7 @@ def test_the_monitor_shows_each_property_with_its_verdict(visitor: PageClient) -
 
 def test_without_the_token_no_page_is_shown(visitor: PageClient) -> None:
     visitor.token = "wrong" * 8
-    for path in ("/", "/jobs/spread", "/events", "/static/krond.js"):
+    for path in ("/", "/jobs/spread", "/events", "/static/kron.js"):
         assert visitor.get(path).status == 401
     assert visitor.post("/jobs/spread/trigger").status == 401
 

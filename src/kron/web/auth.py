@@ -1,79 +1,18 @@
-"""Access to the pages: the token file, sessions in cookies, the Host header, and the headers of every answer."""
+"""Access to the pages: a token, sessions in cookies, the Host header, and the headers of every answer."""
 
-import errno
-import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kron.errors import ListenError
 from kron.web.connections import trust_client
-
-_SHORTEST = 16  # characters of a token that somebody else has made
-_MOST = 4096  # bytes of a file that can be one
-
-
-class Token(NamedTuple):
-    """A text, and whether it was made just now."""
-
-    text: str
-    is_new: bool
-
-
-def read_token(path: Path) -> Token:
-    """Return the token of a file, made if there is none; one that others may read or write is refused."""
-    try:
-        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return _make(path)
-    except OSError as error:
-        reason = "is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
-        raise _failure(path, reason) from error
-    found = os.fstat(opened)
-    if not stat.S_ISREG(found.st_mode):
-        os.close(opened)
-        raise _failure(path, "is not a file")
-    with os.fdopen(opened, "rb") as file:
-        if found.st_uid not in (0, os.geteuid()):
-            raise _failure(path, f"belongs to uid {found.st_uid}", "let it belong to root, or to who runs krond")
-        if found.st_mode & 0o027:
-            raise _failure(path, f"has mode {stat.S_IMODE(found.st_mode):04o}", f"chmod 600 {path}")
-        text = file.read(_MOST).decode("ascii", "replace").strip()
-    if len(text) < _SHORTEST or not all("!" <= character <= "~" for character in text):
-        raise _failure(path, f"is no token of at least {_SHORTEST} characters", "remove it, and krond makes one")
-    return Token(text, is_new=False)
-
-
-def _make(path: Path) -> Token:
-    """Make a token that is there as a whole or not at all, whenever the power fails."""
-    text = secrets.token_urlsafe(32)
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    try:
-        made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(made, "w") as file:
-            file.write(f"{text}\n")
-            file.flush()
-            os.fsync(made)
-        beside.rename(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise _failure(path, f"cannot be made: {error.strerror}") from error
-    return Token(text, is_new=True)
-
-
-def _failure(path: Path, reason: str, fix: str = "") -> ListenError:
-    return ListenError(address=f"with token {path}", reason=reason, fix=fix)
-
 
 _MOST_SESSIONS = 100  # sessions; for one more the oldest ends
 _LASTING = 12 * 3600.0  # seconds
@@ -81,7 +20,7 @@ _LONGEST = 64  # characters of a value that can be one
 
 
 class Sessions:
-    """The sessions of one krond, in memory: they end with it, and so with its token.
+    """The sessions of one program, in memory: they end with it, and so with its token.
 
     A cookie must not be the token. Browsers send it to every port of a host, also to the services of other users.
     """
@@ -110,7 +49,6 @@ def _digest(value: str) -> bytes:
     return sha256(value.encode(errors="replace")).digest()
 
 
-OPEN_TO_ALL = frozenset({"/healthz"})
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -125,11 +63,11 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _UNAUTHORIZED = (
-    "krond wants its token. It is in the file `token` of krond's state directory, unless `token_file` names another;\n"
-    "open this address once with ?token=TOKEN behind it, or send `Authorization: Bearer TOKEN`.\n"
+    "{product} wants its token. {hint}open this address once with ?token=TOKEN behind it, "
+    "or send `Authorization: Bearer TOKEN`.\n"
 )
-_MISDIRECTED = "krond does not answer to this name of its host\n"
-_FAILED = "krond could not answer this; its events say why\n"
+_MISDIRECTED = "{product} does not answer to this name of its host\n"
+_FAILED = "{product} could not answer this; its events say why\n"
 _LONGEST_COOKIE = 8 * 1024  # characters of a header: it has the cookies of all services of the host
 _MOST_FIELDS = 100  # of an address with a token in it
 
@@ -138,9 +76,12 @@ _MOST_FIELDS = 100  # of an address with a token in it
 class AccessRules:
     """Who may come in."""
 
-    knows: Callable[[str], bool]  # whether a Host header means us
-    token: str | None  # None: whoever has come this far may come in
+    product: str  # as answers call it
+    accepts_host: Callable[[str], bool]  # whether a Host header means us
+    token: str | None  # None: every client that has come this far may come in
     cookie: str  # the name of the cookie: browsers keep one jar for all ports of a host
+    hint: str = ""  # where the token is found, for an answer that asks for it: a line
+    open_paths: frozenset[str] = frozenset()  # below the prefix: for these no token is needed
     sessions: Sessions = field(default_factory=Sessions)  # their values are in the cookies, the token is not
 
 
@@ -176,26 +117,26 @@ class AccessMiddleware:
         except Exception as error:
             self._failed(str(scope["path"]), error)
             if not begun:
-                await PlainTextResponse(_FAILED, 500, {"connection": "close"})(scope, receive, send_guarded)
+                await PlainTextResponse(self._say(_FAILED), 500, {"connection": "close"})(scope, receive, send_guarded)
 
     def _answer(self, scope: Scope) -> Response | None:
         """Return what is said at the gate already, None for who may come in."""
         headers = Headers(scope=scope)
-        if not self._access.knows(headers.get("host", "")):
-            return PlainTextResponse(_MISDIRECTED, 421, {"connection": "close"})
+        if not self._access.accepts_host(headers.get("host", "")):
+            return PlainTextResponse(self._say(_MISDIRECTED), 421, {"connection": "close"})
         if self._access.token is None:
             return None
         if self._has_token(headers):
             trust_client(scope)
             return None
-        if scope["path"] in OPEN_TO_ALL:
+        if _path_below_prefix(scope) in self._access.open_paths:
             return None
         if scope["method"] in ("GET", "HEAD") and (welcome := self._welcome(scope)) is not None:
             trust_client(scope)
             return welcome
         client = scope.get("client")
         self._refused(client[0] if client else "")
-        return PlainTextResponse(_UNAUTHORIZED, 401, {"www-authenticate": "Bearer", "connection": "close"})
+        return PlainTextResponse(self._say(_UNAUTHORIZED), 401, {"www-authenticate": "Bearer", "connection": "close"})
 
     def _has_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -214,16 +155,25 @@ class AccessMiddleware:
             return None
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         # One slash: with two, a browser would take what follows for the name of a host.
-        path = "/" + quote(scope["path"].lstrip("/\\"))
+        root = str(scope.get("root_path", ""))
+        path = root + "/" + quote(_path_below_prefix(scope).lstrip("/\\"))
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
         value = self._access.sessions.begin()
-        answer.set_cookie(self._access.cookie, value, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._access.cookie, value, httponly=True, samesite="strict", path=root or "/")
         return answer
+
+    def _say(self, text: str) -> str:
+        return text.format(product=self._access.product, hint=self._access.hint)
 
     def _is_token(self, given: str) -> bool:
         """Whether it is the token; how long that takes does not tell how much of it is right."""
         assert self._access.token is not None
         return secrets.compare_digest(given.encode(), self._access.token.encode())
+
+
+def _path_below_prefix(scope: Scope) -> str:
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path.removeprefix(root) if path.startswith(f"{root}/") else path
 
 
 def _cookies(headers: Headers, name: str) -> Iterator[str]:

@@ -8,10 +8,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from kron.hosts.krond.web.auth import AccessMiddleware, AccessRules
-from tests.hosts.listener.served import Place, served
+from kron.web.auth import AccessMiddleware, AccessRules
+from tests.web.served import Place, served
 
 TOKEN = "a-token-of-43-characters-or-so"
+OPEN = frozenset({"/healthz"})
 BEARER = f"Authorization: Bearer {TOKEN}"
 
 
@@ -22,7 +23,7 @@ class Watched:
         self.refused: list[str] = []
         self.failed: list[tuple[str, str]] = []
         site = Starlette(routes=[Route("/healthz", self._page), Route("/page", self._page), Route("/bad", self._bad)])
-        access = AccessRules(lambda host: host in ("localhost", "me"), token, "cookie-name")
+        access = AccessRules("krond", lambda host: host in ("localhost", "me"), token, "cookie-name", open_paths=OPEN)
         self.app = AccessMiddleware(
             site, access, self.refused.append, lambda path, error: self.failed.append((path, str(error)))
         )

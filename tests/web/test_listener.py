@@ -6,9 +6,8 @@ from contextlib import suppress
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from kron.hosts.krond.web.app import PageProbes, create_app
 from kron.web.connections import trust_client
-from tests.hosts.listener.served import Place, read_reply, served
+from tests.web.served import Place, read_reply, served
 
 ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -110,17 +109,6 @@ def test_a_body_that_nobody_reads_does_not_keep_the_connection() -> None:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\nx")
 
         assert read_reply(connection).status == 200
-
-
-def test_a_loop_that_does_not_turn_is_not_healthy() -> None:
-    async def metrics() -> bytes:
-        return b"numbers"
-
-    with served(create_app(PageProbes(lambda: False, metrics))) as place:
-        assert place.ask("/healthz").status == 503
-        assert place.ask("/metrics").body == "numbers"
-        assert [place.ask(path).status for path in ("/", "/healthz/", "/../etc/passwd")] == [404, 404, 404]
-        assert place.ask("/metrics", method="POST").status == 405
 
 
 def _status_of(place: Place, *headers: str) -> int:

@@ -1,21 +1,12 @@
 """Suspend, resume and trigger from a page of a real krond."""
 
-import http.client
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
-from kron.hosts.krond.web.actions import Actions
-from kron.instant import parse_instant
-from kron.rules.job_record import JobRecord
 from tests.hosts.krond.krond_process import Krond
-from tests.hosts.krond.web.page_client import Page, PageClient
-from tests.hosts.listener.served import read_reply, served
+from tests.web.page_client import Page, PageClient
 
 NEVER = 'schedule = "0 0 29 2 *"'
 JOBS = f"""
@@ -109,16 +100,3 @@ def test_what_cannot_be_done_is_refused(krond: Krond) -> None:
     wrong = act(visitor, "/jobs/other/suspend", until="some day")
     assert (wrong.status, "some day" in wrong.words) == (400, True)
     assert suspended(krond) == ["held"]
-
-
-def test_who_takes_too_long_to_send_a_form_is_sent_away() -> None:
-    actions = Actions({}, patience=0.01)
-    then = parse_instant("2026-01-01T00:00:00Z")
-
-    async def act(request: Request) -> Response:
-        return await actions.act(request, JobRecord("a", "a", "", then, then), "suspend", then)
-
-    with served(Starlette(routes=[Route("/", act, methods=["POST"])])) as place, place.connect() as connection:
-        connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\ncsrf")
-
-        assert read_reply(connection).status == http.client.REQUEST_TIMEOUT

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kron.hosts.krond.web.app import TtlCache
+from kron.web.app import TtlCache
 
 
 class NumberedResponses:

@@ -1,4 +1,4 @@
-// Keeps a page up to date: its parts with `data-live` are fetched anew when krond says that something happened.
+// Keeps a page up to date: its parts with `data-live` are fetched anew when the scheduler says that something happened.
 // Without this script a page is complete, and stays as it was.
 "use strict";
 (() => {
@@ -24,7 +24,7 @@
     try {
       const answer = await fetch(location.href, { credentials: "same-origin", redirect: "error" });
       if (answer.ok || answer.status === 404) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
-      if (answer.status === 401) { told.textContent = "session ended: open krond's address with its token"; told.className = "off"; }
+      if (answer.status === 401) { told.textContent = `session ended: open ${body.dataset.product}'s address with its token`; told.className = "off"; }
     } catch { /* it is tried again */ }
     isFetching = false;
     last = Date.now();

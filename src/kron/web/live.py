@@ -63,13 +63,13 @@ class _Listener:
 
 
 class ChangeFeed:
-    """A chronicle of the daemon, and the page `/events`."""
+    """Sees what happens to jobs, and answers at `/events`."""
 
     def __init__(self, *, most: int = MOST, patience: float = _PATIENCE) -> None:
         self._most, self._patience = most, patience
         self._listeners: set[_Listener] = set()
         self._changed: set[str] = set()
-        self.plans = 0  # how often it has changed what is to come
+        self.generation = 0  # how often it has changed what is due
         self._timer: asyncio.TimerHandle | None = None
 
     def on_closed(self, work: JobSpec, _: PeriodRecord, __: Decision) -> None:
@@ -86,12 +86,12 @@ class ChangeFeed:
 
     def on_held(self, identity: str) -> None:
         """A job is suspended, or resumed."""
-        self.plans += 1
+        self.generation += 1
         self._note(identity)
 
     def on_news(self) -> None:
         """Something concerns all jobs."""
-        self.plans += 1
+        self.generation += 1
         self._note(_ALL)
 
     def _note(self, identity: str) -> None:

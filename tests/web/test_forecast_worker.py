@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.hosts.krond.krond_process import Krond
-from tests.hosts.krond.web.page_client import PageClient
+from tests.web.page_client import PageClient
 
 JOBS = """
 [krond]

@@ -7,10 +7,10 @@ from heapq import nlargest
 from typing import Any, NamedTuple
 
 from kron.forecast.load import epoch_second, from_epoch_second
-from kron.hosts.krond.web.forecast_worker import ForecastWorkers
-from kron.hosts.krond.web.queries import JobQueries
-from kron.hosts.krond.web.views import Page
 from kron.instant import Instant, parse_instant
+from kron.web.forecast_worker import ForecastWorkers
+from kron.web.queries import JobQueries
+from kron.web.views import Page
 
 SPANS = {"day": timedelta(days=1), "week": timedelta(days=7), "year": timedelta(days=365)}
 _DAY = timedelta(days=1)
@@ -31,7 +31,7 @@ def load_page(queries: JobQueries, workers: ForecastWorkers, name: str) -> Page:
     """Return the load of a span that begins with the current day, in UTC."""
     now = queries.now()
     since = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(seconds=1)
-    found = workers.load(queries.jobs(), since, since + SPANS[name])
+    found = workers.load(queries.definitions(), since, since + SPANS[name])
     heat = (
         _by_minutes(found) if name == "day" else _by_hours(found, since) if name == "week" else _by_days(found, since)
     )

@@ -34,11 +34,11 @@ class Place:
         """Come in, and say nothing."""
         return socket.create_connection(("127.0.0.1", self.port))
 
-    def ask(self, path: str, *headers: str, method: str = "GET", host: str = "localhost") -> Reply:
+    def ask(self, path: str, *headers: str, method: str = "GET", host: str = "localhost", body: str = "") -> Reply:
         """Return the answer to one request."""
         head = "\r\n".join((f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *headers, "", ""))
         with self.connect() as connection:
-            connection.sendall(head.encode("latin-1"))
+            connection.sendall((head + body).encode("latin-1"))
             return read_reply(connection)
 
 
