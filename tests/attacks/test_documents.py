@@ -20,7 +20,7 @@ from tests.attacks.api_server import kronjob
 from tests.attacks.documents import HEAVY, RARELY_ALLOWED, DocumentParameters, krond_turn, operator_turn
 from tests.attacks.turns import longest_turn
 from tests.calls import counted
-from tests.hosts.operator.replica import MINUTE, Replica, at_noon
+from tests.hosts.operator.replica import MINUTE, NOON, Replica, at_noon
 
 BOUND = 0.1  # seconds of processor time that one document may hold the loop
 GENEROUS = 5 * BOUND  # for machines that are slow or busy
@@ -192,7 +192,7 @@ def test_a_kronjob_of_a_million_brackets_is_refused_for_its_size_without_holding
         async with serving(*answers) as server, asking(server) as api:
             found = [each async for _, each in api.watch(KRONJOBS, "", "1")]
             found.append(await api.request("get", KRONJOBS, "greedy", "a"))
-            errors.extend(parse_snapshot(each, None).errors for each in found)
+            errors.extend(parse_snapshot(each, None, NOON).errors for each in found)
 
     held = longest_turn(play)
 

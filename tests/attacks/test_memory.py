@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.hosts.operator.deployment import RESOURCES
-from kron.hosts.operator.world import World
 from kron.kronjob.snapshot import parse_job
 from kron.kronjob.spec_fields import LONGEST_ERRORS, MAX_SPEC_BYTES, MAX_STATUS_BYTES
 from tests.adapters.kubernetes.scripted_reflector import after
 from tests.adapters.kubernetes.scripted_server import page, thing
 from tests.attacks.api_server import kronjob, operating
+from tests.hosts.operator.fake_cluster import STRICT
 from tests.hosts.operator.replica import NOON
 
 WORST = b'{"":{}},'  # as objects it takes more than thirty times as much memory
@@ -26,16 +27,16 @@ def worst(size: int) -> bytes:
     return b'{"template":[' + (size // len(WORST)) * WORST + b"{}]}"
 
 
-def kept_bytes(document: bytes) -> tuple[World, int]:
-    """Return a world that has seen a KronJob, and how much memory that takes."""
-    world = World(lambda: NOON)
-    world.put_kronjob(world.see_kronjob(json.loads(kronjob("before", b"{}"))))  # what is made once
+def kept_bytes(document: bytes) -> tuple[ClusterCache, int]:
+    """Return a cache that has seen a KronJob, and how much memory that takes."""
+    cache = ClusterCache(lambda: NOON, STRICT)
+    cache.kronjobs.take(json.loads(kronjob("before", b"{}")))  # what is made once
     gc.collect()
     tracemalloc.start()
     try:
-        world.put_kronjob(world.see_kronjob(json.loads(document)))
+        cache.kronjobs.take(json.loads(document))
         gc.collect()
-        return world, tracemalloc.get_traced_memory()[0]
+        return cache, tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
 
@@ -51,16 +52,16 @@ def test_large_kronjobs_do_not_exceed_the_shipped_memory(tmp_path: Path, size: i
 def test_a_template_is_kept_as_its_json() -> None:
     template = worst(40_000)
 
-    world, size = kept_bytes(kronjob("a", template))
+    cache, size = kept_bytes(kronjob("a", template))
 
-    assert world.kronjobs["greedy", "a"].kronjob is not None
+    assert cache.kronjobs.objects["greedy", "a"].kronjob is not None
     assert size < 1.5 * len(template)
 
 
 def test_nothing_is_kept_of_a_spec_that_is_too_large() -> None:
-    world, size = kept_bytes(kronjob("a", b'"' + MAX_SPEC_BYTES * b"x" + b'"'))
+    cache, size = kept_bytes(kronjob("a", b'"' + MAX_SPEC_BYTES * b"x" + b'"'))
 
-    seen = world.kronjobs["greedy", "a"]
+    seen = cache.kronjobs.objects["greedy", "a"]
     assert seen.errors.startswith("spec: must have at most 256,000 bytes as JSON, found ")
     assert seen.job_spec is None
     assert size < 10_000
@@ -78,9 +79,9 @@ def test_a_status_that_only_a_forger_can_have_written_is_not_kept() -> None:
 def test_the_errors_of_a_spec_are_cut() -> None:
     clauses = [f"date=never-{number}" for number in range(200)]
 
-    world, size = kept_bytes(kronjob("a", b"{}", constraints={"only": clauses, "avoid": clauses}))
+    cache, size = kept_bytes(kronjob("a", b"{}", constraints={"only": clauses, "avoid": clauses}))
 
-    errors = world.kronjobs["greedy", "a"].errors
+    errors = cache.kronjobs.objects["greedy", "a"].errors
     assert len(errors) < LONGEST_ERRORS + 100
     assert errors.splitlines()[-1].endswith(" more errors")
     assert size < 4 * LONGEST_ERRORS
@@ -104,7 +105,7 @@ def test_a_list_is_read_in_pages_of_few_bytes() -> None:
 
     limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
     assert limits == ["500", "62", "7", "1", "2"]  # a single object is read, whatever its length
-    assert world.view.known == {"a": "1", "b": "1"}
+    assert world.store.known == {"a": "1", "b": "1"}
 
 
 def test_a_list_is_read_in_pages_of_few_values() -> None:
@@ -115,4 +116,4 @@ def test_a_list_is_read_in_pages_of_few_values() -> None:
 
     limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
     assert limits == ["500", "62", "7", "1", "2"]
-    assert world.view.known == {"a": "1", "b": "1"}
+    assert world.store.known == {"a": "1", "b": "1"}

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kron.adapters.kubernetes.job_runner import Maker
+from kron.adapters.kubernetes.ledger import Listed, entry_of
+from kron.adapters.kubernetes.resource_store import ResourceStore
 from kron.adapters.virtual_clock import VirtualClock
-from kron.hosts.operator.accounts import Listed, entry_of
 from kron.hosts.operator.controller import OperatorConfig
-from kron.hosts.operator.maker import Maker
-from kron.hosts.operator.world import World
 from kron.instant import format_instant, parse_instant
 from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, canonical_name
 from kron.kronjob.crd import crd
-from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import parse_job, parse_snapshot
 from kron.kronjob.spec_fields import definition_hash
+from kron.kronjob.status import PeriodStatus
 from tests.calls import counted
 from tests.hosts.operator.controller_process import ControllerProcess
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
@@ -234,7 +234,8 @@ def test_clean_up_compares_no_forged_job_with_every_entry_of_a_status() -> None:
         cluster.kronjob("a", "* * * * *", namespace="evil", window={"duration": "6h"})
         times = [format_instant(NOON + 3_600 * SECOND + number * SECOND) for number in range(entries)]
         listed = [{"periodID": time, "chosenTime": time, "outcome": "executed"} for time in times]
-        seen = parse_snapshot({**cluster.objects["kronjobs", "evil", "a"], "status": {"handledPeriods": listed}}, None)
+        document = {**cluster.objects["kronjobs", "evil", "a"], "status": {"handledPeriods": listed}}
+        seen = parse_snapshot(document, None, NOON)
         for number in range(jobs):
             period = format_instant(NOON + (1 + number) * SECOND)
             forged_job(cluster, period, period, is_over=True)
@@ -315,7 +316,7 @@ def test_a_list_of_thousands_of_jobs_is_taken_in_parts() -> None:
         await cluster.clock.advance(SECOND)
         await process.stop()
 
-    assert most_in_a_turn(World.put_job, story) <= BOUND
+    assert most_in_a_turn(ResourceStore.put, story) <= BOUND
 
 
 def test_a_repaired_spec_takes_thousands_of_jobs_up_in_parts() -> None:

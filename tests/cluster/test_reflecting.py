@@ -1,7 +1,7 @@
 """The client on a real server: list and watch survive what a server can do, and one replica leads."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -9,12 +9,15 @@ import pytest
 
 from kron.adapters.kubernetes.client import ApiClient
 from kron.adapters.kubernetes.leader_election import LeaderElector
-from kron.adapters.kubernetes.reflector import PAGE, Key, Reflector
+from kron.adapters.kubernetes.reflector import PAGE, Reflector
+from kron.adapters.kubernetes.resource_store import Key, ResourceStore
 from kron.adapters.kubernetes.resources import KRONJOBS
 from kron.errors import ApiError, ApiRefusedError
+from tests.adapters.kubernetes.scripted_reflector import Thing, parse_thing
 from tests.cluster.client import Refused
 from tests.cluster.plane import ControlPlane
 from tests.cluster.wait import wait_until
+from tests.hosts.operator.fake_cluster import STRICT
 from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
@@ -22,35 +25,26 @@ pytestmark = pytest.mark.cluster
 _PATIENCE = 60.0  # seconds, on a busy machine
 
 
-class Names:
-    """A view that knows which objects there are."""
+class Names(ResourceStore[Thing]):
+    """A store that knows which objects there are."""
 
     def __init__(self) -> None:
-        self.known: set[str] = set()
+        super().__init__("kronjobs", parse_thing, STRICT)
         self.lists: list[str] = []
         self.problems: list[ApiError] = []
         self.changed = asyncio.Event()
+        self.on_change = lambda _before, _after: self.changed.set()
 
-    def keep(self, document: dict[str, Any]) -> str:
-        return str(document["metadata"]["name"])
+    @property
+    def known(self) -> set[str]:
+        return {each.name for each in self.objects.values()}
 
-    def replace(self, kept: dict[Key, str], version: str) -> tuple[None, ...]:
-        self.known = {*kept.values()}
+    def replace(self, found: Mapping[Key, Thing | None], version: str, namespace: str) -> Iterator[None]:
+        yield from super().replace(found, version, namespace)
         self.lists.append(version)
         self.changed.set()
-        return ()
 
-    def put(self, key: Key, kept: str) -> None:
-        assert key[1] == kept
-        self.known.add(kept)
-        self.changed.set()
-
-    def remove(self, key: Key, kept: str) -> None:
-        assert key[1] == kept
-        self.known.discard(kept)
-        self.changed.set()
-
-    def problem(self, error: ApiError) -> None:
+    def on_error(self, error: ApiError) -> None:
         self.problems.append(error)
         self.changed.set()
 
@@ -65,10 +59,11 @@ class RestartableReflector:
     """A reflector of one namespace, which can be stopped and started."""
 
     def __init__(self, api: ApiClient, namespace: str) -> None:
-        self.view = Names()
+        self.store = Names()
         self.causes: list[str] = []
-        self.reflector = Reflector(api, KRONJOBS, namespace, self.view)
-        self.reflector.on_restart = self.causes.append
+        self.reflector = Reflector(
+            api, KRONJOBS, namespace, self.store, on_error=self.store.on_error, on_restart=self.causes.append
+        )
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -121,11 +116,11 @@ def test_a_list_of_several_pages_and_every_change_after_it_are_seen(plane: Contr
 
     async def play() -> None:
         async with reflecting(plane, namespace) as world:
-            await world.view.until(lambda: world.view.known == first)
+            await world.store.until(lambda: world.store.known == first)
             make(plane, namespace, "late")
             plane.admin.delete("KronJob", namespace, "k0")
-            await world.view.until(lambda: world.view.known == {*first, "late"} - {"k0"})
-            assert len(world.view.lists) == 1
+            await world.store.until(lambda: world.store.known == {*first, "late"} - {"k0"})
+            assert len(world.store.lists) == 1
 
     live(play())
 
@@ -137,13 +132,13 @@ def test_what_happened_while_a_killed_server_was_away_is_seen_when_it_is_back(
 
     async def play() -> None:
         async with reflecting(plane, namespace) as world:
-            await world.view.until(lambda: world.view.known == {"before"})
+            await world.store.until(lambda: world.store.known == {"before"})
             plane.kill_api_server()
-            await world.view.until(lambda: bool(world.view.problems))
+            await world.store.until(lambda: bool(world.store.problems))
             assert world.causes[0] == "broken"
             plane.start_api_server()
             wait_until(lambda: not is_refused(make, plane, namespace, "after"), what="the CRD served again")
-            await world.view.until(lambda: world.view.known == {"before", "after"})
+            await world.store.until(lambda: world.store.known == {"before", "after"})
 
     live(play())
 
@@ -153,15 +148,15 @@ def test_after_a_compaction_a_new_list_tells_what_is_gone(plane: ControlPlane, n
 
     async def play() -> None:
         async with reflecting(plane, namespace) as world:
-            await world.view.until(lambda: world.view.known == {"stays", "goes"})
+            await world.store.until(lambda: world.store.known == {"stays", "goes"})
             await world.stop()
             plane.admin.delete("KronJob", namespace, "goes")
             plane.kill_api_server()
             plane.compact()
             plane.start_api_server()
             world.start()
-            await world.view.until(lambda: world.view.known == {"stays"})
-            assert (world.causes[-1], len(world.view.lists)) == ("expired", 2)
+            await world.store.until(lambda: world.store.known == {"stays"})
+            assert (world.causes[-1], len(world.store.lists)) == ("expired", 2)
 
     live(play())
 
@@ -171,12 +166,12 @@ def test_a_server_that_refuses_is_told_and_asked_until_it_does_not(plane: Contro
 
     async def play() -> None:
         async with reflecting(plane, namespace) as world:
-            await world.view.until(lambda: world.view.known == {"k"})
+            await world.store.until(lambda: world.store.known == {"k"})
             plane.admin.delete("RoleBinding", namespace, "all")
             await world.stop()
             world.start()
-            await world.view.until(lambda: bool(world.view.problems))
-            refused = world.view.problems[0]
+            await world.store.until(lambda: bool(world.store.problems))
+            refused = world.store.problems[0]
             assert isinstance(refused, ApiRefusedError)
             assert (refused.code, refused.reason) == (403, "Forbidden")
             assert "cannot watch resource" in refused.message

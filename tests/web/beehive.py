@@ -12,7 +12,7 @@ from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.instant import Instant, parse_instant
 from kron.rules.evidence import Evidence
-from kron.rules.history import HistoryRow, run_row
+from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
@@ -54,18 +54,18 @@ class History:
         self._jobs = jobs
         start = RunStart(RUN, "hive:feed", RunKind.TRIGGER, None, None, 1, YESTERDAY, "key", "boot")
         end = RunEnd(RUN, YESTERDAY + timedelta(seconds=3), ResultCode.FAILED, exit_code=3)
-        self._row = run_row("feed", start, end, attempts=1)
+        self._row = RunRow.of_run("feed", start, end, attempts=1)
 
     def jobs(self) -> list[JobRecord]:
         return [job.record for job in self._jobs.values()]
 
-    def rows(self, query: HistoryQuery) -> list[HistoryRow]:
+    def rows(self, query: HistoryQuery) -> list[RunRow]:
         return [self._row] if query.identity in (None, "hive:feed") else []
 
-    def run(self, run_id: str) -> HistoryRow | None:
+    def run(self, run_id: str) -> RunRow | None:
         return self._row if run_id == RUN else None
 
-    def problems(self, limit: int) -> list[HistoryRow]:
+    def problems(self, limit: int) -> list[RunRow]:
         return [self._row][:limit]
 
     def inquire(self, identity: str, at: Instant, now: Instant) -> Evidence:

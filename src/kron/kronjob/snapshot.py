@@ -14,8 +14,8 @@ from kron.kronjob.parser import invalid_spec_message, parse_kronjob
 from kron.kronjob.spec_fields import MAX_STATUS_BYTES, definition_hash, exceeds_max_depth, json_bytes
 from kron.kronjob.status import INVALID_SPEC, conditions_of
 from kron.rules.job_spec import JobSpec
+from kron.rules.override import DefinitionChange, compare_definition
 
-Key = tuple[str, str]  # namespace and name
 _LONGEST_UID = 64  # characters; a server's has 36, but an owner reference may have any
 _SMALL_STATUS = 4_000  # bytes of JSON: a larger one is kept as JSON, and read when it is needed
 _LONGEST_IDENTITY = LONGEST_NAMESPACE + 1 + LONGEST_NAME
@@ -61,7 +61,7 @@ def is_suspended(seen: KronJobSnapshot) -> bool:
     return seen.kronjob is not None and seen.kronjob.policy.suspend
 
 
-def parse_snapshot(document: Mapping[str, Any], before: KronJobSnapshot | None) -> KronJobSnapshot:
+def parse_snapshot(document: Mapping[str, Any], before: KronJobSnapshot | None, now: Instant) -> KronJobSnapshot:
     """Return what is kept of a document; what has not changed since before is not read again."""
     metadata = document["metadata"]
     generation = int(metadata.get("generation") or 0)
@@ -70,14 +70,16 @@ def parse_snapshot(document: Mapping[str, Any], before: KronJobSnapshot | None) 
         "kept_status": _kept_status(document.get("status")),
     }
     is_leaving = metadata.get("deletionTimestamp") is not None  # a finalizer may keep it for long
-    if before is not None and before.uid == metadata["uid"] and before.generation == generation:
+    if before is not None and before.uid != metadata["uid"]:
+        before = None
+    if before is not None and before.generation == generation:
         return replace(before, **fields, job_spec=None if is_leaving else before.job_spec)
     namespace, name = metadata["namespace"], metadata["name"]
     spec = document.get("spec")
     found = parse_kronjob({"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec})
     kronjob, errors = (found, "") if isinstance(found, KronJob) else (None, _told(found))
     hashed = definition_hash(spec if isinstance(spec, dict) else {}) if kronjob is None else kronjob.definition_hash
-    return KronJobSnapshot(
+    after = KronJobSnapshot(
         namespace,
         name,
         metadata["uid"],
@@ -89,6 +91,11 @@ def parse_snapshot(document: Mapping[str, Any], before: KronJobSnapshot | None) 
         job_spec=None if kronjob is None or is_leaving else _work(kronjob, generation),
         **fields,
     )
+    if before is not None:
+        is_same = compare_definition(before.definition, after.definition) is DefinitionChange.SAME
+        after.defined_at = before.defined_at if is_same else now
+        after.resumed_at = now if is_suspended(before) and not is_suspended(after) else before.resumed_at
+    return after
 
 
 def unreadable_kronjob(document: Mapping[str, Any], error: str) -> KronJobSnapshot:

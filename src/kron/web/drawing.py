@@ -8,7 +8,8 @@ from kron.decision.decide import candidates
 from kron.decision.decision import Decision
 from kron.decision.feasibility import feasibility
 from kron.instant import SECOND, Instant
-from kron.web.format import ShownRow
+from kron.rules.history import RunRow
+from kron.web.format import badge_of
 
 _WIDE = 1000.0
 _SPANS = 200  # of allowed time that are drawn
@@ -83,7 +84,7 @@ def explained_window(decision: Decision, label: str) -> Drawing:
 class Column(NamedTuple):
     """A row of the history in the strip of outcomes."""
 
-    row: ShownRow
+    row: RunRow
     shapes: Sequence[Rectangle | Letter]
 
 
@@ -95,20 +96,18 @@ class Strip(NamedTuple):
     columns: Sequence[Column]
 
 
-def strip(rows: Sequence[ShownRow]) -> Strip:
+def strip(rows: Sequence[RunRow]) -> Strip:
     """Return the strip of these rows, in their order."""
-    longest = max((row.seconds[0] for row in rows), default=0.0) or 1.0
-    latest = max((row.seconds[1] for row in rows), default=0.0) or 1.0
+    longest = max((row.duration or 0 for row in rows), default=0) or 1
+    latest = max((row.lateness or 0 for row in rows), default=0) or 1
     columns = []
     for number, row in enumerate(rows):
-        left, (took, late) = number * _COLUMN, row.seconds
-        high = round(4 + (_HIGH - 4) * sqrt(took / longest), 1) if row.run_id else 4.0
-        shapes: list[Rectangle | Letter] = [
-            Rectangle(f"col {row.badge.kind}", left + 1, _HIGH - high, _COLUMN - 2, high)
-        ]
-        if late:
-            y = round(_HIGH - _HIGH * sqrt(late / latest), 1)
+        left, badge = number * _COLUMN, badge_of(row)
+        high = round(4 + (_HIGH - 4) * sqrt((row.duration or 0) / longest), 1) if row.run_id else 4.0
+        shapes: list[Rectangle | Letter] = [Rectangle(f"col {badge.kind}", left + 1, _HIGH - high, _COLUMN - 2, high)]
+        if row.lateness:
+            y = round(_HIGH - _HIGH * sqrt(row.lateness / latest), 1)
             shapes.append(Rectangle("late", left, min(y, _HIGH - 3), _COLUMN, 3))
-        shapes.append(Letter("glyph", row.badge.symbol, left + _COLUMN / 2, _HIGH + 14))
+        shapes.append(Letter("glyph", badge.symbol, left + _COLUMN / 2, _HIGH + 14))
         columns.append(Column(row, shapes))
     return Strip(len(rows) * _COLUMN, _HIGH + 20, columns)

@@ -6,8 +6,8 @@ from urllib.parse import quote, urlencode
 
 from kron.cron.wall_time import format_local
 from kron.cron.zone import Zone
-from kron.instant import SECOND, Instant, format_instant, parse_instant
-from kron.rules.history import RANGE, HistoryRow
+from kron.instant import SECOND, Instant, format_instant
+from kron.rules.history import RunRow, format_milliseconds
 from kron.rules.job_record import PROBLEM, ResultCode
 from kron.rules.verdict import Outcome
 from kron.why.sentence import how_it_ended
@@ -120,79 +120,27 @@ def _badge(key: str, count: str = "") -> Badge:
     return Badge(*_LOOKS.get(key, _RUNNING), f"{key or 'running'}{count}")
 
 
-class ShownRow(NamedTuple):
-    """A row of the history as pages show it."""
-
-    identity: str
-    name: str
-    run_id: str | None
-    kind: str
-    period_id: str
-    due: Instant
-    chosen: Instant | None
-    began: Instant | None
-    ended: Instant | None
-    badge: Badge
-    reason: str
-    detail: str
-    took: str
-    late: str
-    seconds: tuple[float, float]  # how long it took, and how late it began
-    attempt: str
-    is_retried: bool  # it is one of several attempts
-    exit_code: str
-    signal: str
-    state: str
-    summary: str  # all of it in one line
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it is a run that has not ended."""
-        return self.state == "running"
+def badge_of(row: RunRow) -> Badge:
+    """Return how a run ended, or what happened to periods without one."""
+    return _badge(_word_of(row), f" ×{row.period_count}" if row.is_range else "")
 
 
-def shown_row(row: HistoryRow) -> ShownRow:
-    """Return what pages show of a row."""
-    key = str(row["result"] or "") if row["run_id"] is not None else str(row["outcome"] or "")
-    due = str(row["chosen_time"] or row["started_at"] or row["nominal_time"])
-    took, late = (None if row[name] is None else float(str(row[name])) for name in ("duration", "lateness"))
-    took_text, late_text = duration(took), duration(late) if late else ""
-    took_part = f", took {took_text}" if took_text else ""
-    return ShownRow(
-        identity=str(row["identity"]),
-        name=str(row["name"]),
-        run_id=None if row["run_id"] is None else str(row["run_id"]),
-        kind=str(row["kind"]),
-        period_id=_text(row["period_id"]),
-        due=parse_instant(due),
-        chosen=_instant(row["chosen_time"]),
-        began=_instant(row["started_at"]),
-        ended=_instant(row["ended_at"]),
-        badge=_badge(key, f" ×{row['count']}" if row["kind"] == RANGE else ""),
-        reason=_reason(row),
-        detail=_text(row["detail"]),
-        took=took_text,
-        late=late_text,
-        seconds=(took or 0.0, late or 0.0),
-        attempt=f"{row['attempt']} of {row['attempts']}",
-        is_retried=row["attempts"] not in (0, 1),
-        exit_code=_text(row["exit_code"]),
-        signal=_text(row["signal"]),
-        state=_text(row["state"]),
-        summary=f"{due}: {key or 'running'}{took_part}{f', {late_text} late' if late else ''}",
-    )
+def reason_of(row: RunRow) -> str:
+    """Return why."""
+    if row.run_id is not None:
+        return f"{how_it_ended(row)}: {row.detail}" if row.detail else how_it_ended(row)
+    return ": ".join(each for each in dict.fromkeys((row.reason, row.detail)) if each)
 
 
-def _reason(row: HistoryRow) -> str:
-    if row["run_id"] is not None:
-        return f"{how_it_ended(row)}: {row['detail']}" if row["detail"] else how_it_ended(row)
-    detail = row["detail"] if row["detail"] != row["reason"] else None
-    return ": ".join(str(each) for each in (row["reason"], detail) if each)
+def summary_of(row: RunRow) -> str:
+    """Return a row in one line."""
+    took = "" if row.duration is None else f", took {duration(row.duration)}"
+    late = f", {duration(row.lateness)} late" if row.lateness else ""
+    has_begun = row.chosen_time is None and row.started_at is not None
+    due = format_milliseconds(row.due) if has_begun else format_instant(row.due)
+    return f"{due}: {_word_of(row) or 'running'}{took}{late}"
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _instant(value: object) -> Instant | None:
-    return None if value is None else parse_instant(str(value))
+def _word_of(row: RunRow) -> str:
+    found = row.outcome if row.run_id is None else row.result
+    return "" if found is None else found.value

@@ -15,7 +15,7 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.errors import UnknownJobError
 from kron.instant import Instant, format_instant
 from kron.rules.evidence import Evidence
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord, find_identities, find_identity
 from kron.rules.job_spec import JobSpec
 from kron.web.upcoming import ClockAhead, ahead_until, clock_ahead, decisions_of, first_of, next_decisions, next_run
@@ -33,13 +33,13 @@ class HistoryReader(Protocol):
     def jobs(self) -> list[JobRecord]:
         """Return all jobs, also those that are no longer declared."""
 
-    def rows(self, query: HistoryQuery, /) -> list[HistoryRow]:
+    def rows(self, query: HistoryQuery, /) -> list[RunRow]:
         """Return rows in the order of the times at which they were due, the oldest first."""
 
-    def run(self, run_id: str, /) -> HistoryRow | None:
+    def run(self, run_id: str, /) -> RunRow | None:
         """Return the row of a run."""
 
-    def problems(self, limit: int, /) -> list[HistoryRow]:
+    def problems(self, limit: int, /) -> list[RunRow]:
         """Return the newest runs that failed and periods without a run, the newest first."""
 
     def inquire(self, identity: str, at: Instant, now: Instant, /) -> Evidence:
@@ -228,7 +228,7 @@ class JobQueries:
             for run in list(self._planner.running.values())
         ]
 
-    def problems(self, limit: int) -> list[HistoryRow]:
+    def problems(self, limit: int) -> list[RunRow]:
         """Return the newest runs that failed and periods without a run."""
         return self.history.problems(limit)
 
@@ -308,11 +308,11 @@ class JobQueries:
         job = self._planner.jobs.get(identity)
         return UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
 
-    def rows(self, identity: str, limit: int) -> list[HistoryRow]:
+    def rows(self, identity: str, limit: int) -> list[RunRow]:
         """Return the newest of a job's history, the oldest first."""
         return self.history.rows(HistoryQuery(identity, limit=limit))
 
-    def run(self, run_id: str) -> HistoryRow | None:
+    def run(self, run_id: str) -> RunRow | None:
         """Return what is recorded of a run."""
         return self.history.run(run_id)
 

@@ -8,7 +8,17 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kron.web.format import clock, job_path, pluralize, run_path, shown_time
+from kron.web.format import (
+    badge_of,
+    clock,
+    duration,
+    job_path,
+    pluralize,
+    reason_of,
+    run_path,
+    shown_time,
+    summary_of,
+)
 
 # Controls, halves of characters, no characters, and letters that change the direction of others.
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
@@ -50,6 +60,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    found.filters |= {"clock": clock, "grouped": "{:,}".format, "pluralize": pluralize, "shown_time": shown_time}
+    found.filters |= {
+        "badge_of": badge_of,
+        "clock": clock,
+        "duration": duration,
+        "grouped": "{:,}".format,
+        "pluralize": pluralize,
+        "reason_of": reason_of,
+        "shown_time": shown_time,
+        "summary_of": summary_of,
+    }
     found.globals |= {"job_path": job_path, "run_path": run_path}
     return found

@@ -14,15 +14,15 @@ from kron.errors import KronError
 from kron.instant import Instant, format_duration
 from kron.jobfile.job import Job as JobText
 from kron.rules.evidence import ahead_text
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord
 from kron.rules.periods import effective_time
 from kron.theory.properties import SUITES
 from kron.theory.results import PropertyResult
 from kron.web.drawing import Drawing, bands, explained_window, strip
-from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge, shown_row
+from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge
 from kron.web.queries import HOUR, JobDetail, JobQueries, JobTimeline
-from kron.web.source import Fact, PageSource, OutputReader
+from kron.web.source import Fact, OutputReader, PageSource
 from kron.why.explanation import ExplainedPeriod
 from kron.why.sentence import sentence
 
@@ -93,12 +93,12 @@ def _state(source: PageSource) -> dict[str, object]:
     }
 
 
-def _problems(rows: list[HistoryRow]) -> dict[str, object]:
+def _problems(rows: list[RunRow]) -> dict[str, object]:
     """Return the newest problem of each job: one that fails every minute does not hide the others."""
-    newest = {str(row["identity"]): row for row in reversed(rows)}
-    times = Counter(str(row["identity"]) for row in rows)
+    newest = {row.identity: row for row in reversed(rows)}
+    times = Counter(row.identity for row in rows)
     jobs = list(times)
-    found = [{"row": shown_row(newest[identity]), "times": times[identity]} for identity in jobs[:_PROBLEMS]]
+    found = [{"row": newest[identity], "times": times[identity]} for identity in jobs[:_PROBLEMS]]
     return {"problems": found, "more_problems": max(0, len(jobs) - _PROBLEMS)}
 
 
@@ -129,7 +129,7 @@ def job_page(source: PageSource, identity: str) -> Page:
     now, job = queries.now(), queries.job(identity)
     coming = queries.decisions(identity, _NEXT)
     last = max((each.window_end for each in coming), default=now)
-    rows = [shown_row(row) for row in reversed(queries.rows(identity, _HISTORY))]
+    rows = queries.rows(identity, _HISTORY)[::-1]
     is_suspended = job.record.is_suspended
     context = {
         "job": job,
@@ -220,15 +220,11 @@ _BACK = re.compile(r"\r+\n?")
 _OFTEN = 2  # seconds between two looks at what a run writes
 
 
-def run_page(source: PageSource, run_id: str, row: HistoryRow) -> Page:
+def run_page(source: PageSource, run_id: str, row: RunRow) -> Page:
     """Return a run and the end of its output; while it is running a browser looks again and again."""
-    shown, output = shown_row(row), source.output(run_id)
-    context = {
-        "row": shown,
-        "zone": source.jobs.zone(shown.identity),
-        "output": None if output is None else _end_of(output),
-    }
-    return Page("run.html", f"Run {run_id}", context, every=_OFTEN if shown.is_running else None)
+    output, zone = source.output(run_id), source.jobs.zone(row.identity)
+    context = {"row": row, "zone": zone, "output": None if output is None else _end_of(output)}
+    return Page("run.html", f"Run {run_id}", context, every=_OFTEN if row.state == "running" else None)
 
 
 def _end_of(output: OutputReader) -> dict[str, object]:
@@ -279,8 +275,7 @@ def _period(found: ExplainedPeriod) -> dict[str, object]:
     return {
         "decision": decision,
         "zone": decision.terms.zone,
-        "row": shown_row(found.row),
-        "has_outcome": found.row["outcome"] is not None,
+        "row": found.row,
         "ahead": None if found.ahead is None else ahead_text(found.ahead),
         "explained": _explained(decision),
     }

@@ -1,7 +1,7 @@
-"""A view that remembers, and a reflector that never waits for time, over a server that answers by a script."""
+"""A store that remembers, and a reflector that never waits for time, over a server that answers by a script."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,47 +9,61 @@ from typing import Any
 from aiohttp import web
 
 from kron.adapters.kubernetes.client import ApiClient
-from kron.adapters.kubernetes.reflector import Key, Reflector
+from kron.adapters.kubernetes.reflector import Reflector
+from kron.adapters.kubernetes.resource_store import Key, ResourceStore
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import Backoff
-from kron.errors import ApiError
 from tests.adapters.kubernetes.scripted_server import ScriptedServer, Step, asking, live, serving
+from tests.hosts.operator.fake_cluster import STRICT
 
 
-class Versions:
-    """A view that keeps the version of each object, and remembers what it was told."""
+@dataclass(frozen=True)
+class Thing:
+    """What the store keeps of an object."""
+
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+
+
+def parse_thing(document: Mapping[str, Any], _before: Thing | None = None) -> Thing:
+    metadata = document["metadata"]
+    return Thing(metadata["namespace"], metadata["name"], metadata["uid"], str(metadata["resourceVersion"]))
+
+
+class Versions(ResourceStore[Thing]):
+    """A store that remembers what happened to it."""
 
     def __init__(self) -> None:
-        self.known: dict[str, str] = {}
+        super().__init__("things", parse_thing, STRICT)
         self.told: list[str] = []
-        self.problems: list[str] = []
+        self.on_change = self._note
 
-    def keep(self, document: dict[str, Any]) -> str:
-        return str(document["metadata"]["resourceVersion"])
+    @property
+    def known(self) -> dict[str, str]:
+        return {each.name: each.resource_version for each in self.objects.values()}
 
-    def replace(self, kept: dict[Key, str], _version: str) -> tuple[None, ...]:
-        self.known = {name: version for (_, name), version in kept.items()}
-        self.told.append("replace")
-        return ()
+    def replace(self, found: Mapping[Key, Thing | None], version: str, namespace: str) -> Iterator[None]:
+        before = len(self.told)
+        yield from super().replace(found, version, namespace)
+        self.told[before:] = ["replace"]
 
-    def put(self, key: Key, kept: str) -> None:
-        self.known[key[1]] = kept
-        self.told.append(f"put {key[1]}")
-
-    def remove(self, key: Key, kept: str) -> None:
-        self.told.append(f"remove {key[1]} as it was at {kept}, of {self.known.pop(key[1])}")
-
-    def problem(self, error: ApiError) -> None:
-        self.problems.append(error.name)
+    def _note(self, before: Thing | None, after: Thing | None) -> None:
+        if after is not None:
+            self.told.append(f"put {after.name}")
+        elif before is not None:
+            self.told.append(f"remove {before.name}, as it was at {before.resource_version}")
 
 
 @dataclass
 class ScriptedReflector:
-    """A server, the view of it, and what was told of restarts and of waiting."""
+    """A server, the store of its objects, and what was told of restarts and of waiting."""
 
     server: ScriptedServer
     api: ApiClient
-    view: Versions = field(default_factory=Versions)
+    store: Versions = field(default_factory=Versions)
+    problems: list[str] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     now: float = 0.0
@@ -57,9 +71,17 @@ class ScriptedReflector:
     def __post_init__(self) -> None:
         backoff = Backoff(first=1, longest=5, chance=lambda: 1.0, pause=self._pause)
         self.reflector = Reflector(
-            self.api, JOBS, "ns", self.view, selector="a=b", backoff=backoff, chance=lambda: 0.5, monotonic=self._time
+            self.api,
+            JOBS,
+            "ns",
+            self.store,
+            selector="a=b",
+            on_error=lambda error: self.problems.append(error.name),
+            on_restart=self.causes.append,
+            backoff=backoff,
+            chance=lambda: 0.5,
+            monotonic=self._time,
         )
-        self.reflector.on_restart = self.causes.append
 
     def _time(self) -> float:
         return self.now

@@ -155,4 +155,4 @@ def event(kind: str, document: dict[str, Any]) -> bytes:
 
 def thing(name: str, version: str = "1", namespace: str = "ns", **more: Any) -> dict[str, Any]:
     """Return an object."""
-    return {"metadata": {"namespace": namespace, "name": name, "resourceVersion": version}, **more}
+    return {"metadata": {"namespace": namespace, "name": name, "uid": name, "resourceVersion": version}, **more}

@@ -1,4 +1,4 @@
-"""Reflector: whatever the server does, the view ends up with what the server has, and hears why it took long."""
+"""Reflector: whatever the server does, the store ends up with what the server has, and hears why it took long."""
 
 import asyncio
 from typing import Any, cast
@@ -20,8 +20,8 @@ def test_a_list_comes_in_pages_and_is_handed_over_once() -> None:
         page(thing("a", "1"), thing("b", "2"), more="x"), page(thing("c", "3"), more="y"), page(thing("d", "4"))
     )
 
-    assert world.view.told == ["replace"]
-    assert world.view.known == {"a": "1", "b": "2", "c": "3", "d": "4"}
+    assert world.store.told == ["replace"]
+    assert world.store.known == {"a": "1", "b": "2", "c": "3", "d": "4"}
     assert world.queries("limit", "continue", "labelSelector")[:3] == [
         ("500", None, "a=b"), ("500", "x", "a=b"), ("500", "y", "a=b"),
     ]  # fmt: skip
@@ -31,7 +31,7 @@ def test_nothing_is_synced_before_the_last_page() -> None:
     async def play() -> tuple[bool, list[str]]:
         async with reflecting(page(thing("a", "1"), more="x")) as world:
             await world.server.idle.wait()
-            return world.reflector.has_synced, world.view.told
+            return world.reflector.has_synced, world.store.told
 
     assert live(play()) == (False, [])
 
@@ -43,43 +43,43 @@ def test_a_list_is_watched_from_its_version_on_for_a_drawn_time() -> None:
     assert world.reflector.has_synced
 
 
-def test_changes_reach_the_view() -> None:
+def test_changes_reach_the_store() -> None:
     changes = stream(
         ("ADDED", thing("b", "101")), ("MODIFIED", thing("a", "102")), ("DELETED", thing("b", "103")), end="silent"
     )
     world = after(page(thing("a", "1")), changes, silence=1.0)
 
-    assert world.view.told == ["replace", "put b", "put a", "remove b as it was at 103, of 101"]
-    assert world.view.known == {"a": "102"}
+    assert world.store.told == ["replace", "put b", "put a", "remove b, as it was at 101"]
+    assert world.store.known == {"a": "102"}
 
 
 def test_after_a_clean_end_it_goes_on_from_the_last_version() -> None:
     world = after(page(version="100"), stream(("ADDED", thing("a", "101"))))
 
     assert world.queries("watch", "resourceVersion")[2] == ("1", "101")
-    assert (world.causes, world.view.problems) == (["closed"], [])
+    assert (world.causes, world.problems) == (["closed"], [])
 
 
 def test_a_bookmark_moves_the_version_and_tells_nobody() -> None:
     world = after(page(version="100"), stream(("BOOKMARK", thing("", "150"))))
 
     assert world.queries("resourceVersion")[2] == ("150",)
-    assert world.view.told == ["replace"]
+    assert world.store.told == ["replace"]
 
 
 def test_a_broken_connection_is_watched_again_from_the_last_version() -> None:
     world = after(page(), stream(("ADDED", thing("a", "101")), end="cut"), stream(("ADDED", thing("b", "102"))))
 
     assert world.queries("watch", "resourceVersion")[2] == ("1", "101")
-    assert world.view.known == {"a": "101", "b": "102"}
-    assert (world.causes[0], world.view.problems) == ("broken", [])
+    assert world.store.known == {"a": "101", "b": "102"}
+    assert (world.causes[0], world.problems) == ("broken", [])
 
 
 def test_a_watch_that_falls_silent_is_begun_again_from_the_last_version() -> None:
     world = after(page(), stream(("ADDED", thing("a", "101")), end="silent"), silence=1.0)
 
     assert world.queries("watch", "resourceVersion")[2] == ("1", "101")
-    assert (world.causes, world.view.problems) == (["closed"], [])
+    assert (world.causes, world.problems) == (["closed"], [])
 
 
 def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again() -> None:
@@ -87,7 +87,7 @@ def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again(
         async with reflecting(page(), stream(end="silent"), silence=1.0, timeout=1.0) as world:
             while "broken" not in world.causes:
                 await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
-            return world.causes[:2], world.view.problems[:1]
+            return world.causes[:2], world.problems[:1]
 
     assert live(play()) == (["closed", "broken"], ["ApiUnreachableError"])
 
@@ -96,53 +96,53 @@ def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again(
 def test_a_version_that_is_too_old_means_a_new_list(gone: Step) -> None:
     world = after(page(thing("a", "1")), gone, page(thing("b", "2"), version="200"))
 
-    assert world.view.known == {"b": "2"}
+    assert world.store.known == {"b": "2"}
     assert world.queries("watch", "resourceVersion")[3] == ("1", "200")
-    assert (world.causes, world.view.problems) == (["expired"], [])
+    assert (world.causes, world.problems) == (["expired"], [])
 
 
 def test_a_broken_connection_whose_version_is_gone_meanwhile_means_a_new_list() -> None:
     world = after(page(thing("a", "1")), stream(end="cut"), refuse(410), page(thing("b", "2")))
 
-    assert world.view.known == {"b": "2"}
+    assert world.store.known == {"b": "2"}
     assert world.causes == ["broken", "expired"]
 
 
 def test_a_page_that_is_no_longer_there_means_a_list_from_its_beginning() -> None:
     world = after(page(thing("a", "1"), more="x"), refuse(410, "Expired"), page(thing("b", "2")))
 
-    assert world.view.told == ["replace"]
-    assert world.view.known == {"b": "2"}
+    assert world.store.told == ["replace"]
+    assert world.store.known == {"b": "2"}
     assert world.queries("continue")[2] == (None,)
     assert world.causes == ["expired"]
 
 
-def test_the_view_keeps_what_it_has_until_the_new_list_is_complete() -> None:
+def test_the_store_keeps_what_it_has_until_the_new_list_is_complete() -> None:
     world = after(page(thing("a", "1")), stream(GONE), page(thing("b", "2"), more="x"))
 
-    assert world.view.known == {"a": "1"}
+    assert world.store.known == {"a": "1"}
 
 
 @pytest.mark.parametrize("code", [401, 403, 404, 429, 500, 503])
 def test_a_list_that_is_refused_is_told_and_tried_again(code: int) -> None:
     world = after(refuse(code), page(thing("a", "1")))
 
-    assert world.view.known == {"a": "1"}
-    assert (world.causes, world.view.problems) == (["refused"], ["ApiRefusedError"])
+    assert world.store.known == {"a": "1"}
+    assert (world.causes, world.problems) == (["refused"], ["ApiRefusedError"])
 
 
 def test_a_list_that_is_not_answered_is_told_and_tried_again() -> None:
     world = after(cut, page(thing("a", "1")))
 
-    assert world.view.known == {"a": "1"}
-    assert (world.causes, world.view.problems) == (["broken"], ["ApiUnreachableError"])
+    assert world.store.known == {"a": "1"}
+    assert (world.causes, world.problems) == (["broken"], ["ApiUnreachableError"])
 
 
 def test_a_watch_that_is_refused_is_told_and_tried_again_without_a_new_list() -> None:
     world = after(page(version="100"), refuse(500), stream(("ADDED", thing("a", "101"))))
 
-    assert world.view.told == ["replace", "put a"]
-    assert (world.causes[0], world.view.problems) == ("refused", ["ApiRefusedError"])
+    assert world.store.told == ["replace", "put a"]
+    assert (world.causes[0], world.problems) == ("refused", ["ApiRefusedError"])
 
 
 def test_each_failure_waits_longer_but_never_longer_than_the_longest() -> None:
@@ -203,7 +203,7 @@ def test_each_page_is_a_sign_of_life() -> None:
 def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:
     async def play() -> list[float]:
         async with reflecting(page(), stream(("ADDED", thing("a", "101")), end="silent"), silence=0.2) as world:
-            while "put a" not in world.view.told:
+            while "put a" not in world.store.told:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
             world.now = 7.0
             alive = [world.reflector.last_contact]
@@ -229,7 +229,7 @@ def test_a_line_that_is_no_event_means_a_longer_waiting_and_a_new_list() -> None
 
     assert world.queries("watch", "resourceVersion")[3] == ("1", "200")
     assert world.waits == [1, 2]
-    assert (world.causes, world.view.problems) == (["broken"] * 2, ["ApiMalformedError"] * 2)
+    assert (world.causes, world.problems) == (["broken"] * 2, ["ApiMalformedError"] * 2)
 
 
 def test_a_list_of_large_objects_comes_in_smaller_pages() -> None:
@@ -239,7 +239,11 @@ def test_a_list_of_large_objects_comes_in_smaller_pages() -> None:
     assert world.queries("limit", "continue")[:5] == [
         ("500", None), ("500", "x"), ("62", "x"), ("7", "x"), ("14", "y"),
     ]  # fmt: skip
-    assert world.view.known == {"b": "2", "c": "3", "d": "4"}
+    assert world.store.known == {"b": "2", "c": "3", "d": "4"}
+
+
+def fail(cause: object) -> None:
+    raise AssertionError(cause)
 
 
 class Endless:
@@ -259,6 +263,6 @@ def test_a_list_without_an_end_is_given_up() -> None:
     api = Endless()
 
     with pytest.raises(ApiMalformedError, match="its list has more than 1,000,000 objects"):
-        live(Reflector(cast("ApiClient", api), JOBS, "ns", Versions()).refresh())
+        live(Reflector(cast("ApiClient", api), JOBS, "ns", Versions(), on_error=fail, on_restart=fail).refresh())
 
     assert api.asked == 2_000

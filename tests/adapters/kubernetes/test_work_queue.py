@@ -12,12 +12,15 @@ from tests.hosts.operator.replica import NOON, live
 
 
 class Office:
-    """Errands, and what was done of them."""
+    """A work queue, and what was done of it."""
 
     def __init__(self, workers: int = 1) -> None:
         self.clock = VirtualClock(NOON)
         self.bugs: list[Exception] = []
-        self.errands = WorkQueue(workers, self.clock, lambda _key, error: self.bugs.append(error))
+        self.leads = True
+        self.queue = WorkQueue(
+            workers, self.clock, may_write=lambda: self.leads, on_bug=lambda _key, error: self.bugs.append(error)
+        )
         self.done: list[str] = []
 
     def write(self, name: str, *again: float, during: Callable[[], object] = lambda: None) -> WorkItem:
@@ -38,8 +41,8 @@ class Office:
 def test_what_starts_goes_before_statuses_and_these_before_what_is_told() -> None:
     async def story() -> None:
         office = Office()
-        for lane in (Priority.EVENT, Priority.CLEANUP, Priority.STATUS, Priority.START):
-            office.errands.add(lane, "ns", "a", office.write(lane.name))
+        for priority in (Priority.EVENT, Priority.CLEANUP, Priority.STATUS, Priority.START):
+            office.queue.add(priority, "ns", "a", office.write(priority.name))
 
         await office.settle()
 
@@ -48,17 +51,17 @@ def test_what_starts_goes_before_statuses_and_these_before_what_is_told() -> Non
     live(story())
 
 
-@pytest.mark.parametrize(("lane", "seconds"), [(Priority.STATUS, 2), (Priority.CLEANUP, 5)])
-def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(lane: Priority, seconds: int) -> None:
+@pytest.mark.parametrize(("priority", "seconds"), [(Priority.STATUS, 2), (Priority.CLEANUP, 5)])
+def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(priority: Priority, seconds: int) -> None:
     async def story(took: timedelta) -> list[str]:
         office = Office()
 
         def take_time() -> None:
             office.clock.freeze(took)
 
-        office.errands.add(Priority.START, "ns", 1, office.write("slow start", during=take_time))
-        office.errands.add(Priority.START, "ns", 2, office.write("start"))
-        office.errands.add(lane, "ns", "a", office.write("other"))
+        office.queue.add(Priority.START, "ns", 1, office.write("slow start", during=take_time))
+        office.queue.add(Priority.START, "ns", 2, office.write("start"))
+        office.queue.add(priority, "ns", "a", office.write("other"))
         await office.settle()
         return office.done
 
@@ -71,8 +74,8 @@ def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(lane: Priori
 def test_of_two_with_the_same_key_only_the_second_is_done() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Priority.STATUS, "ns", "a", office.write("old"))
-        office.errands.add(Priority.STATUS, "ns", "a", office.write("new"))
+        office.queue.add(Priority.STATUS, "ns", "a", office.write("old"))
+        office.queue.add(Priority.STATUS, "ns", "a", office.write("new"))
 
         await office.settle()
 
@@ -85,8 +88,8 @@ def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
     async def story() -> None:
         office = Office(workers=2)
         again = office.write("again")
-        first = office.write("first", during=lambda: office.errands.add(Priority.STATUS, "ns", "a", again))
-        office.errands.add(Priority.STATUS, "ns", "a", first)
+        first = office.write("first", during=lambda: office.queue.add(Priority.STATUS, "ns", "a", again))
+        office.queue.add(Priority.STATUS, "ns", "a", first)
 
         await office.settle()
 
@@ -98,14 +101,14 @@ def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
 def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Priority.START, "ns", "a", office.write("a", 3.0))
+        office.queue.add(Priority.START, "ns", "a", office.write("a", 3.0))
         await office.settle(2.9)
         assert office.done == ["a"]
 
         await office.settle(0.2)
 
         assert office.done == ["a", "a"]
-        assert len(office.errands) == 0
+        assert len(office.queue) == 0
 
     live(story())
 
@@ -113,10 +116,10 @@ def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says() -> No
 def test_one_that_is_to_come_back_and_is_dropped_does_not() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Priority.START, "ns", "a", office.write("a", 3.0))
+        office.queue.add(Priority.START, "ns", "a", office.write("a", 3.0))
         await office.settle()
 
-        assert office.errands.cancel(Priority.START, "ns", "a")
+        assert office.queue.cancel(Priority.START, "ns", "a")
 
         await office.settle(10)
         assert office.done == ["a"]
@@ -138,7 +141,7 @@ def test_no_more_are_under_way_at_a_time_than_there_are_workers() -> None:
             now.pop()
 
         for number in range(20):
-            office.errands.add(Priority.START, "ns", number, busy)
+            office.queue.add(Priority.START, "ns", number, busy)
         await office.settle()
 
         assert max(most) == 3
@@ -157,9 +160,9 @@ def test_one_that_comes_when_the_last_worker_has_just_stopped_is_done() -> None:
 
         async def come_right_after() -> None:
             await gate
-            office.errands.add(Priority.START, "ns", "b", office.write("b"))
+            office.queue.add(Priority.START, "ns", "b", office.write("b"))
 
-        office.errands.add(Priority.START, "ns", "a", wait)
+        office.queue.add(Priority.START, "ns", "a", wait)
         await office.settle()
         coming = asyncio.create_task(come_right_after())
         await office.settle()
@@ -180,14 +183,14 @@ def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
         async def broken() -> None:
             raise RuntimeError("a bug")
 
-        office.errands.add(Priority.START, "ns", 1, broken)
-        office.errands.add(Priority.START, "ns", 2, office.write("good"))
+        office.queue.add(Priority.START, "ns", 1, broken)
+        office.queue.add(Priority.START, "ns", 2, office.write("good"))
 
         await office.settle()
 
         assert [str(bug) for bug in office.bugs] == ["a bug"]
         assert office.done == ["good"]
-        await office.errands.close(0.0)
+        await office.queue.close(0.0)
 
     live(story())
 
@@ -195,11 +198,11 @@ def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
 def test_what_is_under_way_when_it_closes_is_finished_and_nothing_begins_any_more() -> None:
     async def story() -> None:
         office = Office()
-        office.errands.add(Priority.START, "ns", 1, office.write("under way"))
-        office.errands.add(Priority.START, "ns", 2, office.write("too late"))
+        office.queue.add(Priority.START, "ns", 1, office.write("under way"))
+        office.queue.add(Priority.START, "ns", 2, office.write("too late"))
         await asyncio.sleep(0)  # noqa: TID251
 
-        await office.errands.close(5.0)
+        await office.queue.close(5.0)
 
         assert office.done == ["under way"]
 
@@ -210,10 +213,10 @@ def test_of_too_many_events_the_oldest_are_not_told() -> None:
     async def story() -> None:
         office = Office()
         for number in range(20_001):
-            office.errands.add(Priority.EVENT, "ns", number, office.write(str(number)))
+            office.queue.add(Priority.EVENT, "ns", number, office.write(str(number)))
 
-        assert len(office.errands) == 20_000
-        await office.errands.close(0.0)
+        assert len(office.queue) == 20_000
+        await office.queue.close(0.0)
 
     live(story())
 
@@ -225,16 +228,16 @@ def test_while_the_server_does_not_answer_only_a_few_try_however_many_wait() -> 
 
         async def unanswered() -> float:
             tries.append(1)
-            office.errands.on_answer(0)
+            office.queue.on_answer(0)
             return 0.25
 
         for number in range(1000):
-            office.errands.add(Priority.STATUS, "ns", number, unanswered)
+            office.queue.add(Priority.STATUS, "ns", number, unanswered)
 
         await office.settle(60)
 
         assert len(tries) < 100
-        await office.errands.close(0.0)
+        await office.queue.close(0.0)
 
     live(story())
 
@@ -246,19 +249,69 @@ def test_when_the_server_answers_again_all_that_waits_is_done() -> None:
         up = [False]
 
         async def write() -> float | None:
-            office.errands.on_answer(200 if up[0] else 0)
+            office.queue.on_answer(200 if up[0] else 0)
             if not up[0]:
                 return 5.0
             answers.append(1)
             return None
 
         for number in range(1000):
-            office.errands.add(Priority.STATUS, "ns", number, write)
+            office.queue.add(Priority.STATUS, "ns", number, write)
         await office.settle(60)
 
         up[0] = True
         await office.settle(10)
 
         assert len(answers) == 1000
+
+    live(story())
+
+
+def test_nothing_is_written_while_the_replica_may_not_write() -> None:
+    async def story() -> None:
+        office = Office(workers=2)
+        office.leads = False
+        for priority in (Priority.EVENT, Priority.STATUS, Priority.START):
+            office.queue.add(priority, "ns", "a", office.write(priority.name))
+        await office.settle(1)
+        assert office.done == []
+
+        office.leads = True
+        await office.settle(0.25)
+
+        assert office.done == ["START", "STATUS", "EVENT"]
+        assert office.queue.was_blocked_since(office.clock.monotonic() - 1)
+        assert not office.queue.was_blocked_since(office.clock.monotonic())
+
+    live(story())
+
+
+def test_a_queue_without_items_does_not_ask_again_and_again_whether_it_may_write() -> None:
+    async def story() -> None:
+        office = Office()
+        office.queue.add(Priority.START, "ns", "a", office.write("a"))
+        await office.settle()
+        office.leads = False
+
+        await office.settle(60)
+
+        assert not office.queue.was_blocked_since(0)
+
+    live(story())
+
+
+def test_leadership_that_is_lost_during_one_item_stops_the_next() -> None:
+    async def story() -> None:
+        office = Office()
+
+        def lose() -> None:
+            office.leads = False
+
+        office.queue.add(Priority.START, "ns", 1, office.write("a", during=lose))
+        office.queue.add(Priority.START, "ns", 2, office.write("b"))
+        await office.settle()
+
+        assert office.done == ["a"]
+        await office.queue.close(0.0)
 
     live(story())

@@ -2,19 +2,17 @@
 
 import asyncio
 import copy
-import io
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import Document, Verb
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.resources import Resource
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.error_boundary import ErrorBoundary
-from kron.hosts.operator.log import OperatorLog
-from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import format_instant
 from kron.kronjob.spec_fields import SPEC, apply_defaults
 
@@ -39,7 +37,7 @@ class FakeCluster:
         self.lingers = False  # what is to be deleted stays until somebody removes it
         self.takes: dict[str, timedelta] = {}  # how long an answer takes, by resource
         self._version = 100
-        self._worlds: list[World] = []
+        self._caches: list[ClusterCache] = []
         self.history: list[tuple[int, str, str, Document]] = []  # version, plural, kind of change, object
         self.watchers: list[Callable[[], object]] = []  # who hears that there is more of it
 
@@ -85,26 +83,25 @@ class FakeCluster:
             if plural == "jobs" and "status" not in self.objects[plural, namespace, name]:
                 self.finish(name, succeeded=succeeded, namespace=namespace)
 
-    def show(self, world: World) -> None:
-        """Let a world see everything, and every change from now on."""
+    def show(self, cache: ClusterCache) -> None:
+        """Let a cache see everything, and every change from now on."""
         version = str(self._version)
-        views: dict[str, Any] = {"kronjobs": kronjob_view, "jobs": job_view}
-        for plural, make in views.items():
-            view = make(world, "", _complain, FENCE)
+        stores: dict[str, Any] = {"kronjobs": cache.kronjobs, "jobs": cache.jobs}
+        for plural, store in stores.items():
             found = {(n, m): copy.deepcopy(each) for (kind, n, m), each in self.objects.items() if kind == plural}
-            for _ in view.replace({key: view.keep(each) for key, each in found.items()}, version):
+            for _ in store.replace({key: store.parse(each) for key, each in found.items()}, version, ""):
                 """In one turn."""
-        self._worlds.append(world)
+        self._caches.append(cache)
 
-    def hide(self, world: World) -> None:
-        """Tell a world nothing any more."""
-        self._worlds.remove(world)
+    def hide(self, cache: ClusterCache) -> None:
+        """Let a cache see no change from now on."""
+        self._caches.remove(cache)
 
-    def tell_at_once(self, world: World, resource: Resource, body: Document) -> None:
-        """Create an object, and let a world see it before anybody else gets a turn."""
+    def tell_at_once(self, cache: ClusterCache, resource: Resource, body: Document) -> None:
+        """Create an object, and let a cache see it before anybody else gets a turn."""
         namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
         created = self._do("create", resource, namespace, name, copy.deepcopy(body), {})
-        self._deliver(world, (resource.plural, namespace, name), copy.deepcopy(created), is_gone=False)
+        self._deliver(cache, (resource.plural, namespace, name), copy.deepcopy(created), is_gone=False)
 
     # --- what a test asks ---------------------------------------------------------------------------------------------
 
@@ -223,21 +220,19 @@ class FakeCluster:
     def _tell(self, key: Key, document: Document, *, is_gone: bool) -> None:
         for hear in self.watchers:
             asyncio.get_running_loop().call_soon(hear)
-        for world in self._worlds:
+        for cache in self._caches:
             asyncio.get_running_loop().call_soon(
-                partial(self._deliver, world, key, copy.deepcopy(document), is_gone=is_gone)
+                partial(self._deliver, cache, key, copy.deepcopy(document), is_gone=is_gone)
             )
 
-    def _deliver(self, world: World, key: Key, document: Document, *, is_gone: bool) -> None:
-        if world not in self._worlds or key[0] == "events":
+    def _deliver(self, cache: ClusterCache, key: Key, document: Document, *, is_gone: bool) -> None:
+        if cache not in self._caches or key[0] == "events":
             return
-        make: Any = kronjob_view if key[0] == "kronjobs" else job_view
-        view = make(world, "", _complain, FENCE)
-        kept = view.keep(document)
+        store: Any = cache.kronjobs if key[0] == "kronjobs" else cache.jobs
         if is_gone:
-            view.remove(key[1:], kept)
+            store.remove(key[1:], document["metadata"]["resourceVersion"])
         else:
-            view.put(key[1:], kept)
+            store.take(document)
 
 
 def _period(job: Document) -> str:
@@ -245,15 +240,9 @@ def _period(job: Document) -> str:
     return found
 
 
-def _complain(resource: str, error: ApiError) -> None:
-    raise AssertionError(f"{resource}: {error}")
+def _refuse_error(resource: str, *error: str) -> None:
+    """Fail: in these tests no object may cause an error."""
+    raise AssertionError(f"one of {resource} was set aside: {error}")
 
 
-class _Strict:
-    """Counts nothing: in these tests no object may cause an error."""
-
-    def on_set_aside(self, resource: str) -> None:
-        raise AssertionError(f"one of {resource} was set aside")
-
-
-FENCE = ErrorBoundary(OperatorLog(io.StringIO(), lambda: datetime(2026, 1, 1, tzinfo=UTC)), _Strict(), lambda: 0.0)
+STRICT = ErrorBoundary(_refuse_error, _refuse_error, lambda: 0.0)

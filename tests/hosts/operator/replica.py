@@ -7,12 +7,13 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.leader_session import LeaderSession, Realm
 from kron.hosts.operator.log import OperatorLog
-from kron.hosts.operator.world import World
 from kron.instant import Instant
-from tests.hosts.operator.fake_cluster import FakeCluster
+from tests.hosts.operator.fake_cluster import STRICT, FakeCluster
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -43,18 +44,18 @@ class RecordedMetrics:
 class Replica:
     """One process. It leads as long as `leads` says so."""
 
-    def __init__(self, cluster: FakeCluster) -> None:
+    def __init__(self, cluster: FakeCluster, boundary: ErrorBoundary = STRICT) -> None:
         self.cluster, self.clock = cluster, cluster.clock
         self.numbers = RecordedMetrics()
         self.leads = True
-        self.world = World(self.clock.now)
+        self.cache = ClusterCache(self.clock.now, boundary)
         self._stream = io.StringIO()
         self.session: LeaderSession | None = None
         self._armed: Instant | None = None
 
     async def sync(self) -> None:
         """See everything."""
-        self.cluster.show(self.world)
+        self.cluster.show(self.cache)
         self._armed = self.clock.now()
 
     async def lead(self) -> "Replica":
@@ -65,7 +66,7 @@ class Replica:
         log = OperatorLog(self._stream, self.clock.now)
         realm = Realm(
             self.cluster,
-            self.world,
+            self.cache,
             self.clock,
             log,
             self.numbers,
@@ -92,7 +93,7 @@ class Replica:
     async def crash(self) -> None:
         """Be gone, without another word to the cluster."""
         self.leads = False
-        self.cluster.hide(self.world)
+        self.cluster.hide(self.cache)
         if self.session is not None:
             await self.stop()
 

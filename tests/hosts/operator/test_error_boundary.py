@@ -4,11 +4,11 @@ import dataclasses
 import io
 from typing import Any
 
+from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.log import OperatorLog
-from kron.hosts.operator.world import World, kronjob_view
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, SECOND, Replica, at_noon, live
 
@@ -37,9 +37,9 @@ class BrokenTiming:
         return getattr(self._timing, name)
 
 
-def broken(world: World, method: str, calls: int) -> None:
+def broken(cache: ClusterCache, method: str, calls: int) -> None:
     """Let a method of the schedule of ns/a raise an error after some calls."""
-    seen = world.kronjobs["ns", "a"]
+    seen = cache.kronjobs.objects["ns", "a"]
     assert seen.job_spec is not None
     timing: Any = BrokenTiming(seen.job_spec.timing, method, calls)
     seen.job_spec = dataclasses.replace(seen.job_spec, timing=timing, text=seen.job_spec.definition)
@@ -62,7 +62,7 @@ def test_a_kronjob_that_cannot_be_declared_is_set_aside_until_its_spec_is_change
         cluster = two()
         replica = Replica(cluster)
         await replica.sync()
-        broken(replica.world, "next", 0)
+        broken(replica.cache, "next", 0)
         await replica.lead()
         await cluster.clock.advance(MINUTE + SECOND)
 
@@ -88,7 +88,7 @@ def test_a_kronjob_that_raises_in_the_loop_is_set_aside_and_the_loop_turns() -> 
         cluster = two()
         replica = Replica(cluster)
         await replica.sync()
-        broken(replica.world, "next", 2)
+        broken(replica.cache, "next", 2)
         await replica.lead()
         await cluster.clock.advance(2 * MINUTE + SECOND)
 
@@ -107,7 +107,7 @@ def test_of_changes_that_come_together_the_one_that_raises_is_set_aside() -> Non
         cluster.kronjob("a", "* * * * *", window={"duration": "1h"})
         replica = Replica(cluster)
         await replica.sync()
-        broken(replica.world, "between", 0)
+        broken(replica.cache, "between", 0)
         await replica.lead()
         await cluster.clock.advance(10 * SECOND)
         for name in ("a", "b"):
@@ -135,13 +135,13 @@ class Unreadable(dict[str, object]):
 def test_a_kronjob_whose_spec_cannot_be_read_says_so_in_its_status_and_starts_nothing() -> None:
     async def story() -> None:
         cluster = two()
-        replica = await Replica(cluster).lead()
-        fence = ErrorBoundary(OperatorLog(io.StringIO(), cluster.clock.now), replica.numbers, cluster.clock.monotonic)
-        view = kronjob_view(replica.world, "", lambda _resource, _error: None, fence)
+        log, set_aside = OperatorLog(io.StringIO(), cluster.clock.now), list[str]()
+        boundary = ErrorBoundary(log.write_set_aside, set_aside.append, cluster.clock.monotonic)
+        replica = await Replica(cluster, boundary).lead()
         found = cluster.objects["kronjobs", "ns", "a"]
         found |= {"metadata": {**found["metadata"], "generation": 2}, "spec": Unreadable(found["spec"])}
-        replica.world.kronjobs["ns", "a"].resource_version = ""  # what comes is not known
-        view.put(("ns", "a"), view.keep(found))
+        replica.cache.kronjobs.objects["ns", "a"].resource_version = ""  # what comes is not known
+        replica.cache.kronjobs.take(found)
 
         await cluster.clock.advance(MINUTE + SECOND)
 
@@ -149,7 +149,7 @@ def test_a_kronjob_whose_spec_cannot_be_read_says_so_in_its_status_and_starts_no
         conditions = {each["type"]: each for each in cluster.status("a")["conditions"]}
         assert conditions["InvalidSpec"]["status"] == "True"
         assert conditions["InvalidSpec"]["message"].startswith("spec: cannot be read: ")
-        assert replica.numbers.set_aside == ["kronjobs"]
+        assert set_aside == ["kronjobs"]
         await replica.stop()
 
     live(story())
@@ -170,7 +170,7 @@ def test_a_job_that_raises_while_its_namespace_is_probed_holds_up_none_of_the_na
         replica = await Replica(cluster).lead()
         cluster.before = over_quota
         await cluster.clock.advance(MINUTE + 55 * SECOND)  # the namespace rests
-        seen: Any = replica.world.kronjobs["ns", "a"]
+        seen: Any = replica.cache.kronjobs.objects["ns", "a"]
         seen.kronjob = Broken(seen.kronjob, "read_template", 0)
         await cluster.clock.advance(MINUTE)
         assert replica.lines("bug")  # it was the next one to try

@@ -49,7 +49,7 @@ def test_the_next_is_the_smallest_chosen_second_and_not_the_next_nominal_time() 
         cluster = at_noon()
         cluster.kronjob(schedule="* * * * *", window={"duration": "1h"})
         replica = await Replica(cluster).lead()
-        kronjob = replica.world.kronjobs["ns", "a"].kronjob
+        kronjob = replica.cache.kronjobs.objects["ns", "a"].kronjob
         assert kronjob is not None
         chosen = [decide(kronjob.timing, NOON + MINUTE * number).chosen_time for number in range(-60, 60)]
 

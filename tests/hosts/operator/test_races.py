@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.resources import JOBS, Resource
-from kron.hosts.operator.world import World
 from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 
@@ -29,7 +29,7 @@ def test_a_kronjob_that_is_gone_does_not_come_back_with_the_answer_to_a_write() 
 
         await cluster.clock.advance(2 * HOUR)
 
-        assert replica.world.kronjobs == {}
+        assert replica.cache.kronjobs.objects == {}
         assert len(cluster.made) == 1
 
     live(story())
@@ -50,7 +50,9 @@ def test_a_kronjob_made_again_is_not_replaced_by_the_answer_to_a_write_of_the_on
         cluster.after = remake
         await cluster.clock.advance(2 * HOUR)
 
-        assert replica.world.kronjobs["ns", "a"].uid == cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
+        assert (
+            replica.cache.kronjobs.objects["ns", "a"].uid == cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
+        )
         assert cluster.created()[-1] == ("13:30", "13:30:00")
 
     live(story())
@@ -82,7 +84,7 @@ def test_a_job_that_is_gone_before_the_answer_to_its_creation_is_over() -> None:
         vanish_after(cluster, "create", "jobs")
 
         await cluster.clock.advance(HOUR)
-        assert replica.world.jobs == {}
+        assert replica.cache.jobs.objects == {}
         await cluster.clock.advance(HOUR)
 
         assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "executed", "")]
@@ -99,7 +101,7 @@ def test_a_job_that_another_leader_made_while_ours_was_judged_is_waited_for_once
 
         async def be_quicker() -> None:
             await cluster.clock.sleep(HOUR)
-            cluster.tell_at_once(replica.world, JOBS, body)
+            cluster.tell_at_once(replica.cache, JOBS, body)
 
         other = asyncio.create_task(be_quicker())
         await cluster.clock.advance(HOUR)
@@ -140,12 +142,12 @@ def test_what_somebody_else_handled_is_learnt_also_with_another_spec() -> None:
         cluster.kronjob()
         replica = await Replica(cluster).lead()
         await cluster.clock.advance(SECOND)
-        cluster.hide(replica.world)
+        cluster.hide(replica.cache)
         entry = {"periodID": "2026-03-02T13:00:00Z", "outcome": "skipped", "reason": "ConcurrencyForbid"}
         cluster.status()["handledPeriods"] = [entry]
         cluster.kronjob(successfulJobsHistoryLimit=7)
 
-        cluster.show(replica.world)
+        cluster.show(replica.cache)
         await cluster.clock.advance(HOUR + MINUTE)
 
         assert cluster.made == []
@@ -163,12 +165,12 @@ async def the_job() -> dict[str, Any]:
     return cluster.made[0][1]
 
 
-def made_again(cluster: FakeCluster, world: World, name: str) -> None:
-    """Delete a Job and create another one of its name, which nobody owns; a world sees the second only."""
-    cluster.hide(world)
+def made_again(cluster: FakeCluster, cache: ClusterCache, name: str) -> None:
+    """Delete a Job and create another one of its name, which nobody owns; the cache sees the second only."""
+    cluster.hide(cache)
     cluster.delete("jobs", name)
     cluster.job(name)
-    cluster.show(world)
+    cluster.show(cache)
 
 
 def test_a_job_that_is_deleted_and_created_again_unseen_does_not_hold_up_the_next_period() -> None:
@@ -177,7 +179,7 @@ def test_a_job_that_is_deleted_and_created_again_unseen_does_not_hold_up_the_nex
         cluster.kronjob("a", "* * * * *", policy={"concurrency": "forbid"})
         replica = await Replica(cluster).lead()
         await cluster.clock.advance(MINUTE)
-        made_again(cluster, replica.world, cluster.names()[0])
+        made_again(cluster, replica.cache, cluster.names()[0])
 
         await cluster.clock.advance(MINUTE)
 
@@ -195,7 +197,7 @@ def test_a_job_that_is_deleted_and_created_again_before_the_answer_holds_up_noth
         def remake(verb: str, resource: Resource) -> None:
             if (verb, resource.label) == ("create", "jobs"):
                 cluster.after = None
-                made_again(cluster, replica.world, cluster.names()[0])
+                made_again(cluster, replica.cache, cluster.names()[0])
 
         cluster.after = remake
         await cluster.clock.advance(2 * MINUTE)

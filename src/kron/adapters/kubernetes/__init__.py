@@ -1,4 +1,5 @@
-"""Admitted: what talks to a Kubernetes API server, and YAML. Never: the meaning of a KronJob.
+"""Admitted: what talks to a Kubernetes API server, YAML, and the operator's side of the engine's ports.
 
-Documents are plain data as JSON has them. No other package imports aiohttp, yarl or yaml.
+Documents are plain data as JSON has them. No other package imports aiohttp, yarl or yaml. Never: the meaning of a
+KronJob, which is in `kron.kronjob`; options, signals and the log of a program.
 """

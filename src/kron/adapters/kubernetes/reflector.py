@@ -1,20 +1,19 @@
-"""Reflector: hands a view every object of a resource, and then every change, for as long as it runs."""
+"""Reflector: fills a store with every object of a resource, and then with every change, for as long as it runs."""
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import aclosing
 from http import HTTPStatus
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal
 
 from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.resource_store import Key, ResourceStore, T
 from kron.adapters.kubernetes.resources import Resource
 from kron.adapters.kubernetes.responses import Backoff, sleep
 from kron.errors import AnswerTooLongError, ApiError, ApiMalformedError, ApiRefusedError, ApiUnreachableError
 
 RestartCause = Literal["expired", "closed", "broken", "refused"]
-Key = tuple[str, str]  # namespace, name
-Kept = TypeVar("Kept")
 
 PAGE = 500  # objects of a page at most
 LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
@@ -24,29 +23,7 @@ _LASTED = 5.0  # seconds after which a watch has gone well, however it ends
 _MOST_ASKED = 1_000_000  # objects of a list that are asked for; a server that always has one more page is broken
 
 
-class ReflectorStore(Protocol[Kept]):
-    """Who is told. It never raises: an object that it cannot read is kept as such."""
-
-    def keep(self, document: dict[str, Any]) -> Kept:
-        """Return what is needed of a document; the rest is forgotten before the next page comes."""
-
-    def replace(self, kept: dict[Key, Kept], version: str) -> Iterable[None]:
-        """Take a complete list, of a version, in the place of all that was known and is not younger.
-
-        It is done in parts, one for each step of what is returned: the loop has a turn between them.
-        """
-
-    def put(self, key: Key, kept: Kept) -> None:
-        """Hear of an object that is new or changed."""
-
-    def remove(self, key: Key, kept: Kept) -> None:
-        """Hear of an object that is gone, and how it was at last."""
-
-    def problem(self, error: ApiError) -> None:
-        """Hear that the server cannot be listed or watched at the moment; it is tried again."""
-
-
-class Reflector(Generic[Kept]):
+class Reflector(Generic[T]):
     """Lists in pages, watches from there with bookmarks, and begins anew wherever that ends."""
 
     def __init__(
@@ -54,24 +31,27 @@ class Reflector(Generic[Kept]):
         api: ApiClient,
         resource: Resource,
         namespace: str,
-        view: ReflectorStore[Kept],
+        store: ResourceStore[T],
         *,
+        on_error: Callable[[ApiError], object],
+        on_restart: Callable[[RestartCause], object],
         selector: str = "",
         backoff: Backoff | None = None,
         chance: Callable[[], float] = random.random,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`on_error` hears that the server cannot be listed or watched for now; it is tried again."""
         self.has_synced = False  # a complete list was handed over; stays
-        self.on_restart: Callable[[RestartCause], object] = _nobody
+        self._on_error, self._on_restart = on_error, on_restart
         self._api = api
         self._resource = resource
         self._namespace = namespace
-        self._view = view
+        self._store = store
         self._selector = selector
         self._backoff = backoff or Backoff()
         self._chance = chance
         self._monotonic = monotonic
-        self._since = ""  # the version up to which the view knows everything; empty: list first
+        self._since = ""  # the version up to which the store knows everything; empty: list first
         self.is_watching = False  # whether the server agrees to be watched
         self._heard_at = self._asked_at = monotonic()
 
@@ -81,7 +61,7 @@ class Reflector(Generic[Kept]):
         return self._monotonic() if self.is_watching else self._heard_at
 
     async def run(self) -> None:
-        """Keep the view true until cancelled. No answer of the server ends it."""
+        """Keep the store true until cancelled. No answer of the server ends it."""
         while True:
             error: ApiError | None = None
             cause: RestartCause = "closed"
@@ -97,8 +77,8 @@ class Reflector(Generic[Kept]):
             if cause == "expired" or is_malformed:  # the same line would come again and again
                 self._since = ""
             if cause != "expired" and error is not None and (is_malformed or not was_open):
-                self._view.problem(error)  # what was open and broke is first tried again, and may be back at once
-            self.on_restart(cause)
+                self._on_error(error)  # what was open and broke is first tried again, and may be back at once
+            self._on_restart(cause)
             await self._backoff.wait(error.retry_after if isinstance(error, ApiRefusedError) else None)
 
     async def refresh(self) -> None:
@@ -106,17 +86,17 @@ class Reflector(Generic[Kept]):
         await self._replace(*await self._objects())
 
     async def _list(self) -> None:
-        kept, self._since = await self._objects()
-        await self._replace(kept, self._since)
+        found, self._since = await self._objects()
+        await self._replace(found, self._since)
         self.has_synced = True
 
-    async def _replace(self, kept: dict[Key, Kept], version: str) -> None:
-        for _ in self._view.replace(kept, version):
+    async def _replace(self, found: dict[Key, T | None], version: str) -> None:
+        for _ in self._store.replace(found, version, self._namespace):
             await sleep(0.0)
 
-    async def _objects(self) -> tuple[dict[Key, Kept], str]:
+    async def _objects(self) -> tuple[dict[Key, T | None], str]:
         """Return all there is, and of which version that is."""
-        kept: dict[Key, Kept] = {}
+        found: dict[Key, T | None] = {}
         query = {"labelSelector": self._selector} if self._selector else {}
         limit = PAGE
         asked = 0
@@ -131,11 +111,11 @@ class Reflector(Generic[Kept]):
                 continue
             self._heard_at = self._monotonic()
             for document in page.get("items") or ():
-                kept[_key(document)] = self._view.keep(document)
+                found[_key(document)] = self._store.parse(document)
                 await sleep(0.0)  # a turn between two: reading a large one takes milliseconds
             about = page.get("metadata") or {}
             if not (token := about.get("continue")):
-                return kept, about.get("resourceVersion", "")
+                return found, about.get("resourceVersion", "")
             query["continue"] = token
             limit = min(PAGE, 2 * limit)  # the large ones may lie behind us
         raise ApiMalformedError(server=self._api.server, reason=f"its list has more than {_MOST_ASKED:,} objects")
@@ -158,16 +138,16 @@ class Reflector(Generic[Kept]):
         )
         async with aclosing(events):
             async for kind, document in events:
-                self._tell(kind, document)
+                self._take(kind, document)
                 self._since = document["metadata"]["resourceVersion"]
                 await sleep(0.0)  # a turn, also if the next one is in the buffer already
 
-    def _tell(self, kind: str, document: dict[str, Any]) -> None:
+    def _take(self, kind: str, document: dict[str, Any]) -> None:
         match kind:
             case "ADDED" | "MODIFIED":
-                self._view.put(_key(document), self._view.keep(document))
+                self._store.take(document)
             case "DELETED":
-                self._view.remove(_key(document), self._view.keep(document))
+                self._store.remove(_key(document), document["metadata"]["resourceVersion"])
 
     def _open(self) -> None:
         self.is_watching = True
@@ -185,7 +165,3 @@ class Reflector(Generic[Kept]):
 def _key(document: dict[str, Any]) -> Key:
     about = document["metadata"]
     return about.get("namespace", ""), about["name"]
-
-
-def _nobody(cause: RestartCause) -> None:
-    """Hear of a restart, and do nothing."""

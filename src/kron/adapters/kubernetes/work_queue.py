@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from kron.adapters.kubernetes.responses import sleep
+from kron.adapters.kubernetes.responses import LEADER_RECHECK, sleep
 from kron.engine.ports import Clock
 from kron.engine.wake import WakeUp
 from kron.instant import SECOND
@@ -104,7 +104,7 @@ four times as fast as statuses are written, waits for eight; an old Job after th
 
 
 class _Waiting(NamedTuple):
-    errand: WorkItem
+    item: WorkItem
     since: float  # by the monotonic clock; of one that is to come back: when it is
 
 
@@ -113,15 +113,25 @@ _RESERVED = 8  # one worker of so many starts Jobs and does nothing else, and is
 
 
 class WorkQueue:
-    """At most so many at a time, and never two with the same key of a lane: who comes again meanwhile comes after.
+    """Runs all writes of a replica, each only if the replica may write at that moment.
 
-    Within a lane the namespaces have turns. Some workers are reserved: neither statuses nor one namespace has all.
+    At most so many run at a time, and never two with the same key and priority: one that comes again meanwhile comes
+    after. Within a priority the namespaces take turns. Some workers are reserved: neither statuses nor one namespace
+    has all.
     """
 
-    def __init__(self, workers: int, clock: Clock, tell: Callable[[Hashable, Exception], object]) -> None:
-        self._workers, self._clock, self._tell = workers, clock, tell
+    def __init__(
+        self,
+        workers: int,
+        clock: Clock,
+        *,
+        may_write: Callable[[], bool],
+        on_bug: Callable[[Hashable, Exception], object],
+    ) -> None:
+        """`on_bug` gets the key of an item that raised, and the error."""
+        self._workers, self._clock, self._may_write, self._on_bug = workers, clock, may_write, on_bug
         self._most = workers - workers // _RESERVED  # of one namespace, and of all that start nothing
-        self._lanes: dict[Priority, FairQueue[_Waiting]] = {lane: FairQueue() for lane in Priority}
+        self._queues: dict[Priority, FairQueue[_Waiting]] = {priority: FairQueue() for priority in Priority}
         self._under_way: dict[_Place, WorkItem | None] = {}  # with what came again meanwhile
         self._busy: Counter[str] = Counter()  # workers, by namespace
         self._starting = 0  # workers that start something
@@ -133,36 +143,36 @@ class WorkQueue:
         self._working = 0  # of the tasks; others have nothing to do any more, and are about to end
         self._alarm: asyncio.Task[None] | None = None
         self._is_closed = False
-        self.unanswered_at = -math.inf  # by the monotonic clock: when a request was last not answered
+        self._blocked_at = -math.inf  # by the monotonic clock: when a request was last not answered, or not allowed
         self._unanswered = 0  # requests in a row
         self._held_until = 0.0  # by the monotonic clock
 
     def __len__(self) -> int:
         """How many wait or are under way."""
-        return sum(map(len, self._lanes.values())) + len(self._under_way) + len(self._later)
+        return sum(map(len, self._queues.values())) + len(self._under_way) + len(self._later)
 
-    def add(self, lane: Priority, namespace: str, key: Hashable, errand: WorkItem) -> None:
-        """Let an errand wait for its turn; one with the same key that waits is not needed any more."""
+    def add(self, priority: Priority, namespace: str, key: Hashable, item: WorkItem) -> None:
+        """Let an item wait for its turn; one with the same key that waits is not needed any more."""
         if self._is_closed:
             return
-        place = lane, namespace, key
+        place = priority, namespace, key
         self._later.pop(place, None)
         if place in self._under_way:
-            self._under_way[place] = errand
+            self._under_way[place] = item
             return
-        queue = self._lanes[lane]
+        queue = self._queues[priority]
         known = queue.get(namespace, key)
-        queue.put(namespace, key, _Waiting(errand, self._clock.monotonic() if known is None else known.since))
-        if lane is Priority.EVENT and len(queue) > _MOST_TOLD:
+        queue.put(namespace, key, _Waiting(item, self._clock.monotonic() if known is None else known.since))
+        if priority is Priority.EVENT and len(queue) > _MOST_TOLD:
             queue.shorten()
-        if self._has_room(namespace) and self._may_begin(lane):
+        if self._has_room(namespace) and self._may_begin(priority):
             self._spawn_worker()
 
     def _has_room(self, namespace: str) -> bool:
         return self._busy[namespace] < self._most
 
-    def _may_begin(self, lane: Priority) -> bool:
-        return lane is Priority.START or len(self._under_way) - self._starting < self._most
+    def _may_begin(self, priority: Priority) -> bool:
+        return priority is Priority.START or len(self._under_way) - self._starting < self._most
 
     def _spawn_worker(self) -> None:
         if self._working < self._workers:
@@ -174,27 +184,34 @@ class WorkQueue:
     def on_answer(self, code: int) -> None:
         """Take note whether the server answers: while it does not, a few try again, however many wait."""
         if not code:
-            self.unanswered_at = self._clock.monotonic()
+            self._blocked_at = self._clock.monotonic()
         self._unanswered = 0 if code else self._unanswered + 1
         rounds = self._unanswered // self._workers
         if not code and rounds and not self._is_paused():
-            self._held_until = self._clock.monotonic() + min(_LONGEST_HOLD, _SHORTEST_HOLD * 2.0**rounds)
-            self._wait_anew()
+            self._hold(min(_LONGEST_HOLD, _SHORTEST_HOLD * 2.0**rounds))
+
+    def was_blocked_since(self, monotonic: float) -> bool:
+        """Whether since then something else than the items before it held up an item: the server, or the lease."""
+        return self._blocked_at >= monotonic
+
+    def _hold(self, seconds: float) -> None:
+        self._held_until = self._clock.monotonic() + seconds
+        self._wait_anew()
 
     def _is_paused(self) -> bool:
         return self._clock.monotonic() < self._held_until
 
-    def cancel(self, lane: Priority, namespace: str, key: Hashable) -> bool:
-        """Forget an errand that has not begun; return whether there was one."""
-        was_later = self._later.pop((lane, namespace, key), None) is not None
-        return self._lanes[lane].drop(namespace, key) or was_later
+    def cancel(self, priority: Priority, namespace: str, key: Hashable) -> bool:
+        """Forget an item that has not begun; return whether there was one."""
+        was_later = self._later.pop((priority, namespace, key), None) is not None
+        return self._queues[priority].drop(namespace, key) or was_later
 
     async def close(self, seconds: float) -> None:
         """Begin nothing any more, and give what is under way some time to end."""
         self._is_closed = True
         self._later.clear()
         self._order.clear()
-        for queue in self._lanes.values():
+        for queue in self._queues.values():
             queue.clear()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
@@ -205,50 +222,59 @@ class WorkQueue:
 
     async def _work(self) -> None:
         while (found := self._pick()) is not None:
-            place, errand = found
+            place, item = found
             self._begin(place)
             try:
-                again = await errand()
+                again = await item()
             except Exception as error:
-                self._tell(place[2], error)
+                self._on_bug(place[2], error)
                 again = _AFTER_A_BUG
             newer = self._end(place)
             if newer is not None:
                 self.add(*place, newer)
             elif again is not None and not self._is_closed:
-                self._put_off(place, _Waiting(errand, self._clock.monotonic() + again))
-            await sleep(0.0)  # an errand that only looked has not waited: others get a turn
+                self._put_off(place, _Waiting(item, self._clock.monotonic() + again))
+            await sleep(0.0)  # an item that only looked has not waited: others get a turn
         self._working -= 1
 
     def _begin(self, place: _Place) -> None:
-        lane, namespace, _ = place
+        priority, namespace, _ = place
         self._under_way[place] = None
         self._busy[namespace] += 1
-        self._starting += lane is Priority.START
+        self._starting += priority is Priority.START
 
     def _end(self, place: _Place) -> WorkItem | None:
-        """Take note that an errand has ended; return what came again meanwhile."""
-        lane, namespace, _ = place
-        self._starting -= lane is Priority.START
+        """Take note that an item has ended; return what came again meanwhile."""
+        priority, namespace, _ = place
+        self._starting -= priority is Priority.START
         self._busy[namespace] -= 1
         if not self._busy[namespace]:
             del self._busy[namespace]
         return self._under_way.pop(place)
 
     def _pick(self) -> tuple[_Place, WorkItem] | None:
-        if self._is_paused():
+        """Return what runs next, None if nothing may run now: no turn of the loop is between this and its request."""
+        turn = None if self._is_paused() else self._next_turn()
+        if turn is None:
             return None
-        now = self._clock.monotonic()
-        turns = {lane: self._lanes[lane].next(self._has_room) for lane in Priority if self._may_begin(lane)}
-        for lane, seconds in _MAX_WAIT.items():
-            namespace = turns.get(lane)
-            if namespace is not None and now - self._lanes[lane].first(namespace).since > seconds:
-                return self._take(lane, namespace)
-        return next((self._take(lane, each) for lane, each in turns.items() if each is not None), None)
+        if not self._may_write():  # a lease that is renewed late may be ours still; if another leads, the queue ends
+            self._blocked_at = self._clock.monotonic()
+            self._hold(LEADER_RECHECK)
+            return None
+        priority, namespace = turn
+        key, waiting = self._queues[priority].take(namespace)
+        return (priority, namespace, key), waiting.item
 
-    def _take(self, lane: Priority, namespace: str) -> tuple[_Place, WorkItem]:
-        key, waiting = self._lanes[lane].take(namespace)
-        return (lane, namespace, key), waiting.errand
+    def _next_turn(self) -> tuple[Priority, str] | None:
+        now = self._clock.monotonic()
+        turns = {
+            priority: self._queues[priority].next(self._has_room) for priority in Priority if self._may_begin(priority)
+        }
+        for priority, seconds in _MAX_WAIT.items():
+            namespace = turns.get(priority)
+            if namespace is not None and now - self._queues[priority].first(namespace).since > seconds:
+                return priority, namespace
+        return next(((priority, each) for priority, each in turns.items() if each is not None), None)
 
     # --- what is to be tried again ------------------------------------------------------------------------------------
 
@@ -264,7 +290,7 @@ class WorkQueue:
             self._alarm = asyncio.get_running_loop().create_task(self._wait())
 
     async def _wait(self) -> None:
-        """Let errands come back when it is time, as long as there are any."""
+        """Let items come back when it is time, as long as there are any."""
         clock = self._clock
         while self._order or self._held_until:
             self._wake.clear()
@@ -277,7 +303,7 @@ class WorkQueue:
                 since, _, place = heappop(self._order)
                 waiting = self._later.get(place)
                 if waiting is not None and waiting.since == since:
-                    self.add(*place, waiting.errand)
+                    self.add(*place, waiting.item)
             times = [self._order[0][0]] if self._order else []
             times += [self._held_until] if self._held_until else []
             if times:

@@ -18,9 +18,9 @@ from kron.engine.wake import WakeUp
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.effort import Effort
-from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, ResultCode, RunHandle
 from kron.rules.job_spec import JobSpec
+from kron.rules.outage import Freeze, outstanding
 from kron.rules.verdict import Reason
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held

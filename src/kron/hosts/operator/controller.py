@@ -8,31 +8,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from itertools import cycle
+from typing import TypeAlias
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.adapters.kubernetes.reflector import Reflector
-from kron.adapters.kubernetes.resources import JOBS, KRONJOBS
+from kron.adapters.kubernetes.resource_store import ResourceStore, T
+from kron.adapters.kubernetes.resources import JOBS, KRONJOBS, Resource
 from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
 from kron.engine.ports import Clock
 from kron.engine.wake import WakeUp
 from kron.errors import ApiError
-from kron.hosts.operator.error_boundary import ErrorBoundary
 from kron.hosts.operator.leader_session import LeaderSession, Realm
 from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog
-from kron.hosts.operator.world import World, job_view, kronjob_view
 from kron.instant import SECOND, Instant
 from kron.kronjob.child_job import OPERATOR_NAME
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
-from kron.rules.freeze import Plan, freeze
+from kron.rules.outage import Plan, freeze
 
 _SELECTOR = f"app.kubernetes.io/managed-by={OPERATOR_NAME}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
 _OFTEN = SECOND / 5  # between two looks whether a reign can begin
 _SEEING_AGAIN = 5.0  # seconds for listing everything after a freeze: a server that cannot answer holds nothing up
+
+
+_AnyReflector: TypeAlias = Reflector[KronJobSnapshot] | Reflector[ChildJob]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +70,12 @@ class Controller:
         self.metrics = OperatorMetrics(self._present)
         api.on_response = self._on_answer
         self._problems = ApiErrorLog(log, clock.monotonic)
-        self._world = World(clock.now)
-        fence = ErrorBoundary(log, self.metrics, clock.monotonic)
-        self._reflectors: list[Reflector[KronJobSnapshot | None] | Reflector[ChildJob | None]] = []
+        boundary = ErrorBoundary(log.write_set_aside, self.metrics.on_set_aside, clock.monotonic)
+        self._cache = ClusterCache(clock.now, boundary)
+        self._reflectors: list[_AnyReflector] = []
         for namespace in options.namespaces or ("",):
-            kronjobs = kronjob_view(self._world, namespace, self._problems.log_watch_error, fence)
-            jobs = job_view(self._world, namespace, self._problems.log_watch_error, fence)
-            now, waits = clock.monotonic, [Backoff(pause=pause), Backoff(pause=pause)]
-            self._reflectors += [
-                Reflector(api, KRONJOBS, namespace, kronjobs, backoff=waits[0], monotonic=now),
-                Reflector(api, JOBS, namespace, jobs, selector=_SELECTOR, backoff=waits[1], monotonic=now),
-            ]
-        for reflector, resource in zip(self._reflectors, cycle((KRONJOBS, JOBS)), strict=False):
-            reflector.on_restart = partial(self.metrics.on_restart, resource.label)
+            self._reflectors.append(self._reflector(KRONJOBS, namespace, self._cache.kronjobs, "", pause))
+            self._reflectors.append(self._reflector(JOBS, namespace, self._cache.jobs, _SELECTOR, pause))
         self._election = self._elect(pause) if options.leader_elect else None
         self._reign: LeaderSession | None = None
         self._armed: Instant | None = None  # since when all is seen, and it could act on it
@@ -114,7 +111,7 @@ class Controller:
             self._news.clear()
             if self._armed is None and all(reflector.has_synced for reflector in self._reflectors):
                 self._armed = self._clock.now()
-                counts = {"kronjobs": len(self._world.kronjobs), "jobs": len(self._world.jobs)}
+                counts = {"kronjobs": len(self._cache.kronjobs.objects), "jobs": len(self._cache.jobs.objects)}
                 self._log.write(INFO, "synced", **counts)
             leads = self._may_write()
             if leads and self._armed is not None and self._reign is None and self._is_watching_all():
@@ -155,7 +152,7 @@ class Controller:
     async def _refresh_all(self) -> object:
         return await asyncio.gather(*map(self._refresh, self._reflectors))
 
-    async def _refresh(self, reflector: "Reflector[KronJobSnapshot | None] | Reflector[ChildJob | None]") -> None:
+    async def _refresh(self, reflector: "_AnyReflector") -> None:
         backoff = Backoff(pause=self._pause)
         while True:
             try:
@@ -168,7 +165,7 @@ class Controller:
     async def _start_session(self, armed: Instant) -> None:
         realm = Realm(
             LoggingClient(self._api, self._problems),
-            self._world,
+            self._cache,
             self._clock,
             self._log,
             self.metrics,
@@ -187,6 +184,21 @@ class Controller:
             reign, self._reign = self._reign, None
             await reign.stop()
             self._log.write(INFO, "standing by", identity=self.identity)
+
+    def _reflector(
+        self, resource: Resource, namespace: str, store: ResourceStore[T], selector: str, pause: Sleep
+    ) -> Reflector[T]:
+        return Reflector(
+            self._api,
+            resource,
+            namespace,
+            store,
+            selector=selector,
+            on_error=partial(self._problems.log_watch_error, resource.label),
+            on_restart=partial(self.metrics.on_restart, resource.label),
+            backoff=Backoff(pause=pause),
+            monotonic=self._clock.monotonic,
+        )
 
     def _elect(self, pause: Sleep) -> LeaderElector:
         options = self._options
@@ -223,8 +235,8 @@ class Controller:
         return self._armed is not None and self._clock.monotonic() - latest < _BLIND
 
     def _present(self) -> OperatorGauges:
-        states = Counter(_state(seen) for seen in self._world.kronjobs.values())
-        active = sum(job.is_active for job in self._world.jobs.values())
+        states = Counter(_state(seen) for seen in self._cache.kronjobs.objects.values())
+        active = sum(job.is_active for job in self._cache.jobs.objects.values())
         depth = 0 if self._reign is None else len(self._reign.errands)
         return OperatorGauges(self._reign is not None, states, active, depth, self._api.clock_skew)
 

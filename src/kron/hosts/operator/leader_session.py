@@ -7,10 +7,19 @@ from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
+from kron.adapters.kubernetes.job_cleanup import Tidying
+from kron.adapters.kubernetes.job_runner import Adoption, Maker
+from kron.adapters.kubernetes.ledger import Account, Accounts, DeclaredSpec, entry_of, horizon_of
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.pending_job import Surroundings
+from kron.adapters.kubernetes.picture import Picture
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LoopShare
+from kron.adapters.kubernetes.status_writer import Desk, Writer
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
@@ -22,17 +31,9 @@ from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
 from kron.errors.base import describe_exception
-from kron.hosts.operator.accounts import Account, Accounts, DeclaredSpec, entry_of, horizon_of
-from kron.hosts.operator.error_boundary import ErrorBoundary, SetAsideCounter
 from kron.hosts.operator.log import ERROR, OperatorLog
-from kron.hosts.operator.maker import Adoption, Maker
-from kron.hosts.operator.making import Surroundings
-from kron.hosts.operator.picture import Picture
+from kron.hosts.operator.outcome_reporter import Counting, Teller
 from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
-from kron.hosts.operator.teller import NORMAL, WARN, Counting, Teller, Ways, period_text
-from kron.hosts.operator.tidying import Tidying
-from kron.hosts.operator.world import World
-from kron.hosts.operator.writer import Desk, Writer
 from kron.instant import Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended, stored_errors
@@ -46,8 +47,11 @@ _FIRST_TOGETHER = 16  # KronJobs that a new leader declares before the loop has 
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 
 
-class Numbers(Counting, SetAsideCounter, Protocol):
+class Numbers(Counting, Protocol):
     """Who counts."""
+
+    def on_set_aside(self, resource: str, /) -> None:
+        """An object of a resource was set aside."""
 
     def on_conflict(self) -> None:
         """A status was written by somebody else meanwhile."""
@@ -57,7 +61,7 @@ class Realm(NamedTuple):
     """What a reign is given."""
 
     api: ResourceClient
-    world: World
+    cache: ClusterCache
     clock: Clock
     log: OperatorLog
     numbers: Numbers
@@ -74,44 +78,43 @@ class LeaderSession:
     def __init__(self, realm: Realm) -> None:
         self._realm = realm
         now = realm.clock.now
-        self.errands = WorkQueue(realm.workers, realm.clock, self._on_bug)
+        self.errands = WorkQueue(realm.workers, realm.clock, may_write=realm.may_write, on_bug=self._on_bug)
         self._refusals = NamespaceBackoff(realm.clock.monotonic)
-        self._fence = ErrorBoundary(realm.log, realm.numbers, realm.clock.monotonic)
-        ways = Ways(realm.api, self.errands, realm.log, realm.numbers, realm.world, realm.may_write, now, self._fence)
-        self._teller = Teller(ways)
-        self._accounts = Accounts(realm.world, now, lambda identity: self._writer.mark(identity))
+        self._fence = ErrorBoundary(realm.log.write_set_aside, realm.numbers.on_set_aside, realm.clock.monotonic)
+        self._events = EventRecorder(realm.api, self.errands, now)
+        self._teller = Teller(realm.cache, self._events, realm.log, realm.numbers, now, self._fence)
+        self._accounts = Accounts(realm.cache, now, lambda identity: self._writer.mark(identity))
         self._maker = Maker(
             Surroundings(
                 realm.api,
-                realm.world,
+                realm.cache,
                 self._accounts,
                 self.errands,
                 self._refusals,
+                self._events,
                 self._teller,
-                realm.may_write,
                 now,
                 realm.see_again,
                 self._fence,
             )
         )
         self.book = PeriodPlanner(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
-        self._adoption = Adoption(realm.world, self.book, self._maker, realm.clock, self._fenced_job)
+        self._adoption = Adoption(realm.cache, self.book, self._maker, realm.clock, self._fenced_job)
         self._share = LoopShare(realm.clock.monotonic)
-        self._picture = Picture(realm.world, self.book, self._share)
+        self._picture = Picture(realm.cache, self.book, self._share)
         desk = Desk(
             realm.api,
-            realm.world,
+            realm.cache,
             self._accounts,
             self.errands,
             self._picture.look_ahead,
             self._picture.standing,
-            realm.may_write,
             realm.numbers.on_conflict,
             now,
             realm.slack,
         )
         self._writer = Writer(desk)
-        self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
+        self._tidying = Tidying(realm.api, realm.cache, self.errands, self._events, now=now)
         self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
         self.book.on_aside = self._on_aside
         self._changes = SpecChanges(self.book, self._declared, self._handled, now)
@@ -121,10 +124,10 @@ class LeaderSession:
 
     async def start(self, armed: Instant) -> None:
         """Declare everything, and begin to start what is due; it could have been since it was armed."""
-        world = self._realm.world
+        cache = self._realm.cache
         await self._engine.open()
-        world.onlooker = self
-        for number, (namespace, name) in enumerate(list(world.kronjobs), 1):
+        cache.kronjobs.on_change, cache.jobs.on_change = self.on_kronjob, self.on_job
+        for number, (namespace, name) in enumerate(list(cache.kronjobs.objects), 1):
             identity = f"{namespace}/{name}"
             with self._fenced(identity, self._realm.clock.now()):
                 await self._adoption.meet(identity)
@@ -138,7 +141,7 @@ class LeaderSession:
 
     async def stop(self) -> None:
         """Start nothing any more, and finish the writes that are under way."""
-        self._realm.world.onlooker = None
+        self._realm.cache.kronjobs.on_change = self._realm.cache.jobs.on_change = None
         if self._changing is not None:
             self._changing.cancel()
             await asyncio.gather(self._changing, return_exceptions=True)
@@ -171,7 +174,7 @@ class LeaderSession:
         self.book.update({}, [identity], now)
         self._show(identity, error)
 
-    # --- what the world tells -----------------------------------------------------------------------------------------
+    # --- what the cache tells -----------------------------------------------------------------------------------------
 
     def on_kronjob(self, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
         """Take a change of a KronJob to the engine; several at once go together."""
@@ -233,7 +236,7 @@ class LeaderSession:
     def _on_ended(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         self._accounts.on_success(seen, job)
         how = "succeeded" if job.succeeded else "failed"
-        self._teller.event(seen, NORMAL, "SawCompletedJob", f"Job {job.name} {how}{period_text(job)}")
+        self._events.record(seen, "Normal", "SawCompletedJob", f"Job {job.name} {how}{job_period_text(job)}")
 
     def _find(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         """Take up a Job that somebody else has created for us."""
@@ -295,7 +298,7 @@ class LeaderSession:
 
     def _seen(self, identity: str) -> KronJobSnapshot | None:
         namespace, _, name = identity.partition("/")
-        return self._realm.world.kronjobs.get((namespace, name))
+        return self._realm.cache.kronjobs.objects.get((namespace, name))
 
     def _declared(self, identity: str) -> KronJobSnapshot | None:
         """Return a KronJob as it is now, None if it is gone, or is another one than was declared."""
@@ -319,7 +322,7 @@ class LeaderSession:
             return
         account.declared = DeclaredSpec.of(seen)
         if self._accounts.redefine(seen, now):
-            self._teller.event(seen, NORMAL, "DefinitionChanged", f"generation {seen.generation} is in force")
+            self._events.record(seen, "Normal", "DefinitionChanged", f"generation {seen.generation} is in force")
         self._tell_changes(before, seen)
         self._tidying.tidy(seen)
         if seen.job_spec is None:
@@ -362,17 +365,17 @@ class LeaderSession:
     def _tell_changes(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
         is_new = before is None or before.errors != seen.errors
         if seen.errors and is_new and stored_errors(seen) != seen.errors:
-            self._teller.event(seen, WARN, "InvalidSpec", seen.errors)
+            self._events.record(seen, "Warning", "InvalidSpec", seen.errors)
         if before is None or before.errors or seen.errors:
             return  # what is wrong is neither
         if is_suspended(before) != is_suspended(seen):
             word = "Suspended" if is_suspended(seen) else "Resumed"
-            self._teller.event(seen, NORMAL, word, f"generation {seen.generation}")
+            self._events.record(seen, "Normal", word, f"generation {seen.generation}")
 
     def _take_up(self, seen: KronJobSnapshot, now: Instant) -> None:
         """Wait for the Jobs of a KronJob that run, and tell which have ended since its status was written."""
         listed = active_uids(seen.status)
-        for job in self._realm.world.jobs_of(seen):
+        for job in self._realm.cache.owned_jobs(seen):
             with self._fenced_job(job):
                 if job.is_active:
                     self._adoption.go_on(seen, job, now)

@@ -46,6 +46,10 @@ class OperatorLog:
         self._stream.write(text + "\n")
         self._stream.flush()
 
+    def write_set_aside(self, resource: str, namespace: str, name: str, error: str) -> None:
+        """Write that an object caused an error, and was set aside."""
+        self.write(ERROR, "set aside", resource=resource, namespace=namespace, name=name, error=error)
+
 
 def _cut(value: object) -> object:
     """Return a value with its long texts cut, each with how long it was."""

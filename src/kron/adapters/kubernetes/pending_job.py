@@ -3,18 +3,19 @@
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.event_recorder import EventRecorder
+from kron.adapters.kubernetes.ledger import Accounts
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.resource_store import Key
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
-from kron.hosts.operator.accounts import Accounts
-from kron.hosts.operator.error_boundary import ErrorBoundary
-from kron.hosts.operator.world import World
 from kron.instant import Instant
-from kron.kronjob.period_status import PeriodStatus
-from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot
-from kron.kronjob.status import CreateFailure
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.status import PeriodStatus
 
 
 class Scribe(Protocol):
@@ -23,28 +24,22 @@ class Scribe(Protocol):
     def on_made(self, decision: Decision, /) -> None:
         """Its Job is there."""
 
-    def on_failed(self, seen: KronJobSnapshot, decision: Decision, trouble: CreateFailure, /) -> None:
-        """Its Job could not be created; it may be tried again."""
-
     def on_settled(
         self, seen: KronJobSnapshot, decision: Decision, entry: PeriodStatus, job: str, message: str, /
     ) -> None:
         """It has its outcome."""
-
-    def on_deleted(self, seen: KronJobSnapshot, job: ChildJob, /) -> None:
-        """Its Job has to go, because another one takes its place."""
 
 
 class Surroundings(NamedTuple):
     """What a maker works with."""
 
     api: ResourceClient
-    world: World
+    cache: ClusterCache
     accounts: Accounts
     errands: WorkQueue
     refusals: NamespaceBackoff
+    events: EventRecorder
     scribe: Scribe
-    may_write: Callable[[], bool]  # asked right before every write
     now: Callable[[], Instant]
     see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
     fence: ErrorBoundary

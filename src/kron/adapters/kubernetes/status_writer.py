@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.ledger import Account, Accounts, hash_of
 from kron.adapters.kubernetes.resources import KRONJOB_STATUS, KRONJOBS
-from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, retry_delay
+from kron.adapters.kubernetes.responses import ErrorClass, classify, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Account, Accounts, hash_of
-from kron.hosts.operator.world import World
 from kron.instant import ZERO, Instant
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import KronJobStatus, merge_patch
@@ -20,12 +20,11 @@ class Desk(NamedTuple):
     """What a writer works with."""
 
     api: ResourceClient
-    world: World
+    cache: ClusterCache
     accounts: Accounts
     errands: WorkQueue
     look_ahead: Callable[[str], Awaitable[bool]]  # by identity: a part of what `standing` needs; whether it is all
     standing: Callable[[KronJobSnapshot, Account], KronJobStatus]
-    may_write: Callable[[], bool]
     on_conflict: Callable[[], object]
     now: Callable[[], Instant]
     slack: timedelta
@@ -47,12 +46,10 @@ class Writer:
         if not await self._at.look_ahead(identity):
             return 0.0  # behind the statuses of other namespaces
         namespace, _, name = identity.partition("/")
-        seen, account = self._at.world.kronjobs.get((namespace, name)), self._at.accounts.of(identity)
+        seen, account = self._at.cache.kronjobs.objects.get((namespace, name)), self._at.accounts.of(identity)
         if seen is None or account is None or account.uid != seen.uid:
             self._tries.pop(identity, None)
             return None
-        if not self._at.may_write():
-            return LEADER_RECHECK
         self._at.accounts.trim(identity, self._span(seen))
         written = account.entries
         before = seen.status
@@ -63,7 +60,7 @@ class Writer:
             try:
                 answer = await self._at.api.request("patch", KRONJOB_STATUS, namespace, name, body=body)
                 account.said = hash_of(said["handledPeriods"])
-                self._at.world.put_kronjob(self._at.world.see_kronjob(answer))
+                self._at.cache.kronjobs.take(answer)
             except ApiError as error:
                 account.is_refused = not _is_conflict(error)  # which is over within a moment
                 return await self._on_refusal(seen, error)
@@ -90,7 +87,7 @@ class Writer:
         except ApiError as error:
             return retry_delay(error, tries)
         for document in answer.get("items") or ():
-            self._at.world.put_kronjob(self._at.world.see_kronjob(document))
+            self._at.cache.kronjobs.take(document)
         return 0.0 if tries == 1 else min(1.0, 0.02 * 2.0**tries)
 
     def _span(self, seen: KronJobSnapshot) -> timedelta:

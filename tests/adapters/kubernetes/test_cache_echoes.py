@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from kron.hosts.operator.world import World
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from tests.hosts.operator.fake_cluster import STRICT
 from tests.hosts.operator.replica import NOON
 
 
@@ -20,10 +21,10 @@ class RecordedVersions:
         self.told.append("gone" if after is None else after.resource_version)
 
 
-def _world() -> tuple[World, RecordedVersions]:
-    world, onlooker = World(lambda: NOON), RecordedVersions()
-    world.onlooker = onlooker
-    return world, onlooker
+def _cache() -> tuple[ClusterCache, RecordedVersions]:
+    cache, changes = ClusterCache(lambda: NOON, STRICT), RecordedVersions()
+    cache.kronjobs.on_change, cache.jobs.on_change = changes.on_kronjob, changes.on_job
+    return cache, changes
 
 
 def _document(version: str, uid: str = "u-1", **more: Any) -> dict[str, Any]:
@@ -34,38 +35,38 @@ def _document(version: str, uid: str = "u-1", **more: Any) -> dict[str, Any]:
 
 
 def test_a_kronjob_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
-    world, onlooker = _world()
+    cache, changes = _cache()
 
     for version in ("7", "7", "8", "7"):
-        world.put_kronjob(world.see_kronjob(_document(version)))
+        cache.kronjobs.take(_document(version))
 
-    assert onlooker.told == ["7", "8"]
+    assert changes.told == ["7", "8"]
 
 
 def test_a_job_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
-    world, onlooker = _world()
+    cache, changes = _cache()
 
     for version in ("7", "7", "8", "7"):
-        world.put_job(world.see_job(_document(version)))
+        cache.jobs.take(_document(version))
 
-    assert onlooker.told == ["7", "8"]
+    assert changes.told == ["7", "8"]
 
 
 def test_another_object_of_the_same_name_is_another_one() -> None:
-    world, onlooker = _world()
+    cache, changes = _cache()
 
     for uid in ("u-1", "u-2"):
-        world.put_kronjob(world.see_kronjob(_document("7", uid)))
-        world.put_job(world.see_job(_document("7", uid)))
+        cache.kronjobs.take(_document("7", uid))
+        cache.jobs.take(_document("7", uid))
 
-    assert onlooker.told == ["7", "7", "7", "gone", "7"]  # the first Job is gone before the other one is there
-    assert world.kronjobs["ns", "a"].uid == world.jobs["ns", "a"].uid == "u-2"
+    assert changes.told == ["7", "7", "gone", "7", "gone", "7"]  # the first one is gone before the other one is there
+    assert cache.kronjobs.objects["ns", "a"].uid == cache.jobs.objects["ns", "a"].uid == "u-2"
 
 
 def test_a_status_that_has_another_version_is_read() -> None:
-    world, _ = _world()
+    cache, _ = _cache()
 
     for version in ("7", "8"):
-        world.put_kronjob(world.see_kronjob(_document(version, status={"activeJobs": int(version)})))
+        cache.kronjobs.take(_document(version, status={"activeJobs": int(version)}))
 
-    assert world.kronjobs["ns", "a"].status == {"activeJobs": 8}
+    assert cache.kronjobs.objects["ns", "a"].status == {"activeJobs": 8}

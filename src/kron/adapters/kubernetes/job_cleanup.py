@@ -5,14 +5,15 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.event_recorder import EventRecorder
+from kron.adapters.kubernetes.ledger import Listed
+from kron.adapters.kubernetes.resource_store import PART
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError
-from kron.hosts.operator.accounts import Listed
-from kron.hosts.operator.teller import Teller
-from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
@@ -29,15 +30,14 @@ class Tidying:
     def __init__(
         self,
         api: ResourceClient,
-        world: World,
+        cache: ClusterCache,
         errands: WorkQueue,
-        teller: Teller,
+        events: EventRecorder,
         *,
-        may_write: Callable[[], bool],
         now: Callable[[], Instant],
     ) -> None:
-        self._api, self._world, self._errands, self._teller = api, world, errands, teller
-        self._may_write, self._now = may_write, now
+        self._api, self._cache, self._errands, self._events = api, cache, errands, events
+        self._now = now
         self._tries: dict[str, int] = {}  # by identity: clean-ups in a row that could not delete everything
 
     def tidy(self, seen: KronJobSnapshot) -> None:
@@ -47,12 +47,10 @@ class Tidying:
             self._errands.add(Priority.CLEANUP, seen.namespace, seen.identity, clean_up)
 
     async def _clean_up(self, namespace: str, name: str) -> float | None:
-        seen = self._world.kronjobs.get((namespace, name))
+        seen = self._cache.kronjobs.objects.get((namespace, name))
         if seen is None or seen.kronjob is None:
             self._tries.pop(f"{namespace}/{name}", None)
             return None
-        if not self._may_write():
-            return LEADER_RECHECK
         old, listed = self._beyond(seen, seen.kronjob), Listed(seen, self._now())
         ready, looked = list[ChildJob](), 0
         while looked < len(old) and len(ready) < _TURN:
@@ -74,7 +72,7 @@ class Tidying:
     def _beyond(self, seen: KronJobSnapshot, kronjob: KronJob) -> list[ChildJob]:
         """Return the Jobs beyond the limits."""
         found = []
-        over = [job for job in self._world.jobs_of(seen) if not job.is_active]
+        over = [job for job in self._cache.owned_jobs(seen) if not job.is_active]
         for succeeded, limit in ((True, kronjob.successful_limit), (False, kronjob.failed_limit)):
             kind = sorted((job for job in over if job.succeeded is succeeded), key=_age)
             found += kind[: max(0, len(kind) - limit)]
@@ -88,7 +86,7 @@ class Tidying:
             if not is_already_deleted(error):
                 raise
         else:
-            self._teller.on_deleted(seen, job)
+            self._events.record_deletion(seen, job)
 
     def _again(self, seen: KronJobSnapshot, error: ApiError | None = None) -> float:
         """Return after how many seconds to clean up again: each time later."""

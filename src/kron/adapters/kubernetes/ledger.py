@@ -7,27 +7,29 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
+from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.resource_store import PART
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
-from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
-from kron.kronjob.period_status import (
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
+from kron.kronjob.spec_fields import json_bytes
+from kron.kronjob.status import (
     DEFINITION_CHANGED,
     SUPERSEDED,
+    CreateFailure,
     PeriodStatus,
     StatusHorizon,
     handled_periods,
     merge_periods,
     new_periods,
     parse_periods,
+    parse_status,
     served_until,
     status_reason,
     trim_periods,
     trimmed_before,
 )
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
-from kron.kronjob.spec_fields import json_bytes
-from kron.kronjob.status import CreateFailure, parse_status
 from kron.rules.override import DefinitionChange, compare_definition, is_closed
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Outcome
@@ -77,9 +79,9 @@ class Accounts:
     statuses, which follow: whoever comes next finds them. What a Job supersedes is written before it is created.
     """
 
-    def __init__(self, world: World, now: Callable[[], Instant], on_change: Callable[[str], object]) -> None:
+    def __init__(self, cache: ClusterCache, now: Callable[[], Instant], on_change: Callable[[str], object]) -> None:
         """`on_change` is told the identity of a KronJob whose status is to be written."""
-        self._world, self._now, self._on_change = world, now, on_change
+        self._cache, self._now, self._on_change = cache, now, on_change
         self._accounts: dict[str, Account] = {}
 
     def of(self, identity: str) -> Account | None:
@@ -91,7 +93,7 @@ class Accounts:
         horizon = horizon_of(seen, self._now())
         past = parse_status(seen.status).within(horizon)
         found = dict[str, PeriodStatus | None]()  # by name; some may come between two parts
-        while left := [job for job in self._world.jobs_named(seen.identity) if job.name not in found]:
+        while left := [job for job in self._cache.jobs_by_identity(seen.identity) if job.name not in found]:
             found |= {job.name: entry_of(job, horizon) for job in left[:PART]}
             if len(left) > PART:
                 yield
@@ -116,7 +118,7 @@ class Accounts:
         account = Account(
             seen.uid, seen.definition_hash, defined_at, reached, entries, past.last_successful_time, past.create_failure
         )
-        for job in self._world.jobs_of(seen):
+        for job in self._cache.owned_jobs(seen):
             self._note_success(account, job, horizon)
         account.owes = len(account.entries) > len(past.periods)
         return account

@@ -1,29 +1,28 @@
 """Picture: what a status is to say of a KronJob, from what was seen, what is remembered and what comes."""
 
+from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.ledger import Account, DeclaredSpec
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.decision.decision import Decision
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.hosts.operator.accounts import Account, DeclaredSpec
-from kron.hosts.operator.world import World
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import KronJobStatus, ObjectReference
 from kron.rules.effort import AT_ONCE, Effort
-from kron.rules.next_run import NextRun
-from kron.rules.periods import PeriodQueue
+from kron.rules.periods import NextRun, PeriodQueue
 
 
 class Picture:
     """Draws it; nothing is changed. What was searched for one status is not searched again for the next."""
 
-    def __init__(self, world: World, book: PeriodPlanner, share: LoopShare) -> None:
-        self._world, self._book, self._share = world, book, share
+    def __init__(self, cache: ClusterCache, book: PeriodPlanner, share: LoopShare) -> None:
+        self._cache, self._book, self._share = cache, book, share
         self._searches: dict[str, tuple[PeriodQueue, NextRun]] = {}  # by identity: from what on, and how far
 
     def standing(self, seen: KronJobSnapshot, account: Account) -> KronJobStatus:
         """Return what a status is to say."""
         coming, is_beyond = self._coming(seen)
         declared = account.declared or DeclaredSpec.of(seen)
-        active = sorted((job for job in self._world.jobs_of(seen) if job.is_active), key=lambda job: job.name)
+        active = sorted((job for job in self._cache.owned_jobs(seen) if job.is_active), key=lambda job: job.name)
         return KronJobStatus(
             declared.generation,
             account.definition_hash,
@@ -39,11 +38,12 @@ class Picture:
         )
 
     async def look_ahead(self, identity: str) -> bool:
-        """Look for the next period that has a chosen second, for one part; return whether the search is over."""
+        """Return whether the next period that has a chosen second is known; if not, look for it for one part."""
         if self._advance(identity, Effort(AT_ONCE)):
             return True
         async with self._share.part():
-            return self._advance(identity, Effort())
+            self._advance(identity, Effort())
+        return False  # also if it is known now: others had a turn, and this replica may not lead any longer
 
     def _advance(self, identity: str, effort: Effort) -> bool:
         """Look on; return whether all is known that a status says of the next period."""

@@ -2,27 +2,24 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from kron.errors.base import describe_exception
-from kron.hosts.operator.log import ERROR, OperatorLog
 
 _QUIET = 60.0  # seconds between two lines about the same object
 _MOST_REMEMBERED = 1_000  # objects that were in a line; of more, some are in two lines within a minute
 
 
-class SetAsideCounter(Protocol):
-    """Counts the errors of objects."""
-
-    def on_set_aside(self, resource: str, /) -> None:
-        """An object of a resource was set aside."""
-
-
 class ErrorBoundary:
     """Surrounds the work on one object. Each error is a bug of Kron; the object that causes it is set aside."""
 
-    def __init__(self, log: OperatorLog, counter: SetAsideCounter, monotonic: Callable[[], float]) -> None:
-        self._log, self._counter, self._monotonic = log, counter, monotonic
+    def __init__(
+        self,
+        log_error: Callable[[str, str, str, str], object],
+        count_error: Callable[[str], object],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """`log_error` gets resource, namespace, name and text, `count_error` the resource."""
+        self._log_error, self._count_error, self._monotonic = log_error, count_error, monotonic
         self._logged: dict[tuple[str, str, str], float] = {}  # when an object was last in a line
 
     @contextmanager
@@ -34,9 +31,9 @@ class ErrorBoundary:
             yield
         except Exception as error:
             text = describe_exception(error)
-            self._counter.on_set_aside(resource)
+            self._count_error(resource)
             if self._is_due((resource, namespace, name)):
-                self._log.write(ERROR, "set aside", resource=resource, namespace=namespace, name=name, error=text)
+                self._log_error(resource, namespace, name, text)
             if then is not None:
                 then(text)
 

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from kron.errors import ApiError
-from kron.hosts.operator.world import World, job_view, kronjob_view
+from kron.adapters.kubernetes.cache import ClusterCache
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
-from tests.hosts.operator.fake_cluster import FENCE
+from tests.hosts.operator.fake_cluster import STRICT
 from tests.hosts.operator.replica import NOON
 
 
@@ -20,14 +19,10 @@ class RecordedChanges:
         self.heard.append(f"job {'new' if before is None else 'gone' if after is None else 'changed'}")
 
 
-def tell(resource: str, error: ApiError) -> None:
-    raise AssertionError(resource, error)
-
-
-def a_world() -> tuple[World, RecordedChanges]:
-    world, onlooker = World(lambda: NOON), RecordedChanges()
-    world.onlooker = onlooker
-    return world, onlooker
+def a_cache() -> tuple[ClusterCache, RecordedChanges]:
+    cache, changes = ClusterCache(lambda: NOON, STRICT), RecordedChanges()
+    cache.kronjobs.on_change, cache.jobs.on_change = changes.on_kronjob, changes.on_job
+    return cache, changes
 
 
 def a_job(name: str = "a-1", *, version: int = 5, owner: str = "u", **status: Any) -> dict[str, Any]:
@@ -43,95 +38,92 @@ def a_kronjob(*, version: int = 5, generation: int = 1, uid: str = "u", **spec: 
 
 
 def test_an_event_that_is_older_than_what_is_known_is_left() -> None:
-    world, onlooker = a_world()
-    world.put_job(parse_job(a_job(version=10)))
+    cache, changes = a_cache()
+    cache.jobs.put(parse_job(a_job(version=10)))
 
-    world.put_job(parse_job(a_job(version=9, active=1)))
+    cache.jobs.put(parse_job(a_job(version=9, active=1)))
 
-    assert world.jobs["ns", "a-1"].resource_version == "10"
-    assert onlooker.heard == ["job new"]
+    assert cache.jobs.objects["ns", "a-1"].resource_version == "10"
+    assert changes.heard == ["job new"]
 
 
 def test_what_is_missing_in_a_whole_list_is_gone() -> None:
-    world, onlooker = a_world()
-    world.put_job(parse_job(a_job()))
+    cache, changes = a_cache()
+    cache.jobs.put(parse_job(a_job()))
 
-    list(job_view(world, "", tell, FENCE).replace({}, "20"))
+    list(cache.jobs.replace({}, "20", ""))
 
-    assert world.jobs == {}
-    assert onlooker.heard == ["job new", "job gone"]
+    assert cache.jobs.objects == {}
+    assert changes.heard == ["job new", "job gone"]
 
 
 def test_what_was_created_after_a_list_was_made_is_not_missing_in_it() -> None:
-    world, _ = a_world()
-    world.put_job(parse_job(a_job(version=30)))
+    cache, _ = a_cache()
+    cache.jobs.put(parse_job(a_job(version=30)))
 
-    list(job_view(world, "", tell, FENCE).replace({}, "20"))
+    list(cache.jobs.replace({}, "20", ""))
 
-    assert [job.name for job in world.jobs.values()] == ["a-1"]
+    assert [job.name for job in cache.jobs.objects.values()] == ["a-1"]
 
 
 def test_a_list_of_one_namespace_says_nothing_about_another() -> None:
-    world, _ = a_world()
-    world.put_job(parse_job(a_job()))
+    cache, _ = a_cache()
+    cache.jobs.put(parse_job(a_job()))
 
-    list(job_view(world, "other", tell, FENCE).replace({}, "20"))
+    list(cache.jobs.replace({}, "20", "other"))
 
-    assert world.jobs
+    assert cache.jobs.objects
 
 
 def test_jobs_are_found_by_their_owner_as_long_as_they_are_there() -> None:
-    world, _ = a_world()
-    seen = world.see_kronjob(a_kronjob())
-    world.put_job(parse_job(a_job("a-1")))
-    world.put_job(parse_job(a_job("b-1", owner="somebody else")))
-    assert [job.name for job in world.jobs_of(seen)] == ["a-1"]
+    cache, _ = a_cache()
+    seen = cache.kronjobs.parse(a_kronjob())
+    assert seen is not None
+    cache.jobs.put(parse_job(a_job("a-1")))
+    cache.jobs.put(parse_job(a_job("b-1", owner="somebody else")))
+    assert [job.name for job in cache.owned_jobs(seen)] == ["a-1"]
 
-    world.remove_job(("ns", "a-1"), "6")
+    cache.jobs.remove(("ns", "a-1"), "6")
 
-    assert world.jobs_of(seen) == []
+    assert cache.owned_jobs(seen) == []
 
 
 def test_another_definition_counts_from_when_it_is_seen() -> None:
-    world, _ = a_world()
-    view = kronjob_view(world, "", tell, FENCE)
-    view.put(("ns", "a"), view.keep(a_kronjob()))
+    cache, _ = a_cache()
+    cache.kronjobs.take(a_kronjob())
 
-    view.put(("ns", "a"), view.keep(a_kronjob(version=6, generation=2, timeZone="Europe/Paris")))
+    cache.kronjobs.take(a_kronjob(version=6, generation=2, timeZone="Europe/Paris"))
 
-    assert world.kronjobs["ns", "a"].defined_at == NOON
+    assert cache.kronjobs.objects["ns", "a"].defined_at == NOON
 
 
 def test_a_spec_that_was_edited_without_another_definition_has_none() -> None:
-    world, _ = a_world()
-    view = kronjob_view(world, "", tell, FENCE)
-    view.put(("ns", "a"), view.keep(a_kronjob()))
+    cache, _ = a_cache()
+    cache.kronjobs.take(a_kronjob())
 
-    view.put(("ns", "a"), view.keep(a_kronjob(version=6, generation=2, successfulJobsHistoryLimit=9)))
+    cache.kronjobs.take(a_kronjob(version=6, generation=2, successfulJobsHistoryLimit=9))
 
-    assert world.kronjobs["ns", "a"].defined_at is None
+    assert cache.kronjobs.objects["ns", "a"].defined_at is None
 
 
 def test_a_suspension_that_was_lifted_counts_from_when_it_is_seen() -> None:
-    world, _ = a_world()
-    view = kronjob_view(world, "", tell, FENCE)
-    view.put(("ns", "a"), view.keep(a_kronjob(policy={"suspend": True})))
+    cache, _ = a_cache()
+    cache.kronjobs.take(a_kronjob(policy={"suspend": True}))
 
-    view.put(("ns", "a"), view.keep(a_kronjob(version=6, generation=2)))
+    cache.kronjobs.take(a_kronjob(version=6, generation=2))
 
-    assert world.kronjobs["ns", "a"].resumed_at == NOON
+    assert cache.kronjobs.objects["ns", "a"].resumed_at == NOON
 
 
 def test_a_status_that_changes_does_not_let_the_spec_be_read_again() -> None:
-    world, _ = a_world()
-    view = kronjob_view(world, "", tell, FENCE)
-    view.put(("ns", "a"), view.keep(a_kronjob()))
-    known = world.kronjobs["ns", "a"].kronjob
+    cache, _ = a_cache()
+    cache.kronjobs.take(a_kronjob())
+    known = cache.kronjobs.objects["ns", "a"].kronjob
 
-    view.put(("ns", "a"), view.keep({**a_kronjob(version=6), "status": {"activeJobs": 1}}))
+    cache.kronjobs.take({**a_kronjob(version=6), "status": {"activeJobs": 1}})
 
-    assert world.kronjobs["ns", "a"].kronjob is known
-    assert world.kronjobs["ns", "a"].status == {"activeJobs": 1}
+    assert cache.kronjobs.objects["ns", "a"].kronjob is known
+    assert cache.kronjobs.objects["ns", "a"].status == {"activeJobs": 1}
 
 
 def test_a_job_that_is_being_deleted_is_active_until_it_is_gone() -> None:

@@ -7,30 +7,33 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.event_recorder import period_text
+from kron.adapters.kubernetes.ledger import Account, Listed
+from kron.adapters.kubernetes.pending_job import Making, Surroundings
+from kron.adapters.kubernetes.resource_store import PART, Key
 from kron.adapters.kubernetes.resources import JOBS
-from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, classify, is_already_deleted, retry_delay
+from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority
 from kron.decision.decide import decide
 from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock
 from kron.errors import ApiError, ApiRefusedError
-from kron.hosts.operator.accounts import Account, Listed
-from kron.hosts.operator.making import Making, Surroundings
-from kron.hosts.operator.world import PART, World
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
 from kron.kronjob.kronjob import PLURAL
-from kron.kronjob.period_status import (
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
+from kron.kronjob.status import (
     DEADLINE_EXCEEDED,
     DEFINITION_CHANGED,
+    INTERNAL_ERROR,
     NAME_TAKEN,
     REJECTED,
     SUPERSEDED,
+    CreateFailure,
     PeriodStatus,
 )
-from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot, parse_job
-from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
 from kron.rules.verdict import Outcome
 
@@ -139,7 +142,7 @@ class Maker:
     def _present(self, making: Making) -> KronJobSnapshot | None:
         """Return the KronJob as it is now, None if it is gone, or another one of the same name."""
         kronjob: Any = making.execution.work.payload
-        seen = self._in.world.kronjobs.get((kronjob.namespace, kronjob.name))
+        seen = self._in.cache.kronjobs.objects.get((kronjob.namespace, kronjob.name))
         return seen if seen is not None and seen.uid == kronjob.uid else None
 
     async def _create(self, making: Making) -> float | None:
@@ -153,9 +156,6 @@ class Maker:
             making.is_held = True
             making.lose_slack()
             return _WHILE_SUSPENDED  # when that is lifted, its deadline decides
-        if not self._in.may_write():
-            making.is_held = True
-            return LEADER_RECHECK  # if another one leads, this reign ends, and that one will find it
         if making.is_replaced:
             return await self._give_up(making, seen, Outcome.SKIPPED, SUPERSEDED)
         if self._is_late(making, self._in.now()):
@@ -231,7 +231,7 @@ class Maker:
 
         That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
         """
-        making.is_held = making.is_held or self._in.errands.unanswered_at >= making.execution.begun
+        making.is_held = making.is_held or self._in.errands.was_blocked_since(making.execution.begun)
         return making.is_held and making.start_before is not None and at >= making.start_before
 
     async def _give_up(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str) -> float | None:
@@ -261,15 +261,16 @@ class Maker:
         self._in.accounts.trouble(seen.identity, None)
         self._in.scribe.on_made(making.decision)
         self._note(making, seen, Outcome.EXECUTED, "", "")
-        self._in.world.put_job(job)
+        self._in.cache.jobs.put(job)
         if job.owner != seen.uid:
             self._end(making, Ending())  # it is the execution of its period, but nobody has to wait for it
         else:
-            self.on_job(making.key, self._in.world.jobs.get(making.key))  # which may know more already
+            self.on_job(making.key, self._in.cache.jobs.objects.get(making.key))  # which may know more already
 
     def _fail(self, making: Making, seen: KronJobSnapshot, trouble: CreateFailure) -> None:
         self._in.accounts.trouble(seen.identity, trouble)
-        self._in.scribe.on_failed(seen, making.decision, trouble)
+        reason = NAME_TAKEN if trouble.reason == NAME_TAKEN else FAILED_CREATE
+        self._in.events.record(seen, "Warning", reason, f"{period_text(making.decision)}: {trouble.message}")
 
     def _settle(self, making: Making, outcome: Outcome, reason: str, message: str = "") -> None:
         """Close a period that was to be executed."""
@@ -291,8 +292,6 @@ class Maker:
         """Ask for the end of a Job; it lasts until it is seen to be gone."""
         if self._made.get(making.key) is not making:
             return None
-        if not self._in.may_write():
-            return LEADER_RECHECK
         seen = self._present(making)
         if making.job is None or (seen is not None and not Listed(seen, self._in.now()).has(making.job)):
             return _SOON  # it is being created, or its period is not listed yet
@@ -307,7 +306,7 @@ class Maker:
             making.tries += 1
             return retry_delay(error, making.tries)
         if seen is not None and making.job is not None:
-            self._in.scribe.on_deleted(seen, making.job)
+            self._in.events.record_deletion(seen, making.job)
         return None
 
     def _end(self, making: Making, ending: Ending) -> None:
@@ -325,13 +324,13 @@ class Adoption:
 
     def __init__(
         self,
-        world: World,
+        cache: ClusterCache,
         book: PeriodPlanner,
         maker: Maker,
         clock: Clock,
         fenced: Callable[[ChildJob], AbstractContextManager[None]],
     ) -> None:
-        self._world, self._book, self._maker, self._clock, self._fenced = world, book, maker, clock, fenced
+        self._cache, self._book, self._maker, self._clock, self._fenced = cache, book, maker, clock, fenced
 
     async def meet(self, identity: str) -> None:
         """Take the active Jobs of a KronJob that is not declared yet to the maker, in parts: there may be thousands.
@@ -339,11 +338,11 @@ class Adoption:
         When it is declared, all of them are known to the book in the same turn, so that `forbid` sees them.
         """
         namespace, _, name = identity.partition("/")
-        seen = self._world.kronjobs.get((namespace, name))
+        seen = self._cache.kronjobs.objects.get((namespace, name))
         if seen is None or identity in self._book.jobs:
             return
-        for number, job in enumerate(self._world.jobs_of(seen), 1):
-            if job.is_active and self._world.jobs.get((job.namespace, job.name)) is job:
+        for number, job in enumerate(self._cache.owned_jobs(seen), 1):
+            if job.is_active and self._cache.jobs.objects.get((job.namespace, job.name)) is job:
                 with self._fenced(job):
                     self._execution(seen, job, self._clock.now())
             if number % PART == 0:
