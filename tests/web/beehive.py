@@ -59,6 +59,9 @@ class History:
     def jobs(self) -> list[JobRecord]:
         return [job.record for job in self._jobs.values()]
 
+    def job(self, identity: str) -> JobRecord | None:
+        return self._jobs[identity].record if identity in self._jobs else None
+
     def rows(self, query: HistoryQuery) -> list[RunRow]:
         return [self._row] if query.identity in (None, "hive:feed") else []
 

@@ -85,6 +85,15 @@ def test_the_overview_shows_what_comes_what_failed_and_all_jobs(visitor: PageCli
     assert "of the window" in page.body
 
 
+def test_the_overview_and_the_command_name_the_same_next_second_of_each_job(krond: Krond, visitor: PageClient) -> None:
+    jobs = visitor.get("/").body.partition('id="jobs"')[2]
+    rows = {unescape(row): re.findall(r'datetime="([^"]*)"', row) for row in jobs.split("<tr ")[2:]}
+    named = {job["identity"]: job["next_chosen_time"] for job in krond.json("jobs")}
+
+    shown = {identity: times for identity in named for row, times in rows.items() if f'title="{identity}"' in row}
+    assert shown == {identity: [] if at is None else [at] for identity, at in named.items()}
+
+
 def test_the_overview_finds_jobs_by_a_part_of_their_names(visitor: PageClient) -> None:
     jobs = visitor.get("/?q=SPRE").body.partition('id="jobs"')[2]
 

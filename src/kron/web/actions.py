@@ -14,7 +14,7 @@ from kron.cron.zone import load_zone
 from kron.errors import UnknownJobError
 from kron.rules.job_record import JobRecord
 from kron.web.format import job_path
-from kron.web.queries import JobDetail, JobQueries
+from kron.web.queries import JobQueries, JobSummary
 from kron.web.source import JobControl, parse_until
 from kron.web.views import Page, message_page
 
@@ -58,7 +58,7 @@ class Actions:
         context = {"question": _QUESTIONS[action], "job": record, "action": action, "csrf": csrf}
         return Page("confirm.html", f"{action.capitalize()} {record.name}", context)
 
-    async def act(self, request: Request, job: JobDetail, action: str) -> Response:
+    async def act(self, request: Request, job: JobSummary, action: str) -> Response:
         """Do it, and lead back to the job; a form that is not ours does nothing."""
         record = job.record
         try:
@@ -77,7 +77,7 @@ class Actions:
         root = request.scope.get("root_path", "")
         return RedirectResponse(f"{root}{job_path(record.name, record.identity)}", 303)
 
-    async def _do(self, job: JobDetail, action: str, until: str) -> None:
+    async def _do(self, job: JobSummary, action: str, until: str) -> None:
         identity = job.record.identity
         if action == "trigger":
             await self._control.trigger(identity)

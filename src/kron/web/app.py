@@ -94,10 +94,9 @@ def requested(queries: JobQueries, job: str, since: str, until: str) -> tuple[li
     now, zone, identity = queries.now().replace(microsecond=0), UTC_ZONE, None
     if job:
         identity = queries.find(job)
-        found = queries.job(identity)
-        if found.spec is None:
+        if queries.job(identity).spec is None:
             raise ControlError(reason=f"{job} is not defined any more")
-        zone = found.zone
+        zone = queries.zone(identity)
     begin = read_moment(since, zone, now) if since else now
     end = read_moment(until, zone, now) if until else later(begin, _USUAL)
     if end < begin:

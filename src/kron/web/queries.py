@@ -33,6 +33,9 @@ class HistoryReader(Protocol):
     def jobs(self) -> list[JobRecord]:
         """Return all jobs, also those that are no longer declared."""
 
+    def job(self, identity: str, /) -> JobRecord | None:
+        """Return one of them, None if it is not known."""
+
     def rows(self, query: HistoryQuery, /) -> list[RunRow]:
         """Return rows in the order of the times at which they were due, the oldest first."""
 
@@ -64,32 +67,35 @@ class WrittenJob(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JobSummary:
-    """A declared job in one line."""
+    """A job as it is now. Of one that is no longer declared there is only its record."""
 
-    identity: str
-    name: str
-    written: WrittenJob
-    is_suspended: bool
-    suspended_until: Instant | None
-    active: int
-    declared_at: Instant
-    next: Decision | None  # of a suspended job, its first one from now on
-    clock_ahead_until: Instant | None
-    last_outcome: str | None
-    last_result: str | None
+    record: JobRecord
+    spec: JobSpec | None = None
+    written: WrittenJob | None = None
+    active: Sequence[str] = ()  # run ids
+    next: Decision | None = None  # of a suspended job, its first one from now on
+    clock_ahead_until: Instant | None = None
+    last_outcome: str | None = None
+    last_result: str | None = None
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether its definition or a command suspends it."""
+        return self.record.is_suspended or (self.spec is not None and self.spec.policy.suspend)
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON holds it."""
+        """Return a declared job as JSON holds it."""
+        assert self.written is not None
         chosen, ahead = None if self.next is None else self.next.chosen_time, self.clock_ahead_until
         return {
-            "identity": self.identity,
-            "name": self.name,
+            "identity": self.record.identity,
+            "name": self.record.name,
             "schedule": self.written.schedule,
             "timezone": self.written.timezone,
             "description": self.written.description,
             "suspended": self.is_suspended,
-            "active": self.active,
-            "declared_at": format_instant(self.declared_at),
+            "active": len(self.active),
+            "declared_at": format_instant(self.record.declared_at),
             "next_chosen_time": None if chosen is None else format_instant(chosen),
             "seed_hash": None if self.next is None else self.next.seed_hash,
             "clock_ahead_until": None if ahead is None else format_instant(ahead),
@@ -104,23 +110,6 @@ class JobList:
 
     jobs: Sequence[JobSummary]
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class JobDetail:
-    """A job, also one that is no longer declared."""
-
-    record: JobRecord
-    spec: JobSpec | None = None  # None: it is no longer declared, and neither are the others
-    written: WrittenJob | None = None
-    active: Sequence[str] = ()  # run ids
-    clock_ahead_until: Instant | None = None
-
-    @property
-    def zone(self) -> Zone:
-        """Its zone; UTC of a job without periods."""
-        spec = self.spec
-        return UTC_ZONE if spec is None or spec.timing is None else spec.timing.schedule.zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,9 +266,9 @@ class JobQueries:
         UnknownJobError if there is none, or if several have the name: it carries their identities.
         """
         if identity:
-            if identity in self._planner.jobs or any(each.identity == identity for each in self.history.jobs()):
-                return identity
-            raise UnknownJobError(job=identity)
+            if identity not in self._planner.jobs and self.history.job(identity) is None:
+                raise UnknownJobError(job=identity)
+            return identity
         try:
             return find_identity(name, self._names())
         except UnknownJobError as error:
@@ -292,16 +281,15 @@ class JobQueries:
         """Return the identities of declared jobs."""
         return find_identities(names, self._names(), self._file_errors())
 
-    def job(self, identity: str) -> JobDetail:
+    def job(self, identity: str) -> JobSummary:
         """Return a job, also one that is no longer declared."""
         job = self._planner.jobs.get(identity)
-        if job is None:
-            record = next((each for each in self.history.jobs() if each.identity == identity), None)
-            if record is None:
-                raise UnknownJobError(job=identity)
-            return JobDetail(record)
-        ahead = ahead_until(job, self.now())
-        return JobDetail(job.record, job.work, self._written(job), list(job.active), ahead)
+        if job is not None:
+            return self._summary(job, self.now())
+        record = self.history.job(identity)
+        if record is None:
+            raise UnknownJobError(job=identity)
+        return JobSummary(record)
 
     def zone(self, identity: str) -> Zone:
         """Return the zone of a job; UTC of one that is no longer declared, or has no periods."""
@@ -329,21 +317,9 @@ class JobQueries:
         return ((job.record.name, job.record.identity) for job in self._jobs())
 
     def _summary(self, job: JobState, now: Instant) -> JobSummary:
-        record = job.record
-        outcome, result = self._last_results.get(record.identity, (None, None))
-        return JobSummary(
-            record.identity,
-            record.name,
-            self._written(job),
-            job.is_suspended,
-            record.suspended_until,
-            len(job.active),
-            record.declared_at,
-            first_of(job, now),
-            ahead_until(job, now),
-            outcome,
-            result,
-        )
+        outcome, result = self._last_results.get(job.record.identity, (None, None))
+        first, ahead = first_of(job, now), ahead_until(job, now)
+        return JobSummary(job.record, job.work, self._written(job), list(job.active), first, ahead, outcome, result)
 
 
 def _upcoming_run(found: tuple[Decision, JobState] | None) -> UpcomingRun | None:

@@ -21,7 +21,7 @@ from kron.theory.properties import SUITES
 from kron.theory.results import PropertyResult
 from kron.web.drawing import Drawing, bands, explained_window, strip
 from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge
-from kron.web.queries import HOUR, JobDetail, JobQueries, JobTimeline
+from kron.web.queries import HOUR, JobQueries, JobSummary, JobTimeline
 from kron.web.source import Fact, OutputReader, PageSource
 from kron.why.explanation import ExplainedPeriod
 from kron.why.sentence import sentence
@@ -133,6 +133,7 @@ def job_page(source: PageSource, identity: str) -> Page:
     is_suspended = job.record.is_suspended
     context = {
         "job": job,
+        "zone": queries.zone(identity),
         "is_declared": job.spec is not None,
         "actions": ["resume" if is_suspended else "suspend", "trigger"],
         "ahead": None if job.clock_ahead_until is None else ahead_text(job.clock_ahead_until),
@@ -145,7 +146,7 @@ def job_page(source: PageSource, identity: str) -> Page:
     return Page("job.html", job.record.name, context, about=identity)
 
 
-def _definition(job: JobDetail, source: PageSource) -> list[Fact]:
+def _definition(job: JobSummary, source: PageSource) -> list[Fact]:
     spec, written = job.spec, job.written
     if spec is None or written is None:
         return []

@@ -141,6 +141,13 @@ def test_jobs_are_listed_by_identity(history: SqliteJobHistory) -> None:
 # --- what touches an instant ------------------------------------------------------------------------------------------
 
 
+def test_a_job_is_found_by_its_identity(history: SqliteJobHistory) -> None:
+    (*_, last) = history.jobs()
+
+    assert history.job(last.identity) == last
+    assert history.job("nothing") is None
+
+
 def test_a_period_inside_a_range_is_answered_for(history: SqliteJobHistory) -> None:
     (touched,) = touching(history, NOON + 6 * MINUTE + timedelta(seconds=42))
 

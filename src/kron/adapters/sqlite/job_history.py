@@ -97,6 +97,12 @@ class SqliteJobHistory:
         with self._connected() as connection:
             return [read_job(row) for row in connection.execute(f"{JOB_SQL} ORDER BY identity")]
 
+    def job(self, identity: str) -> JobRecord | None:
+        """Return one of them, None if it is not known."""
+        with self._connected() as connection:
+            row = connection.execute(f"{JOB_SQL} WHERE identity = ?", (identity,)).fetchone()
+            return None if row is None else read_job(row)
+
     def rows(self, wanted: HistoryQuery) -> list[RunRow]:
         """Return rows in the order of the times at which they were due, the oldest first."""
         conditions, parameters = " AND ".join(wanted.conditions()), wanted.parameters()

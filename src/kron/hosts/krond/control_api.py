@@ -140,7 +140,7 @@ class ControlApi:
     def _job_row(self, job: JobSummary) -> dict[str, object]:
         assert isinstance(job.written, HostJob)
         place = {"file": job.written.file, "line": job.written.line}
-        return {"identity": job.identity, "name": job.name, **place, **job.to_dict()}
+        return {"identity": job.record.identity, "name": job.record.name, **place, **job.to_dict()}
 
     async def _next(self, asked: Mapping[str, Any]) -> object:
         identities = self._queries.find_declared(require_string(asked, "job")) if asked.get("job") else None
