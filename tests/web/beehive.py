@@ -3,22 +3,22 @@
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import NamedTuple, cast
 
-from kron.adapters.sqlite.job_history import HistoryQuery
 from kron.decision.timing import Timing
-from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.jobs.store import JobBatch
+from kron.engine.ports import Chronicle
 from kron.instant import Instant, parse_instant
-from kron.rules.evidence import Evidence
-from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
 from kron.theory.results import PropertyResult
 from kron.web.queries import JobQueries
 from kron.web.source import Fact, Notice, SchedulerStatus
+from tests.adapters.sqlite.job_histories import remembered
 
 NOW = parse_instant("2026-03-01T12:00:30Z")
 YESTERDAY = NOW - timedelta(days=1)
@@ -47,33 +47,13 @@ def spec_of(name: str, written: Written) -> JobSpec:
     return JobSpec(f"hive:{name}", name, timing, Policy(), definition)
 
 
-class History:
-    """One run of the first job."""
-
-    def __init__(self, jobs: dict[str, JobState]) -> None:
-        self._jobs = jobs
-        start = RunStart(RUN, "hive:feed", RunKind.TRIGGER, None, None, 1, YESTERDAY, "key", "boot")
-        end = RunEnd(RUN, YESTERDAY + timedelta(seconds=3), ResultCode.FAILED, exit_code=3)
-        self._row = RunRow.of_run("feed", start, end, attempts=1)
-
-    def jobs(self) -> list[JobRecord]:
-        return [job.record for job in self._jobs.values()]
-
-    def job(self, identity: str) -> JobRecord | None:
-        return self._jobs[identity].record if identity in self._jobs else None
-
-    def rows(self, query: HistoryQuery) -> list[RunRow]:
-        return [self._row] if query.identity in (None, "hive:feed") else []
-
-    def run(self, run_id: str) -> RunRow | None:
-        return self._row if run_id == RUN else None
-
-    def problems(self, limit: int) -> list[RunRow]:
-        return [self._row][:limit]
-
-    def inquire(self, identity: str, at: Instant, now: Instant) -> Evidence:
-        job = self._jobs[identity]
-        return Evidence(job.record, job.work.definition, at, now)
+def _recorded(specs: Sequence[JobSpec], records: Sequence[JobRecord]) -> tuple[JobBatch, ...]:
+    """Return one failed run of the first job."""
+    first = specs[0]
+    start = RunStart(RUN, first.identity, RunKind.TRIGGER, None, None, 1, YESTERDAY, first.definition_key, "boot")
+    end = RunEnd(RUN, YESTERDAY + timedelta(seconds=3), ResultCode.FAILED, exit_code=3)
+    definitions = {spec.definition_key: spec.definition for spec in specs}
+    return JobBatch(definitions=definitions, jobs=records), JobBatch(begun=[start]), JobBatch(ended=[end])
 
 
 class Beehive:
@@ -81,17 +61,16 @@ class Beehive:
 
     product = "Beehive"
 
-    def __init__(self) -> None:
-        self.planner = PeriodPlanner(cast(Host, None))  # nothing is planned: pages only read
-        for name, written in JOBS.items():
-            spec = spec_of(name, written)
-            record = JobRecord(spec.identity, name, spec.definition_key, YESTERDAY, YESTERDAY)
+    def __init__(self, folder: Path) -> None:
+        self.planner = PeriodPlanner({}, cast(Chronicle, None), "hive")  # nothing is planned: pages only read
+        specs = [spec_of(name, written) for name, written in JOBS.items()]
+        for spec in specs:
+            record = JobRecord(spec.identity, spec.name, spec.definition_key, YESTERDAY, YESTERDAY)
             job = self.planner.jobs[spec.identity] = JobState(spec, record)
             assert job.coming is not None
             job.at = job.coming.next_time()
-        self.jobs = JobQueries(
-            self.planner, History(self.planner.jobs), lambda: NOW, {}, lambda job: JOBS[job.record.name]
-        )
+        history = remembered(folder, *_recorded(specs, [job.record for job in self.planner.jobs.values()]))
+        self.jobs = JobQueries(self.planner, history, lambda: NOW, {}, lambda job: JOBS[job.record.name])
 
     def status(self) -> SchedulerStatus:
         return SchedulerStatus("7", "humming", YESTERDAY, [Notice("Smoke <in> the hive", YESTERDAY, kind="odd")])

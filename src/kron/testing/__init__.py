@@ -4,6 +4,7 @@ from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryJobLedger, MemoryTaskLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
+from kron.testing.history_suite import HISTORY_SUITE
 from kron.testing.job_ledger_refusals import REFUSALS
 from kron.testing.job_ledger_suite import ROUND_TRIPS
 from kron.testing.simulation import Simulation, simulate
@@ -12,6 +13,7 @@ from kron.testing.task_ledger_suite import TASK_LEDGER_SUITE
 JOB_LEDGER_SUITE = (*ROUND_TRIPS, *REFUSALS)
 
 __all__ = [
+    "HISTORY_SUITE",
     "JOB_LEDGER_SUITE",
     "TASK_LEDGER_SUITE",
     "FaultyLedger",

@@ -17,9 +17,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from kron.adapters.sqlite.job_history import JobDefinition
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import UTC_ZONE
+from kron.engine.ledger import JobDefinition
 from kron.errors import (
     ControlError,
     InvalidDefinitionError,

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from threading import Lock, Timer
 from typing import Any
 
-from kron.adapters.sqlite.job_history import JobDefinition
+from kron.engine.ledger import JobDefinition
 from kron.errors import ControlError
 from kron.forecast.feed import feed
 from kron.forecast.load import Load, count_starts, slices

@@ -7,14 +7,13 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Protocol
 
-from kron.adapters.sqlite.job_history import HistoryQuery, JobDefinition
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.decision import Decision
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.ledger import HistoryQuery, HistoryReader, JobDefinition
 from kron.errors import UnknownJobError
 from kron.instant import Instant, format_instant
-from kron.rules.evidence import Evidence
 from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord, find_identities, find_identity
 from kron.rules.job_spec import JobSpec
@@ -25,28 +24,6 @@ HOUR = timedelta(hours=1)
 _AHEAD = 40  # jobs whose next hour is drawn
 _MARKS = 800  # starts that are drawn, of all jobs together
 _EACH = 60  # and of one
-
-
-class HistoryReader(Protocol):
-    """What is recorded of jobs. Every method may be called from any thread."""
-
-    def jobs(self) -> list[JobRecord]:
-        """Return all jobs, also those that are no longer declared."""
-
-    def job(self, identity: str, /) -> JobRecord | None:
-        """Return one of them, None if it is not known."""
-
-    def rows(self, query: HistoryQuery, /) -> list[RunRow]:
-        """Return rows in the order of the times at which they were due, the oldest first."""
-
-    def run(self, run_id: str, /) -> RunRow | None:
-        """Return the row of a run."""
-
-    def problems(self, limit: int, /) -> list[RunRow]:
-        """Return the newest runs that failed and periods without a run, the newest first."""
-
-    def inquire(self, identity: str, at: Instant, now: Instant, /) -> Evidence:
-        """Return what is recorded of a job around an instant."""
 
 
 class WrittenJob(Protocol):
@@ -212,12 +189,12 @@ class JobQueries:
                 run.attempt.identity,
                 run.work.name,
                 run.attempt.started,
-                None if run.process is None else run.process.pid,
+                None if run.handle is None else run.handle.pid,
             )
             for run in list(self._planner.running.values())
         ]
 
-    def problems(self, limit: int) -> list[RunRow]:
+    def problems(self, limit: int) -> Sequence[RunRow]:
         """Return the newest runs that failed and periods without a run."""
         return self.history.problems(limit)
 
@@ -296,7 +273,7 @@ class JobQueries:
         job = self._planner.jobs.get(identity)
         return UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
 
-    def rows(self, identity: str, limit: int) -> list[RunRow]:
+    def rows(self, identity: str, limit: int) -> Sequence[RunRow]:
         """Return the newest of a job's history, the oldest first."""
         return self.history.rows(HistoryQuery(identity, limit=limit))
 
@@ -306,7 +283,7 @@ class JobQueries:
 
     def why(self, identity: str, at: Instant) -> Explanation:
         """Return whether a job ran at an instant, and why."""
-        return Explanation(self.history.inquire(identity, at, self.now()))
+        return Explanation(self.history.evidence(identity, at, self.now()))
 
     # --- what the loop writes -----------------------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ def _state(source: PageSource) -> dict[str, object]:
     }
 
 
-def _problems(rows: list[RunRow]) -> dict[str, object]:
+def _problems(rows: Sequence[RunRow]) -> dict[str, object]:
     """Return the newest problem of each job: one that fails every minute does not hide the others."""
     newest = {row.identity: row for row in reversed(rows)}
     times = Counter(row.identity for row in rows)
@@ -259,7 +259,7 @@ def _answer(queries: JobQueries, job: str, at: str) -> dict[str, object]:
     identity = queries.find(job)
     zone = queries.zone(identity)
     answer = queries.why(identity, read_moment(at, zone, queries.now()))
-    record = answer.inquiry.record
+    record = answer.evidence
     return {
         "name": record.name,
         "identity": record.identity,

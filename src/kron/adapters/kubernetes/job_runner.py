@@ -1,7 +1,7 @@
 """Maker: the engine's runner: an execution is a Job, and creating it is the lock and the record."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -16,9 +16,10 @@ from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority
 from kron.decision.decide import decide
-from kron.engine.jobs.execution import Ending, Execution, Listener
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.ports import Clock
+from kron.engine.ports import Clock, RunListener
+from kron.engine.runs import JobRun, Run, RunResult
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
@@ -35,6 +36,7 @@ from kron.kronjob.status import (
     PeriodStatus,
 )
 from kron.rules.job_record import RunKind, RunStart
+from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -47,13 +49,13 @@ class Maker:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._in = surroundings
-        self._listener: Listener | None = None
+        self._listener: RunListener[JobSpec] | None = None
         self._made: dict[Key, Making] = {}  # by the key of the Job
         self._runs: dict[str, Making] = {}  # the same, by the name of the run
 
     # --- the engine's runner ------------------------------------------------------------------------------------------
 
-    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+    def start(self, executions: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
         """Let the Jobs be created, as soon as there is a worker."""
         self._listener = listener
         for execution in executions:
@@ -61,28 +63,28 @@ class Maker:
             with self._in.fence.around(PLURAL, namespace, name, then=partial(self._set_aside, execution)):
                 self._start(execution)
 
-    def _start(self, execution: Execution) -> None:
+    def _start(self, execution: JobRun) -> None:
         making = self._making(execution)
         if making.key in self._made:  # another replica was quicker while it was recorded
-            self._end(making, Ending())
+            self._end(making, RunResult())
             return
         self._made[making.key] = self._runs[execution.run_id] = making
         self._in.errands.add(Priority.START, making.key[0], making.key, partial(self._create, making))
 
-    def _set_aside(self, execution: Execution, error: str) -> None:
+    def _set_aside(self, execution: JobRun, error: str) -> None:
         """Let an execution end whose Job cannot even be described."""
         self._in.accounts.trouble(execution.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
         if self._listener is not None:
-            self._listener.on_end(execution.run_id, Ending(not_started=INTERNAL_ERROR))
+            self._listener.on_ended(execution, RunResult(not_started=INTERNAL_ERROR))
 
-    def go_on(self, execution: Execution, job: ChildJob, listener: Listener) -> None:
+    def go_on(self, execution: JobRun, job: ChildJob, listener: RunListener[JobSpec]) -> None:
         """Take up a Job that is there."""
         self._listener = listener
         making = Making(execution, None, (job.namespace, job.name))
         making.job = job
         self._made[making.key] = self._runs[execution.run_id] = making
 
-    def execution(self, key: Key) -> Execution | None:
+    def execution(self, key: Key) -> JobRun | None:
         """Return the execution that a Job is, None if it is none of its own."""
         making = self._made.get(key)
         return None if making is None else making.execution
@@ -92,7 +94,7 @@ class Maker:
         making = self._made.get(key)
         return making is not None and making.job is None
 
-    def terminate(self, execution: Execution) -> None:
+    def stop(self, execution: JobRun) -> None:
         """Delete a Job to make room for another; one that is not there yet is not created any more."""
         making = self._runs.get(execution.run_id)
         if making is None:
@@ -106,12 +108,16 @@ class Maker:
     def _drop(self, making: Making) -> bool:
         return self._in.errands.cancel(Priority.START, making.key[0], making.key)
 
+    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
+        """Return nothing: which Jobs are there is seen in the cluster, and they are taken up as they are found."""
+        return ()
+
     async def catch_up(self, *, stood_still: bool) -> None:
         """See which Jobs have ended, if their watch may be behind."""
         if stood_still:
             await self._in.see_again()
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """Let go of everything."""
         self._listener = None
         self._made.clear()
@@ -123,15 +129,15 @@ class Maker:
         if making is None or making.job is None:
             return
         if job is None or job.uid != making.job.uid:  # another one of its name comes after its end
-            self._end(making, Ending())
+            self._end(making, RunResult())
         elif job.succeeded is not None:
-            self._end(making, Ending(exit_code=0 if job.succeeded else 1))
+            self._end(making, RunResult(exit_code=0 if job.succeeded else 1))
         else:
             making.job = job
 
     # --- creating -----------------------------------------------------------------------------------------------------
 
-    def _making(self, execution: Execution) -> Making:
+    def _making(self, execution: JobRun) -> Making:
         attempt, timing = execution.attempt, execution.work.timing
         assert attempt.nominal is not None, "a Job belongs to a period"
         assert timing is not None, "a KronJob has a schedule"
@@ -148,7 +154,7 @@ class Maker:
     async def _create(self, making: Making) -> float | None:
         seen, account = self._present(making), self._in.accounts.of(making.execution.attempt.identity)
         if seen is None or account is None or account.handled.has(making.decision.nominal_time):
-            self._end(making, Ending())  # nobody wants it any more, or somebody else was quicker
+            self._end(making, RunResult())  # nobody wants it any more, or somebody else was quicker
             return None
         if seen.kronjob is None or seen.job_spec is None:
             return await self._give_up(making, seen, Outcome.SKIPPED, DEFINITION_CHANGED)
@@ -191,7 +197,7 @@ class Maker:
             case ErrorClass.ALREADY_EXISTS:
                 return await self._compare(making, seen)
             case ErrorClass.NAMESPACE_TERMINATING:
-                self._end(making, Ending())
+                self._end(making, RunResult())
                 return None
             case ErrorClass.REJECTED:
                 message = f"spec.jobTemplate: the server refuses its Job: {error.message}"
@@ -231,7 +237,7 @@ class Maker:
 
         That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
         """
-        making.is_held = making.is_held or self._in.errands.was_blocked_since(making.execution.begun)
+        making.is_held = making.is_held or self._in.errands.was_blocked_since(making.execution.started_monotonic)
         return making.is_held and making.start_before is not None and at >= making.start_before
 
     async def _give_up(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str) -> float | None:
@@ -263,7 +269,7 @@ class Maker:
         self._note(making, seen, Outcome.EXECUTED, "", "")
         self._in.cache.jobs.put(job)
         if job.owner != seen.uid:
-            self._end(making, Ending())  # it is the execution of its period, but nobody has to wait for it
+            self._end(making, RunResult())  # it is the execution of its period, but nobody has to wait for it
         else:
             self.on_job(making.key, self._in.cache.jobs.objects.get(making.key))  # which may know more already
 
@@ -277,7 +283,7 @@ class Maker:
         seen = self._present(making)
         if seen is not None:
             self._note(making, seen, outcome, reason, message)
-        self._end(making, Ending(not_started=reason))
+        self._end(making, RunResult(not_started=reason))
 
     def _note(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str, message: str) -> None:
         decision = making.decision
@@ -301,7 +307,7 @@ class Maker:
             await self._in.api.request("delete", JOBS, namespace, name, body=body)
         except ApiError as error:
             if is_already_deleted(error):
-                self._end(making, Ending())
+                self._end(making, RunResult())
                 return None
             making.tries += 1
             return retry_delay(error, making.tries)
@@ -309,11 +315,11 @@ class Maker:
             self._in.events.record_deletion(seen, making.job)
         return None
 
-    def _end(self, making: Making, ending: Ending) -> None:
+    def _end(self, making: Making, ending: RunResult) -> None:
         if self._made.get(making.key) is making:
             del self._made[making.key], self._runs[making.execution.run_id]
         if self._listener is not None:
-            self._listener.on_end(making.execution.run_id, ending)
+            self._listener.on_ended(making.execution, ending)
 
 
 class Adoption:
@@ -326,11 +332,13 @@ class Adoption:
         self,
         cache: ClusterCache,
         book: PeriodPlanner,
+        runs: ActiveRuns[JobSpec],
         maker: Maker,
         clock: Clock,
         fenced: Callable[[ChildJob], AbstractContextManager[None]],
     ) -> None:
-        self._cache, self._book, self._maker, self._clock, self._fenced = cache, book, maker, clock, fenced
+        self._cache, self._book, self._runs, self._maker = cache, book, runs, maker
+        self._clock, self._fenced = clock, fenced
 
     async def meet(self, identity: str) -> None:
         """Take the active Jobs of a KronJob that is not declared yet to the maker, in parts: there may be thousands.
@@ -352,9 +360,10 @@ class Adoption:
         """Wait for the end of an active Job, if its KronJob is declared."""
         execution = self._execution(seen, job, now) if seen.identity in self._book.jobs else None
         if execution is not None:
-            self._book.reattach(execution, now)
+            self._book.reattach(execution)
+            self._runs.adopt((execution,), now)
 
-    def _execution(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> Execution | None:
+    def _execution(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> JobRun | None:
         """Return the execution that a Job is; None if it belongs to no period, or nothing of its KronJob is run."""
         if job.nominal is None or seen.job_spec is None:
             return None
@@ -362,6 +371,6 @@ class Adoption:
         if execution is None:
             key, name = seen.job_spec.definition_key, self._book.new_run_id()
             attempt = RunStart(name, seen.identity, RunKind.PERIOD, job.nominal, job.chosen, 1, now, key, "")
-            execution = Execution(attempt, seen.job_spec, self._clock.monotonic())
-            self._maker.go_on(execution, job, self._book)
+            execution = Run(attempt, seen.job_spec)
+            self._maker.go_on(execution, job, self._runs)
         return execution

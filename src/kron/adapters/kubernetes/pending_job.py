@@ -12,7 +12,7 @@ from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.resource_store import Key
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.instant import Instant
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import PeriodStatus
@@ -52,7 +52,7 @@ class Making:
         "_decision", "execution", "is_doubtful", "is_held", "is_replaced", "job", "key", "start_before", "tries",
     )  # fmt: skip
 
-    def __init__(self, execution: Execution, decision: Decision | None, key: Key) -> None:
+    def __init__(self, execution: JobRun, decision: Decision | None, key: Key) -> None:
         """`decision` is None for a Job that exists: what its annotations say may be no period of the schedule."""
         self.execution, self._decision = execution, decision
         accepted = execution.acceptance

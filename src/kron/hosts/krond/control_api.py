@@ -97,7 +97,7 @@ class ControlApi:
         def trigger(now: Instant) -> Trigger:
             if self._daemon.engine.is_draining:  # it may have been asked to stop while this waited
                 raise ControlError(reason="krond drains, and starts nothing any more")
-            return Trigger(self._daemon.book, identity, now)
+            return Trigger(self._daemon.book, identity, now, has_room=self._daemon.runs.free_slots() > 0)
 
         return await self._daemon.engine.apply(trigger)
 

@@ -24,6 +24,7 @@ from kron.hosts.krond.daemon import Daemon, DaemonStatus, FailedListen
 from kron.hosts.krond.events import JobEvents
 from kron.hosts.krond.failed_file import finding_text, label_of
 from kron.hosts.krond.page_token import Token, read_token
+from kron.instant import Instant
 from kron.jobfile.host_job import HostJob
 from kron.rules.events import Event
 from kron.theory.results import PropertyResult
@@ -205,7 +206,7 @@ class KrondPage:
 
     async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            found = job_gauges(daemon.book)._replace(
+            found = job_gauges(daemon.book, daemon.clock.now())._replace(
                 failed_files=len(daemon.surface.failed_files), aside=len(daemon.book.aside)
             )
             return await asyncio.to_thread(self.metrics.snapshot(found).render)
@@ -249,8 +250,8 @@ class _Show:
     with_token: bool
 
 
-def job_gauges(book: PeriodPlanner) -> JobGauges:
+def job_gauges(book: PeriodPlanner, now: Instant) -> JobGauges:
     """Return what the numbers say of this moment."""
     expected = ((identity, book.next_expected(job)) for identity, job in book.jobs.items())
     chosen = {identity: at.timestamp() for identity, at in expected if at is not None}
-    return JobGauges(len(book.running), book.jobs, chosen, book.host.clock.now().timestamp())
+    return JobGauges(len(book.running), book.jobs, chosen, now.timestamp())

@@ -21,9 +21,9 @@ from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.status_writer import Desk, Writer
 from kron.adapters.kubernetes.work_queue import WorkQueue
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
-from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob
@@ -98,8 +98,9 @@ class LeaderSession:
                 self._fence,
             )
         )
-        self.book = PeriodPlanner(Host(realm.clock, self._maker, self._teller, realm.life, "", realm.slack))
-        self._adoption = Adoption(realm.cache, self.book, self._maker, realm.clock, self._fenced_job)
+        runs = ActiveRuns[JobSpec](realm.clock, self._maker)
+        self.book = PeriodPlanner(runs.running, self._teller, realm.life, slack=realm.slack)
+        self._adoption = Adoption(realm.cache, self.book, runs, self._maker, realm.clock, self._fenced_job)
         self._share = LoopShare(realm.clock.monotonic)
         self._picture = Picture(realm.cache, self.book, self._share)
         desk = Desk(
@@ -115,7 +116,9 @@ class LeaderSession:
         )
         self._writer = Writer(desk)
         self._tidying = Tidying(realm.api, realm.cache, self.errands, self._events, now=now)
-        self._engine: Engine[JobBatch, JobSnapshot] = Engine(realm.clock, self._accounts, Emitter(realm.log), self.book)
+        self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
+            realm.clock, self._accounts, Emitter(realm.log), self.book, runs
+        )
         self.book.on_aside = self._on_aside
         self._changes = SpecChanges(self.book, self._declared, self._handled, now)
         self._changing: asyncio.Task[None] | None = None

@@ -8,7 +8,7 @@ from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.instant import SECOND, Instant
 from kron.kronjob.kronjob import PLURAL
@@ -68,14 +68,14 @@ class Teller:
             )
             self.on_settled(seen, last, entry, "", "", decisions=decisions)
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
         """Tell how its second was chosen; what becomes of it is told when it is known."""
-        seen = self._seen(execution.attempt.identity)
+        seen = self._seen(run.attempt.identity)
         if seen is not None and decision is not None:
             with self._fence.around(PLURAL, seen.namespace, seen.name):
                 self._decided(seen, decision)
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         """Nothing is told: the Job's end is."""
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
