@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from html import escape
 
-from kron.forecast.forecast import Collision, Forecast, HeatMap, days_by_hours, hours_by_minutes
+from kron.forecast.forecast import Collision, Forecast
+from kron.forecast.heat import HeatMap, days_by_hours, hours_by_minutes
 from kron.forecast.load import UNITS, StartCounts, from_epoch_second
 from kron.instant import format_instant
 
@@ -198,12 +199,11 @@ def _map(heat: HeatMap) -> Iterator[str]:
     )
     yield "".join(f'<th scope="col">{name.rstrip(":")}</th>' for name in heat.columns)
     yield "</tr></thead><tbody>"
-    for name, nominal, chosen in zip(heat.rows, heat.nominal, heat.chosen, strict=True):
+    for name, names, nominal, chosen in zip(heat.rows, heat.names, heat.nominal, heat.chosen, strict=True):
         yield f'<tr><th scope="row">{name.rstrip(":")}</th>'
-        for column, before, after in zip(heat.columns, nominal, chosen, strict=True):
+        for cell, before, after in zip(names, nominal, chosen, strict=True):
             levels = f"n{_level(before, tops[0])} c{_level(after, tops[1])}"
-            place = f"{name} {column}" if not name.endswith(":") else f"{name}{column}"
-            title = f"{place.rstrip(':')} — {after:,} chosen, {before:,} nominal"
+            title = f"{cell} — {after:,} chosen, {before:,} nominal"
             yield f'<td class="{levels}" title="{title}"><b>{_short(after)}</b><i>{_short(before)}</i></td>'
         yield "</tr>"
     yield '</tbody></table></div><output class="cell">Arrow keys go from cell to cell.</output></section>'
