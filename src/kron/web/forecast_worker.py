@@ -8,13 +8,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Generator, Mapping, Sequence
+from datetime import timedelta
 from threading import Lock, Timer
 from typing import Any
 
 from kron.engine.ledger import JobDefinition
 from kron.errors import ControlError
 from kron.forecast.feed import feed
-from kron.forecast.load import Load, count_starts, slices
+from kron.forecast.forecast import Forecast
+from kron.forecast.heat import days_by_hours, hours_by_minutes, weekdays_by_weeks
+from kron.forecast.load import Load, count_starts, series_unit, slices
 from kron.forecast.runs import ForecastJob, TimeSpan
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.job_spec import parse_definition
@@ -94,6 +97,7 @@ class ForecastWorkers:
                 pipe.close()
 
 
+_DAY, _MANY_DAYS = timedelta(days=1), timedelta(days=31)
 _NICE = 19  # whoever else wants the processor may have it
 
 
@@ -115,15 +119,27 @@ def answer(asked: Mapping[str, Any]) -> None:
 def _load(entries: list[ForecastJob], span: TimeSpan) -> dict[str, object]:
     load = Load()
     for part in slices(span):
-        load.add(count_starts(entries, part, "hour"))
+        load.add(count_starts(entries, part, series_unit(span)))
     return {
-        "minutes": load.chosen.minutes,
-        "hours": list(load.chosen.series.items()),
+        "heat": _map(Forecast(span, len(entries), load, ())),
         "nominal": load.nominal.peaks_to_dict(),
         "chosen": load.chosen.peaks_to_dict(),
         "runs": load.chosen.total,
         "unschedulable": load.unschedulable,
     }
+
+
+def _map(found: Forecast) -> dict[str, object]:
+    """Return the map that fits the span, and its starts as a list in the order of time."""
+    length = found.span.until - found.span.since
+    if length <= _DAY:
+        heat = hours_by_minutes(found)
+        listed = [(f"{name}00", sum(counts)) for name, counts in zip(heat.rows, heat.chosen, strict=True)]
+    else:
+        by_hour = days_by_hours(found) if length <= _MANY_DAYS else None
+        heat = weekdays_by_weeks(found) if by_hour is None else by_hour
+        listed = [(cell.name, cell.chosen) for cell in heat.cells()]
+    return {"rows": heat.rows, "columns": heat.columns, "cells": list(heat.cells()), "listed": listed}
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
-from kron.forecast.forecast import Collision, Forecast, HeatMap, days_by_hours, hours_by_minutes
+from kron.forecast.forecast import Collision, Forecast
+from kron.forecast.heat import HeatMap, days_by_hours, hours_by_minutes
 from kron.forecast.load import UNITS, StartCounts, from_epoch_second
 from kron.instant import format_instant
 from kron.theory.formula import TruthValue
@@ -111,14 +112,13 @@ def _area(values: list[int], top: int) -> str:
 def _map(heat: HeatMap) -> dict[str, object]:
     tops = [max((count for row in cells for count in row), default=0) for cells in (heat.nominal, heat.chosen)]
     rows = []
-    for name, nominal, chosen in zip(heat.rows, heat.nominal, heat.chosen, strict=True):
+    for name, names, nominal, chosen in zip(heat.rows, heat.names, heat.nominal, heat.chosen, strict=True):
         cells = []
-        for column, before, after in zip(heat.columns, nominal, chosen, strict=True):
-            place = f"{name}{column}" if name.endswith(":") else f"{name} {column}"
+        for place, before, after in zip(names, nominal, chosen, strict=True):
             cells.append(
                 {
                     "levels": f"n{_level(before, tops[0])} c{_level(after, tops[1])}",
-                    "title": f"{place.rstrip(':')} — {after:,} chosen, {before:,} nominal",
+                    "title": f"{place} — {after:,} chosen, {before:,} nominal",
                     "chosen": _short(after),
                     "nominal": _short(before),
                 }
