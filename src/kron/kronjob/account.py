@@ -16,8 +16,8 @@ from kron.kronjob.child_job import job_name
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
 from kron.kronjob.period_status import PeriodStatus, StatusHorizon, trimmed_before
-from kron.kronjob.snapshot import JobEvidence, instant_of, job_evidence
-from kron.kronjob.status import parse_status
+from kron.kronjob.snapshot import ChildJob, parse_job
+from kron.kronjob.status import instant_of, parse_status
 from kron.rules.periods import effective_time, nominal_range_around, touches_instant
 from kron.rules.verdict import Outcome
 
@@ -57,7 +57,7 @@ class Account:
     job: str | None = None
     decision: Decision | None = None  # by the present definition, where it names the period
     outage: PeriodStatus | None = None  # of which the period is one of several
-    child: JobEvidence | None = None  # the Job, where it is still there
+    child: ChildJob | None = None  # the Job, where it is still there
 
     @property
     def ran(self) -> bool:
@@ -112,13 +112,14 @@ class _Asking:
     def __init__(self, records: Records, at: Instant, now: Instant) -> None:
         self._records, self._at, self._now = records, at, now
         self._past = parse_status(records.document.get("status") or {})
-        children = job_evidence(records.identity, records.jobs or ())
+        jobs = (job for job in map(parse_job, records.jobs or ()) if job.identity == records.identity and job.is_record)
+        children = {job.nominal: job for job in jobs if job.nominal is not None and job.chosen is not None}
         if (created := self._created()) is not None:  # as the operator does: others may write statuses and Jobs, too
             horizon = StatusHorizon.of(created, now, records.kronjob)
             self._past = self._past.within(horizon)
-            children = [child for child in children if horizon.has(child.chosen)]
+            children = {at: job for at, job in children.items() if job.chosen is not None and horizon.has(job.chosen)}
         self._own = {entry.first: entry for entry in self._past.periods if entry.period_count == 1}
-        self._children = {child.nominal: child for child in children}
+        self._children = children
 
     def accounts(self) -> list[Account]:
         found = (self._account(nominal) for nominal in {*self._touching(), *self._recorded()})
@@ -138,9 +139,9 @@ class _Asking:
             yield from (end for end in (entry.first, entry.last) if self._is_near(end))
             if self._is_near(entry.chosen):
                 yield entry.last
-        for child in self._children.values():
-            if any(map(self._is_near, (child.nominal, child.chosen, child.created))):
-                yield child.nominal
+        for nominal, child in self._children.items():
+            if any(map(self._is_near, (nominal, child.chosen, child.created))):
+                yield nominal
 
     def _is_near(self, time: Instant | None) -> bool:
         return time is not None and time.replace(second=0, microsecond=0) == self._at.replace(second=0, microsecond=0)

@@ -8,7 +8,6 @@ from itertools import islice
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.event_recorder import EventRecorder
-from kron.adapters.kubernetes.ledger import Listed
 from kron.adapters.kubernetes.resource_store import PART
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
@@ -16,7 +15,7 @@ from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError
 from kron.instant import Instant
 from kron.kronjob.kronjob import KronJob
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods
 
 _TURN = 50  # Jobs of one KronJob that are deleted before other writes get their turn
 
@@ -51,7 +50,7 @@ class Tidying:
         if seen is None or seen.kronjob is None:
             self._tries.pop(f"{namespace}/{name}", None)
             return None
-        old, listed = self._beyond(seen, seen.kronjob), Listed(seen, self._now())
+        old, listed = self._beyond(seen, seen.kronjob), ListedPeriods(seen, self._now())
         ready, looked = list[ChildJob](), 0
         while looked < len(old) and len(ready) < _TURN:
             ready += [job for job in old[looked : looked + PART] if listed.has(job)]

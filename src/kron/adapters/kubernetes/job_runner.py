@@ -9,7 +9,7 @@ from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.event_recorder import period_text
-from kron.adapters.kubernetes.ledger import Account, Listed
+from kron.adapters.kubernetes.ledger import Account
 from kron.adapters.kubernetes.pending_job import Making, Surroundings
 from kron.adapters.kubernetes.resource_store import PART, Key
 from kron.adapters.kubernetes.resources import JOBS
@@ -31,7 +31,7 @@ from kron.kronjob.period_status import (
     SUPERSEDED,
     PeriodStatus,
 )
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods, parse_job
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
 from kron.rules.verdict import Outcome
@@ -292,7 +292,7 @@ class Maker:
         if self._made.get(making.key) is not making:
             return None
         seen = self._present(making)
-        if making.job is None or (seen is not None and not Listed(seen, self._in.now()).has(making.job)):
+        if making.job is None or (seen is not None and not ListedPeriods(seen, self._in.now()).has(making.job)):
             return _SOON  # it is being created, or its period is not listed yet
         namespace, name = making.key
         body = {"propagationPolicy": "Foreground", "preconditions": {"uid": making.job.uid}}

@@ -26,12 +26,11 @@ from kron.kronjob.period_status import (
     trim_periods,
     trimmed_before,
 )
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.spec_fields import json_bytes
 from kron.kronjob.status import CreateFailure, parse_status
 from kron.rules.override import DefinitionChange, compare_definition, is_closed
 from kron.rules.periods import NO_PERIODS, HandledPeriods
-from kron.rules.verdict import Outcome
 
 
 class DeclaredSpec(NamedTuple):
@@ -44,7 +43,7 @@ class DeclaredSpec(NamedTuple):
     @classmethod
     def of(cls, seen: KronJobSnapshot) -> "DeclaredSpec":
         """Return that of a KronJob as it is now."""
-        return cls(seen.generation, is_suspended(seen), seen.errors)
+        return cls(seen.generation, seen.is_suspended, seen.errors)
 
 
 @dataclass(slots=True)
@@ -89,11 +88,11 @@ class Accounts:
 
     def open_account(self, seen: KronJobSnapshot) -> Generator[None, None, Account]:
         """Begin with what its status says, and with what is found among the Jobs, at which it looks in parts."""
-        horizon = horizon_of(seen, self._now())
+        horizon = seen.horizon(self._now())
         past = parse_status(seen.status).within(horizon)
         found = dict[str, PeriodStatus | None]()  # by name; some may come between two parts
         while left := [job for job in self._cache.jobs_by_identity(seen.identity) if job.name not in found]:
-            found |= {job.name: entry_of(job, horizon) for job in left[:PART]}
+            found |= {job.name: job.outcome(horizon) for job in left[:PART]}
             if len(left) > PART:
                 yield
         oldest = trimmed_before(past.periods)
@@ -130,7 +129,7 @@ class Accounts:
         """Remember when a Job of a KronJob succeeded."""
         account = self._accounts.get(seen.identity)
         if account is not None:
-            self._note_success(account, job, horizon_of(seen, self._now()))
+            self._note_success(account, job, seen.horizon(self._now()))
 
     def _note_success(self, account: Account, job: ChildJob, horizon: StatusHorizon) -> None:
         if job.succeeded and job.ended is not None and horizon.saw(job.ended):
@@ -187,7 +186,7 @@ class Accounts:
         if said == account.said:
             return False
         account.said = said
-        theirs = horizon_of(seen, self._now()).clip_all(parse_periods(status))
+        theirs = seen.horizon(self._now()).clip_all(parse_periods(status))
         if not new_periods(theirs, account.handled):
             return False
         account.entries = merge_periods(theirs, account.entries)
@@ -236,31 +235,3 @@ class Accounts:
 def hash_of(listed: object) -> bytes:
     """Return what changes whenever a list of periods does: the list itself would be kept a second time."""
     return sha256(json_bytes(listed)).digest()
-
-
-def horizon_of(seen: KronJobSnapshot, now: Instant) -> StatusHorizon:
-    """Return between which instants a status and Jobs can say the truth about a KronJob."""
-    return StatusHorizon.of(seen.created, now, seen.kronjob)
-
-
-class Listed:
-    """The periods that the status of a KronJob lists, as far as they can be true; read once for all its Jobs."""
-
-    def __init__(self, seen: KronJobSnapshot, now: Instant) -> None:
-        self._identity, self._horizon = seen.identity, horizon_of(seen, now)
-        entries = self._horizon.clip_all(parse_periods(seen.status))
-        self._handled, self._oldest = handled_periods(entries), trimmed_before(entries)
-
-    def has(self, job: ChildJob) -> bool:
-        """Whether a Job is no record that the status lacks: until the period is listed its Job is the only one."""
-        entry = entry_of(job, self._horizon) if job.identity == self._identity else None
-        if entry is None or self._handled.has(entry.first):
-            return True
-        return self._oldest is not None and entry.effective_time < self._oldest
-
-
-def entry_of(job: ChildJob, horizon: StatusHorizon) -> PeriodStatus | None:
-    """Return what a Job says of its period; a copy, which has another name, and what cannot be true say nothing."""
-    if job.nominal is None or not job.is_record:
-        return None
-    return horizon.clip(PeriodStatus(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED))

@@ -13,7 +13,7 @@ from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
 from kron.adapters.kubernetes.job_cleanup import Tidying
 from kron.adapters.kubernetes.job_runner import Adoption, Maker
-from kron.adapters.kubernetes.ledger import Account, Accounts, DeclaredSpec, entry_of, horizon_of
+from kron.adapters.kubernetes.ledger import Account, Accounts, DeclaredSpec
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.pending_job import Surroundings
 from kron.adapters.kubernetes.picture import Picture
@@ -36,7 +36,7 @@ from kron.hosts.operator.outcome_reporter import Counting, Teller
 from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
 from kron.instant import Instant
 from kron.kronjob.kronjob import PLURAL
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended, stored_errors
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure, active_uids
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
@@ -241,7 +241,7 @@ class LeaderSession:
     def _find(self, seen: KronJobSnapshot, job: ChildJob) -> None:
         """Take up a Job that somebody else has created for us."""
         now = self._realm.clock.now()
-        entry = entry_of(job, horizon_of(seen, now))
+        entry = job.outcome(seen.horizon(now))
         if self._accounts.of(seen.identity) is None:
             return
         if entry is not None and self._accounts.find(seen.identity, entry):
@@ -364,12 +364,12 @@ class LeaderSession:
 
     def _tell_changes(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
         is_new = before is None or before.errors != seen.errors
-        if seen.errors and is_new and stored_errors(seen) != seen.errors:
+        if seen.errors and is_new and seen.stored_errors != seen.errors:
             self._events.record(seen, "Warning", "InvalidSpec", seen.errors)
         if before is None or before.errors or seen.errors:
             return  # what is wrong is neither
-        if is_suspended(before) != is_suspended(seen):
-            word = "Suspended" if is_suspended(seen) else "Resumed"
+        if before.is_suspended != seen.is_suspended:
+            word = "Suspended" if seen.is_suspended else "Resumed"
             self._events.record(seen, "Normal", word, f"generation {seen.generation}")
 
     def _take_up(self, seen: KronJobSnapshot, now: Instant) -> None:
