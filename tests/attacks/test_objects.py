@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kron.adapters.kubernetes.job_runner import Maker
+from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.resource_store import ResourceStore
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.controller import OperatorConfig
@@ -294,7 +294,7 @@ def most_in_a_turn(function: Callable[..., object], story: Callable[[], Coroutin
     return most
 
 
-@pytest.mark.parametrize("function", [Maker.go_on, ChildJob.outcome])
+@pytest.mark.parametrize("function", [KubernetesRunner.reattach, ChildJob.outcome])
 def test_a_leader_that_takes_over_looks_at_some_hundred_jobs_a_turn(function: Callable[..., object]) -> None:
     async def story() -> None:
         cluster = at_noon()
@@ -328,7 +328,7 @@ def test_a_repaired_spec_takes_thousands_of_jobs_up_in_parts() -> None:
         await cluster.clock.advance(SECOND)
         await replica.stop()
 
-    assert most_in_a_turn(Maker.go_on, story) <= BOUND
+    assert most_in_a_turn(KubernetesRunner.reattach, story) <= BOUND
 
 
 def test_clean_up_looks_at_some_hundred_jobs_a_turn() -> None:

@@ -8,6 +8,7 @@ from kron.decision.seed import period_id
 from kron.errors import InvalidInstantError
 from kron.instant import MAX_DURATION, ZERO, Instant, format_instant, parse_instant
 from kron.kronjob.kronjob import KronJob
+from kron.rules.job_record import PeriodRecord
 from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome, Reason
 
@@ -36,6 +37,12 @@ class PeriodStatus(NamedTuple):
     chosen: Instant | None  # of the last
     outcome: Outcome
     reason: str = ""
+
+    @classmethod
+    def of(cls, record: PeriodRecord) -> "PeriodStatus":
+        """Return what a status says of periods that were closed without a Job."""
+        reason = status_reason(record.outcome, record.reason)
+        return cls(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
 
     @property
     def effective_time(self) -> Instant:

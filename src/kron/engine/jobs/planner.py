@@ -21,6 +21,7 @@ from kron.rules.effort import Effort
 from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, ResultCode, RunHandle
 from kron.rules.job_spec import JobSpec
+from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Reason
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
@@ -144,6 +145,12 @@ class PeriodPlanner:
                 at, job.at = job.at, None
             self.reschedule(job, now, at)
         self.wake.set()
+
+    def mark_handled(self, identity: str, handled: HandledPeriods, now: Instant) -> None:
+        """Know all periods of a job that have an outcome, also those that another host has handled."""
+        if (job := self.jobs.get(identity)) is not None:
+            job.set_handled(handled)
+            self.reschedule(job, now)
 
     def reattach(self, execution: Execution, now: Instant) -> None:
         """Take a run up that goes on."""
