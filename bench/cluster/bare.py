@@ -19,8 +19,7 @@ from kron.instant import Instant, parse_instant
 from kron.kronjob.child_job import build_job
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob
-from kron.kronjob.period_status import PeriodStatus
-from kron.kronjob.status import KronJobStatus, ObjectReference, merge_patch
+from kron.kronjob.status import KronJobStatus, ObjectReference, PeriodStatus, merge_patch
 from kron.rules.verdict import Outcome
 
 _WORKERS = 16

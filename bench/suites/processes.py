@@ -43,7 +43,7 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     # Here, so that the runner of all benchmarks needs nothing but the standard library.
     from kron.adapters.process.execution import Exit, SpawnRequest, Started
     from kron.adapters.process.runner import ProcessRunner
-    from kron.rules.command import Command
+    from kron.jobfile.host_job import Command
 
     moments: dict[str, float] = {}
     left = {"started": 0, "ended": 0}

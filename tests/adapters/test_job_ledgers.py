@@ -19,7 +19,7 @@ from kron.rules.job_spec import definition_key
 from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome
 from kron.testing import JOB_LEDGER_SUITE, MemoryJobLedger
-from kron.testing.job_ledger_samples import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, JobLedgerCheck
+from kron.testing.job_ledger_suite import DEFINITION, JOB, KEY, MINUTE, NOON, NOW, OTHER, OTHER_KEY, JobLedgerCheck
 
 
 @pytest.mark.parametrize("check", JOB_LEDGER_SUITE, ids=lambda check: check.__name__)

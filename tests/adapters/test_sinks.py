@@ -8,8 +8,8 @@ import pytest
 
 from kron.adapters.sinks import JsonLinesSink, LoggingSink, TextSink
 from kron.rules.events import make_event
-from kron.rules.history import closed_row
-from kron.testing.job_ledger_samples import closed_from
+from kron.rules.history import RunRow
+from kron.testing.job_ledger_suite import closed_from
 from tests.hosts.scheduler_harness import NOON
 
 NASTY = "two\nlines \x1b[31m and red"
@@ -54,7 +54,7 @@ def test_a_line_for_people_tells_of_a_run_what_they_look_for() -> None:
 
 def test_a_line_for_people_leaves_out_what_the_decisions_of_a_range_are_computed_from() -> None:
     stream, record = io.StringIO(), closed_from(4, 5)
-    row = {**closed_row("backup", record), "decisions": {"identity": "a", "definition": "* * * * *"}}
+    row = {**RunRow.of_closed("backup", record).to_dict(), "decisions": {"identity": "a", "definition": "* * * * *"}}
 
     TextSink(stream, lambda: NOON)(make_event("PeriodMissed", **row))
 

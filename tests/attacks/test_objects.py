@@ -17,9 +17,9 @@ from kron.hosts.operator.controller import OperatorConfig
 from kron.instant import format_instant, parse_instant
 from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, canonical_name
 from kron.kronjob.crd import crd
-from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import ChildJob, ListedPeriods, parse_job, parse_snapshot
 from kron.kronjob.spec_fields import definition_hash
+from kron.kronjob.status import PeriodStatus
 from tests.calls import counted
 from tests.hosts.operator.controller_process import ControllerProcess
 from tests.hosts.operator.fake_cluster import FakeCluster, refused

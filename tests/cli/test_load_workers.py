@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -61,3 +62,19 @@ def test_who_interrupts_ends_all_of_them_without_a_word(tmp_path: Path) -> None:
 
     assert (process.returncode, out, err) == (130, "", "")
     assert not any(known.is_alive for child in children if (known := read_stat(child)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_after_the_slice_that_they_count_when_the_command_is_killed(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    with counting(write(tmp_path, 60)) as (process, children):
+        handles = [os.pidfd_open(child) for child in children]  # readable once its process has ended
+        process.send_signal(number)
+        process.wait()
+
+        ended = [select.select([handle], [], [], 60.0)[0] for handle in handles]
+
+    for handle in handles:
+        os.close(handle)
+    assert ended == [[handle] for handle in handles]

@@ -13,7 +13,7 @@ from kron.instant import Instant, parse_instant
 from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob
-from kron.kronjob.period_status import PeriodStatus, parse_periods
+from kron.kronjob.status import PeriodStatus, parse_periods
 from kron.rules.policy import Concurrency
 from kron.rules.verdict import Outcome
 from tests.cluster.audit import Row

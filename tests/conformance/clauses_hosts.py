@@ -161,7 +161,7 @@ HOSTS = (
         "clock.ledger-is-no-freeze",
         "Time that a host spends waiting for its ledger is no delay.",
         f"{_PLACES}::test_an_append_that_hangs_is_no_freeze",
-        "rules/test_freeze::test_waiting_for_the_ledger_is_no_delay_as_far_as_the_process_ran",
+        "rules/test_outage::test_waiting_for_the_ledger_is_no_delay_as_far_as_the_process_ran",
     ),
     _row(
         _CLOCK,

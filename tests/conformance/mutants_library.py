@@ -12,14 +12,14 @@ _BASELINE = "hosts/library/test_baseline"
 LIBRARY = (
     bug(
         "time.clock-far-ahead",
-        "rules/baseline.py",
+        "rules/task_record.py",
         "AHEAD = timedelta(hours=1)",
         "AHEAD = timedelta(days=1000)",
         f"{_BASELINE}::test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time",
     ),
     bug(
         "time.clock-far-ahead",
-        "rules/baseline.py",
+        "rules/task_record.py",
         "return now + delay if retry - now - AHEAD > delay else retry",
         "return retry",
         f"{_BASELINE}::test_a_retry_of_days_ahead_waits_its_delay_from_the_correction",

@@ -191,7 +191,7 @@ THEORY = (
     ),
     bug(
         "theory.repairs",
-        "theory/macros.py",
+        "theory/properties.py",
         "return Since(~clear, begin & ~clear)",
         "return Since(~clear, begin) & ~clear",
         "theory/test_repairs::test_the_repaired_formula_says_on_the_witness_what_it_means",

@@ -10,7 +10,8 @@ import pytest
 from kron import Policy, Timing, decide
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.execution import Ending
-from kron.rules.history import run_row
+from kron.rules.history import RunRow
+from kron.rules.job_record import ResultCode
 from kron.rules.verdict import Close, Execute, Wait, judge
 from tests.conformance.citing import clause
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
@@ -99,23 +100,23 @@ def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -
 
 @clause("state.execution")
 def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result() -> None:
-    rows: list[dict[str, object]] = []
+    rows: list[RunRow] = []
 
     async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work("0 12 * * *"))
         await world.clock.advance(MINUTE)
         (attempt,) = world.ledger.runs.values()
-        rows.append(run_row("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
+        rows.append(RunRow.of_run("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
         world.runner.end(attempt.run_id, Ending(exit_code=3))
         await world.clock.advance(MINUTE)
-        rows.append(run_row("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
+        rows.append(RunRow.of_run("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
 
     lived(story)
 
-    assert [(row["state"], row["result"], row["exit_code"]) for row in rows] == [
+    assert [(row.state, row.result, row.exit_code) for row in rows] == [
         ("running", None, None),
-        ("completed", "failed", 3),
+        ("completed", ResultCode.FAILED, 3),
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from kron.adapters.virtual_clock import VirtualClock
 from kron.engine.delay import Delay
 from kron.instant import parse_instant
-from kron.rules.freeze import Freeze
+from kron.rules.outage import Freeze
 from tests.engine.asked_clock import AskedClock
 
 NOON = parse_instant("2026-03-02T12:00:00Z")

@@ -192,7 +192,7 @@ class HostLives:
         await self._do(lambda: world.begin(*self._works, alive=list(self._machine.alive)))
 
     def _judge(self, ended: Instant) -> list[str]:
-        rows = SqliteJobHistory(self._path).rows(HistoryQuery(limit=None))
+        rows = [row.to_dict() for row in SqliteJobHistory(self._path).rows(HistoryQuery(limit=None))]
         complaints = [str(finding) for finding in check_ledger(self._path)]
         complaints += [f"{run_id} was left behind" for run_id in self._machine.alive]
         complaints += [f"it said {each}" for each in self._world.events if each.name not in _OF_A_FAILING_DISK]

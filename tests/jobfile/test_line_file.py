@@ -5,9 +5,8 @@ from datetime import timedelta
 import pytest
 
 from kron import Timing
-from kron.jobfile.host_job import HookCommand, Webhook
+from kron.jobfile.host_job import Command, HookCommand, Webhook
 from kron.jobfile.keys import IN_LINES, KEYS
-from kron.rules.command import Command
 from tests.jobfile.job_sets import complaints, jobs, read
 
 

@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 
 from kron import Policy, Timing
-from kron.jobfile.host_job import HookCommand, Hooks, Webhook
+from kron.jobfile.host_job import Command, HookCommand, Hooks, Webhook
 from kron.jobfile.keys import IN_DEFAULTS, KEYS
-from kron.rules.command import Command
 from kron.rules.policy import Concurrency
 from tests.jobfile.job_sets import job, jobs, read, table
 

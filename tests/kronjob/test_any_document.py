@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.kronjob.kronjob import KronJob
-from kron.kronjob.lint import unknown_fields
-from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.parser import parse_kronjob, unknown_fields
 from kron.kronjob.spec_fields import SPEC, ObjectField, ValueField, definition_hash
 from tests.kronjob.kronjob_documents import TEMPLATE, document
 

@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kron.instant import Instant
-from kron.kronjob.period_status import (
+from kron.kronjob.status import (
     MOST_COUNTED,
     MOST_ENTRIES,
     PeriodStatus,
     StatusHorizon,
     parse_periods,
+    parse_status,
     trim_periods,
 )
-from kron.kronjob.status import parse_status
 from kron.rules.verdict import Outcome
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from kron.decision.timing import Timing
 from kron.rules.effort import PART, Effort, Ongoing
-from kron.rules.next_run import LOOKED_AHEAD, NextRun
 from kron.rules.outage import Outage, recover, recover_in_parts
-from kron.rules.periods import NO_PERIODS, PeriodQueue
+from kron.rules.periods import LOOKED_AHEAD, NO_PERIODS, NextRun, PeriodQueue
 from kron.rules.policy import Policy
 from kron.rules.verdict import Reason
 

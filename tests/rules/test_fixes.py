@@ -15,7 +15,7 @@ from kron.instant import parse_instant
 from kron.jobfile.lint import lint_job as warn_of_job
 from kron.jobfile.toml_syntax import format_table
 from kron.kronjob.kronjob import KronJob
-from kron.kronjob.lint import lint_kronjob as warn_of_kronjob
+from kron.kronjob.parser import lint_kronjob as warn_of_kronjob
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.lint import Linter
 from tests.cli.kron_runner import kron

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.decision.timing import Timing
-from kron.jobfile.host_job import HostJob, work_of
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command, HostJob, work_of
 from kron.rules.job_spec import JobSpec, definition_key, pack, unpack
 from kron.rules.policy import Policy
 

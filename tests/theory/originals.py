@@ -33,7 +33,7 @@ from kron.theory.formula import (
     Until,
     WeakUntil,
 )
-from kron.theory.macros import FROZEN, RUN_END, at_most_one
+from kron.theory.properties import FROZEN, RUN_END, at_most_one
 
 
 class Theory(NamedTuple):

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from kron.cli.verify import print_report
-from kron.theory import alphabet, macros
+from kron.theory import alphabet
+from kron.theory import properties as formulas
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.formula import Atom, Formula, Named, TruthValue, definitions
-from kron.theory.macros import at_most_one, hold, hold_inclusive
-from kron.theory.properties import SUITES, Property
+from kron.theory.properties import SUITES, Property, at_most_one, hold, hold_inclusive
 from kron.theory.trace_format import TraceEvent, TraceHeader, write_event, write_header
 from tests.theory.repairs import DEFECTS, DILEMMAS, IN_WORDS, Defect, word
 from tests.theory.semantics import meaning, violated_at
@@ -56,6 +56,8 @@ MEANING = {
     "Closed": "a period is over without a run",
     "Paused": "the job is suspended",
     "Impossible": "the last decision found no time",
+    "Stopping": "a call has begun and not ended",
+    "Started": "a run has begun and not ended, crashes aside",
 }
 NINE = 1_772_442_000_000  # 2026-03-02T09:00:00Z
 EXAMPLE = [
@@ -102,7 +104,7 @@ def macro_table() -> Iterator[str]:
 
 
 def named_macros() -> list[Named]:
-    return [value for value in vars(macros).values() if isinstance(value, Named)]
+    return [value for value in vars(formulas).values() if isinstance(value, Named)]
 
 
 def properties() -> Iterator[str]:
@@ -115,7 +117,6 @@ def properties() -> Iterator[str]:
         if new:
             yield from ("| | in words | formula | judged for | to blame |", "|---|---|---|---|---|")
             yield from map(_property_row, new)
-            yield from _local_definitions(new)
             yield ""
         if known:
             scopes = " and ".join(sorted({each.scope.value for each in suite.properties if each not in new}))
@@ -128,14 +129,6 @@ def _property_row(each: Property) -> str:
     blame = each.blame.value if each.blame is not None else "the owner of the event"
     star = "*" if each.is_always_open else ""
     return f"| {each.name}{star} | {each.sentence} | `{each.formula}` | {each.scope.value} | {blame} |"
-
-
-def _local_definitions(of: list[Property]) -> Iterator[str]:
-    """Yield the abbreviations that stand beside the properties and not among the macros."""
-    found = {name: body for each in of for name, body in definitions(each.formula).items()}
-    rows = [f"`{name}` := `{body}`" for name, body in found.items() if name not in MEANING]
-    if rows:
-        yield from ("", f"Here {', '.join(rows)}.")
 
 
 def literal() -> Iterator[str]:

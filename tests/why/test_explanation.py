@@ -6,9 +6,9 @@ import pytest
 
 from kron.instant import Instant, format_instant
 from kron.rules.evidence import Evidence, RecordedPeriod
-from kron.rules.history import closed_row, run_row
+from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunStart
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DEFINITION,
     JOB,
     MINUTE,
@@ -35,11 +35,11 @@ AT_BOOT = '{"timing": null, "policy": {}}'
 def run(
     attempt: RunStart, end: RunEnd | None = None, *, attempts: int = 1, definition: str = DEFINITION
 ) -> RecordedPeriod:
-    return RecordedPeriod(attempt.nominal, run_row("backup", attempt, end, attempts=attempts), definition)
+    return RecordedPeriod(attempt.nominal, RunRow.of_run("backup", attempt, end, attempts=attempts), definition)
 
 
 def closed(record: PeriodRecord, nominal: Instant | None = None, definition: str = DEFINITION) -> RecordedPeriod:
-    return RecordedPeriod(nominal or record.last, closed_row("backup", record), definition)
+    return RecordedPeriod(nominal or record.last, RunRow.of_closed("backup", record), definition)
 
 
 def asked(at: Instant, definition: str = HOURLY, record: JobRecord = OWNER, now: Instant = LATER) -> Evidence:
@@ -48,8 +48,8 @@ def asked(at: Instant, definition: str = HOURLY, record: JobRecord = OWNER, now:
 
 def state(inquiry: Evidence) -> object:
     (episode,) = Explanation(inquiry).periods
-    assert episode.row["outcome"] is None
-    return episode.row["state"]
+    assert episode.row.outcome is None
+    return episode.row.state
 
 
 # --- whether it ran ---------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_attempts_of_a_period_are_one_episode() -> None:
 
     (episode,) = Explanation(asked(NOON)._replace(touching=told)).periods
 
-    assert (episode.row["run_id"], episode.row["attempts"]) == ("second", 2)
+    assert (episode.row.run_id, episode.row.attempts) == ("second", 2)
 
 
 def test_a_period_inside_a_range_is_spoken_of_itself() -> None:
@@ -214,12 +214,13 @@ def test_a_period_that_was_served_and_has_no_record_is_forgotten() -> None:
 # --- nothing ----------------------------------------------------------------------------------------------------------
 
 
-def nearest(inquiry: Evidence) -> list[str | None]:
-    before, after = Explanation(inquiry).neighbours
-    return [
-        each and f"{format_instant(each.effective_time)[11:16]} {each.row['outcome'] or each.row['state']}"
-        for each in (before, after)
-    ]
+def nearest(inquiry: Evidence) -> list[str]:
+    found = []
+    for each in Explanation(inquiry).neighbours:
+        assert each is not None
+        what = each.row.state if each.row.outcome is None else each.row.outcome.value
+        found.append(f"{format_instant(each.effective_time)[11:16]} {what}")
+    return found
 
 
 def test_of_no_period_the_nearest_before_and_after_are_named() -> None:

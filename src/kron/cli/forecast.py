@@ -1,6 +1,5 @@
 """kron forecast and kron feed: the load of a span before and after spreading, and the coming decisions as a feed."""
 
-import json
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,7 +13,7 @@ from kron.cli.job_selection import AT_PATH, FILES, SINCE, UNTIL, find_identities
 from kron.cli.load_page import render_load_page
 from kron.cli.load_workers import count_load
 from kron.console.drawing import heat_rows
-from kron.console.output import pluralize, print_table
+from kron.console.output import pluralize, print_json, print_table
 from kron.console.parameters import NonEmptyPath
 from kron.errors import KronError, display_text
 from kron.forecast.feed import FORMATS
@@ -71,7 +70,7 @@ def forecast(
     if html is not None:
         _write(html, render_load_page(answer))
     if as_json:
-        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
+        print_json(answer.to_dict())
         return
     print_forecast(answer)
     if len(found.entries) < found.count:

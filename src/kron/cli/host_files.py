@@ -20,7 +20,7 @@ from kron.adapters.files.job_files import (
     sort_findings,
 )
 from kron.adapters.files.trust import absolute_path
-from kron.console.output import print_findings
+from kron.console.output import exit_with_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.gc_pause import gc_paused
 from kron.errors import display_text, escape_unprintable
@@ -97,8 +97,7 @@ def _placing(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 def _end_if_wrong(loaded: LoadedJobs) -> None:
     if not loaded.ok:
-        print_findings([finding for finding in loaded.findings if finding.level == "error"])
-        click.get_current_context().exit(2)
+        exit_with_findings([finding for finding in loaded.findings if finding.level == "error"], unusable=True)
 
 
 class InventoryHost(NamedTuple):
@@ -174,8 +173,7 @@ def _matches(folder: Path, pattern: str) -> list[str]:
 
 def _end_if_invalid(findings: Sequence[Diagnostic]) -> None:
     if findings:
-        print_findings(findings)
-        click.get_current_context().exit(2)
+        exit_with_findings(findings, unusable=True)
 
 
 Pairs = Sequence[tuple[str, str]]  # files and directories, each with where it is to be taken to lie
@@ -305,5 +303,4 @@ def check_needed(inventory: Inventory, pairs: Pairs) -> None:
 def end_without_jobs(paths: Sequence[str], whose: HostSelection) -> None:
     """Print that none of these files has a job, nor any that an inventory names, and end."""
     more = [] if whose.inventory is None else [str(whose.inventory)]
-    print_findings([no_jobs([*paths, *more])])
-    click.get_current_context().exit(2)
+    exit_with_findings([no_jobs([*paths, *more])], unusable=True)

@@ -13,12 +13,11 @@ from kron.cli.host_files import open_files
 from kron.cli.options import DIALECT, read_job
 from kron.console.output import exit_with_findings, print_findings
 from kron.errors import KronError
-from kron.errors.diagnostics import Diagnostic, diagnostic_of
+from kron.errors.diagnostics import Diagnostic, as_errors, diagnostic_of
 from kron.hosts.krond.commands.check import ALLOW_EMPTY, FORMAT, read_form
 from kron.jobfile.crontab import user_column
-from kron.jobfile.fixes import fix_in_line
 from kron.jobfile.job_file import FileFormat, JobFile
-from kron.jobfile.lint import lint_job, no_jobs
+from kron.jobfile.lint import fix_in_line, lint_job, no_jobs
 from kron.jobfile.reader import read_drafts, read_job_set
 from kron.jobfile.writer import write_toml
 from kron.rules.lint import Linter
@@ -51,7 +50,7 @@ def lint(
         found.append(no_jobs(files))
     of_lines = [finding for item in what if _is_line(item) for finding in _lint_line(item, dialect, linter)]
     every = of_lines + sort_findings(found)
-    exit_with_findings(every, strict=strict, as_json=as_json, unreadable=loaded.unreadable)
+    exit_with_findings(as_errors(every) if strict else every, as_json=as_json, unusable=loaded.unreadable)
 
 
 def _lint_line(line: str, dialect: str, linter: Linter) -> list[Diagnostic]:
@@ -100,9 +99,9 @@ def crontab(file: str, *, system: bool | None) -> None:
     if system is False:
         here = replace(here, users=frozenset())  # words that look like users are programs
     findings = read_job_set([source], here).findings
-    print_findings(findings)
     if any(finding.level == "error" for finding in findings):
-        click.get_current_context().exit(2)
+        exit_with_findings(findings, unusable=True)
+    print_findings(findings)
     drafts, _ = read_drafts(source, here)
     if not is_system and any(user_column(draft, here.users) for draft in drafts):
         reason = "lines seem to have a column for the user: say --system, or --no-system if these are programs"

@@ -10,8 +10,9 @@ import click
 
 from kron.adapters.system_time import system_now, system_timezone
 from kron.cli.host_files import HostSelection, end_without_jobs, placed_pairs, read_fleet
-from kron.cli.options import Decorator, read_span
+from kron.cli.options import read_span
 from kron.cli.run import load_registrations
+from kron.console.parameters import CommandDecorator
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing
@@ -26,17 +27,17 @@ _WEEK = 7 * 86_400
 _LONGEST = 3660  # days, ten years: nobody waits for more
 _REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
-FILES: Decorator = click.argument("files", metavar="[FILES]...", nargs=-1)  # an inventory may name them instead
-SINCE: Decorator = click.option(
+FILES: CommandDecorator = click.argument("files", metavar="[FILES]...", nargs=-1)  # an inventory may name them instead
+SINCE: CommandDecorator = click.option(
     "--from",
     "since",
     metavar="T",
     help="After this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the jobs' zone. [default: now]",
 )
-UNTIL: Decorator = click.option(
+UNTIL: CommandDecorator = click.option(
     "--to", "until", metavar="T", help="Until this instant, or for so long, such as 12h or 30d. [default: 7d]"
 )
-AT_PATH: Decorator = click.option(
+AT_PATH: CommandDecorator = click.option(
     "--at-path", metavar="PATH", help="As if the file, or directory, lay there: a path is part of an identity."
 )
 

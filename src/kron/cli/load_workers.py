@@ -2,9 +2,10 @@
 
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -19,22 +20,20 @@ _DAY = timedelta(days=1)
 _SAMPLE = 20  # entries from which the work is estimated
 _WORTH_PROCESSES = 50_000  # periods: half a second's work; starting processes costs a tenth of it
 
+_Count: TypeAlias = Callable[[TimeSpan], Load]
 _Left: TypeAlias = dict[Connection, tuple[BaseProcess, list[TimeSpan]]]
-
-_work: tuple[Sequence[ForecastJob], str, Mapping[str, timedelta]] = ((), "", {})  # of a process; inherited, never sent
 
 
 def count_load(
     entries: Sequence[ForecastJob], span: TimeSpan, durations: Mapping[str, timedelta] | None = None
 ) -> Load:
     """Return the load of a span."""
-    global _work
     a_day = _periods_a_day(entries, slices(span)[0])
     parts, load = slices(span, a_day), Load()
-    _work = (entries, series_unit(span), durations or {})
+    count = partial(_count, entries, series_unit(span), durations or {})
     heavy = a_day * (span.until - span.since) / _DAY > _WORTH_PROCESSES
     with progress("counting", len(parts), shown=heavy) as advance:
-        for counted in _in_processes(parts) if heavy else map(_count, parts):
+        for counted in _in_processes(count, parts) if heavy else map(count, parts):
             load.add(counted)
             advance(1)
     return load
@@ -49,23 +48,23 @@ def _periods_a_day(entries: Sequence[ForecastJob], part: TimeSpan) -> float:
     return count_starts(sample, part).nominal.total / length * len(entries) / len(sample)
 
 
-def _in_processes(parts: Sequence[TimeSpan]) -> Iterator[Load]:
+def _in_processes(count: _Count, parts: Sequence[TimeSpan]) -> Iterator[Load]:
     workers = min(len(os.sched_getaffinity(0)), len(parts))
     if workers == 1:
-        yield from map(_count, parts)
+        yield from map(count, parts)
         return
-    # What is to be counted is theirs from birth. There is no pool: ending one while it works may never come to an end.
+    # Forked processes inherit what they count. An executor waits for slices at Ctrl-C, and outlives SIGTERM: ADR 0051.
     context = get_context("fork")
     left: _Left = {}
     try:
         with _interrupt_later():
             for number in range(workers):
                 reader, writer = context.Pipe(duplex=False)
-                process = context.Process(target=_count_all, args=(parts[number::workers], writer), daemon=True)
+                process = context.Process(target=_count_all, args=(count, parts[number::workers], writer), daemon=True)
                 process.start()
                 writer.close()
                 left[reader] = process, list(parts[number::workers])
-        yield from _received(left)
+        yield from _received(count, left)
     finally:
         for child, _ in left.values():
             child.kill()
@@ -85,7 +84,7 @@ def _interrupt_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _received(left: _Left) -> Iterator[Load]:
+def _received(count: _Count, left: _Left) -> Iterator[Load]:
     """Yield what processes send; what one of them leaves behind when it dies is counted here."""
     while left:
         for reader in wait(list(left)):
@@ -96,18 +95,17 @@ def _received(left: _Left) -> Iterator[Load]:
             except EOFError:
                 process.join()
                 del left[reader]
-                yield from map(_count, parts)
+                yield from map(count, parts)
                 continue
             del parts[0]
             yield counted
 
 
-def _count_all(parts: Sequence[TimeSpan], writer: Connection) -> None:
+def _count_all(count: _Count, parts: Sequence[TimeSpan], writer: Connection) -> None:
     for part in parts:
-        writer.send(_count(part))
+        writer.send(count(part))
 
 
-def _count(part: TimeSpan) -> Load:
-    entries, unit, durations = _work
+def _count(entries: Sequence[ForecastJob], unit: str, durations: Mapping[str, timedelta], part: TimeSpan) -> Load:
     with gc_paused():
         return count_starts(entries, part, unit, durations=durations)

@@ -13,6 +13,7 @@ import click
 from kron.cli.host_files import HostSelection, check_files, host_options, placed_pairs, read_fleet
 from kron.cli.options import COUNT, DIALECT, FROM, IDENTITY, JSON, note_identity, read_job, read_since, read_span
 from kron.console.drawing import histogram, week_strips
+from kron.console.output import display_width, pad, progress
 from kron.cron.schedule import Schedule
 from kron.cron.wall_time import format_local
 from kron.cron.zone import Zone
@@ -157,17 +158,12 @@ def _decisions(entry: ForecastJob, start: Instant, count: int, span: timedelta |
 
 
 def _with_progress(decisions: Iterator[Row], total: int | None, *, quiet: bool) -> Iterator[Row]:
-    """Yield the same decisions, with a bar on standard error where long work would otherwise be silent.
-
-    How many periods a span has is not known beforehand; the bar then only counts.
-    """
-    if quiet or (total is not None and total < _WORTH_A_BAR) or not sys.stderr.isatty():
-        yield from decisions
-        return
-    with click.progressbar(
-        decisions, length=total, label="deciding", file=sys.stderr, width=40, show_pos=True, update_min_steps=2000
-    ) as bar:
-        yield from bar
+    """Yield the same decisions, with a bar where long work would otherwise be silent."""
+    is_long = total is None or total >= _WORTH_A_BAR
+    with progress("deciding", total, shown=is_long and not quiet) as advance:
+        for decision in decisions:
+            yield decision
+            advance(1)
 
 
 def _print_json(rows: Iterator[Row]) -> None:
@@ -213,21 +209,21 @@ def _print_calendar(rows: list[Row], entries: Sequence[ForecastJob]) -> None:
     for strip in week_strips([decision for _, decision in rows], names):
         click.echo(strip)
     click.echo()
-    width = max(len("job"), *(len(entry.label) for entry in entries)) + 2
+    width = max(len("job"), *(display_width(entry.label) for entry in entries)) + 2
     click.secho(f"{'chosen (UTC)':<22}{'chosen (job zone)':<31}{'job':<{width}}nominal (UTC)", bold=True)
     day = ""
     for entry, decision in rows:
-        name, nominal = entry.label, format_instant(decision.nominal_time)
+        name, nominal = pad(entry.label, width), format_instant(decision.nominal_time)
         at = decision.chosen_time
         if (today := (at or decision.window_start).date().isoformat()) != day:
             day = today
             click.secho(f"── {(at or decision.window_start):%A %Y-%m-%d} ", fg="cyan")
         if at is None:
             gone = click.style(f"{'unschedulable':<53}", fg="red")
-            click.echo(f"{gone}{name:<{width}}{nominal}  {decision.reason}")
+            click.echo(f"{gone}{name}{nominal}  {decision.reason}")
         else:
             local = format_local(decision.terms.zone, at)
-            click.echo(f"{format_instant(at):<22}{local:<31}{name:<{width}}{nominal}")
+            click.echo(f"{format_instant(at):<22}{local:<31}{name}{nominal}")
 
 
 def _print_summary(decisions: Iterator[Decision]) -> None:

@@ -1,13 +1,13 @@
 """The options that several commands share, and the reading of what they were given."""
 
 import sys
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import click
 
 from kron.adapters.system_time import system_now
+from kron.console.parameters import CommandDecorator
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import Zone
 from kron.decision.definition import require_identity
@@ -15,29 +15,27 @@ from kron.errors import KronError
 from kron.instant import Instant, parse_duration
 from kron.jobfile.job import Job
 
-Decorator = Callable[[Callable[..., Any]], Any]
-
 Dialects = Literal["extended", "posix"]
 
 DEFAULT_IDENTITY = "job"
 
-LINE: Decorator = click.argument("line", metavar="LINE")
-DIALECT: Decorator = click.option(
+LINE: CommandDecorator = click.argument("line", metavar="LINE")
+DIALECT: CommandDecorator = click.option(
     "--dialect", type=click.Choice(["extended", "posix"]), default="extended", show_default=True, help="Cron language."
 )
-IDENTITY: Decorator = click.option(
+IDENTITY: CommandDecorator = click.option(
     "--identity", metavar="ID", help=f"Whose decisions: every seed contains it. [default: {DEFAULT_IDENTITY}]"
 )
-FROM: Decorator = click.option(
+FROM: CommandDecorator = click.option(
     "--from",
     "since",
     metavar="INSTANT",
     help="Start after this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the job's zone. [default: now]",
 )
-COUNT: Decorator = click.option(
+COUNT: CommandDecorator = click.option(
     "--count", "-n", type=click.IntRange(1, 1_000_000_000), default=None, metavar="N", help="How many periods."
 )
-JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
+JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
 
 
 def read_job(line: str, *, dialect: str, identity: str | None = None) -> Job:

@@ -23,7 +23,7 @@ from kron.cli.host_files import (
 )
 from kron.cli.job_selection import SINCE, UNTIL, parse_span, zone_of
 from kron.cli.load_workers import count_load
-from kron.console.output import progress
+from kron.console.output import print_json, progress
 from kron.console.parameters import NonEmptyPath
 from kron.engine.gc_pause import gc_paused
 from kron.errors import ControlError, display_text
@@ -86,7 +86,7 @@ def plan(
         found = plan_change(old, new, span, advance=advance)
     before, after = count_load(old, span), count_load(new, span)
     if as_json:
-        click.echo(json.dumps(_to_dict(found, before, after), ensure_ascii=False, indent=1))
+        print_json(_to_dict(found, before, after))
     else:
         _print(found, before, after, span)
     peak = after.chosen.peaks["second"].count

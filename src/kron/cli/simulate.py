@@ -1,7 +1,5 @@
 """kron simulate WHAT: live through days of a schedule with crashes, failures and clock changes, and judge the trace."""
 
-import sys
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,10 +9,10 @@ from kron.cli.host_files import read_files
 from kron.cli.options import FROM, Dialects, read_since
 from kron.cli.run import load_registrations
 from kron.cli.verify import print_report
-from kron.console.output import pluralize
+from kron.console.output import pluralize, progress
 from kron.cron.zone import load_zone
 from kron.errors import display_text
-from kron.instant import format_instant
+from kron.instant import SECOND, format_instant
 from kron.rules.contract import DEFAULT, PRESETS
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.simulator.scenario import (
@@ -96,7 +94,8 @@ def _live(scenario: Scenario, path: Path, *, force: bool, verify: bool) -> tuple
     try:
         clerk = TraceWriter(scenario.header, path, verify=verify, overwrite=force)
         try:
-            summary = live(scenario, clerk.take, _progress())
+            with progress("simulating", scenario.span // SECOND) as advance:
+                summary = live(scenario, clerk.take, advance)
         except BaseException:
             clerk.kill()
             raise
@@ -129,12 +128,6 @@ def _jobs_of_file(file: str, timezone: str, behaviour: CallbackBehaviour) -> tup
     if untimed:
         click.secho(f"kron: left out, because they have no times: {', '.join(untimed)}", fg="yellow", err=True)
     return jobs_of_file(jobs, timezone, behaviour)
-
-
-def _progress() -> Callable[[float], object]:
-    if not sys.stderr.isatty():
-        return lambda _: None
-    return lambda share: click.echo(f"\r{share:6.1%} ", nl=False, err=True)
 
 
 def _print_summary(scenario: Scenario, summary: SimulationSummary, path: Path) -> None:

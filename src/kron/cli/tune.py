@@ -16,7 +16,7 @@ import click
 from kron.cli.host_files import HostFiles, HostSelection, end_without_jobs, host_options, placed_pairs, read_fleet
 from kron.cli.job_selection import AT_PATH, FILES, SINCE, parse_span, zone_of
 from kron.cli.load_workers import count_load
-from kron.console.output import pluralize, print_table, progress
+from kron.console.output import pluralize, print_json, print_table, progress
 from kron.errors import InvalidDefinitionError, display_text
 from kron.forecast.load import PEAKS, StartCounts
 from kron.forecast.runs import ForecastJob, TimeSpan
@@ -156,7 +156,7 @@ def tune(
         answer = {"before": before.peaks_to_dict(), "after": after.peaks_to_dict()}
         hosts = {entry.identity: {"host": entry.host} if entry.host else {} for entry in entries}
         listed = [{**each._asdict(), **hosts[each.identity]} for each in changes]
-        click.echo(json.dumps({**answer, "changes": listed}, ensure_ascii=False, indent=1))
+        print_json({**answer, "changes": listed})
     else:
         names = {entry.identity: entry.label for entry in entries}
         _print(span, before, after, [change._replace(identity=names[change.identity]) for change in changes])

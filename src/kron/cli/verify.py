@@ -1,7 +1,6 @@
 """kron verify TRACE: judge a recorded trace by the theory, in a table, as JSON, or drawn as a page."""
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from tempfile import NamedTemporaryFile
 import click
 
 from kron.cli.trace_page import render_trace_page
+from kron.console.output import print_json, progress
 from kron.errors import InvalidTraceError, UnknownTimezoneError
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
@@ -44,7 +44,7 @@ def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) ->
     Exit 0 nothing is violated, 1 something is, 2 the file is no trace.
     """
     with _readable_twice(trace) as path:
-        header, report, anew = verify_file(path, recompute=recompute)
+        header, report, recomputed = verify_file(path, recompute=recompute)
         if html is not None:
             with _open(path) as file:
                 drawn = render_trace_page(header, report, read_trace(file, SUITES)[1])
@@ -53,14 +53,16 @@ def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) ->
             except OSError as error:
                 raise _wrong(html, error.strerror or str(error)) from error
     if as_json:
-        fields = report.to_fields() if anew is None else {**report.to_fields(), "recompute": anew.to_fields()}
-        click.echo(json.dumps(fields, ensure_ascii=False, indent=1))
+        fields = (
+            report.to_fields() if recomputed is None else {**report.to_fields(), "recompute": recomputed.to_fields()}
+        )
+        print_json(fields)
     else:
         print_report(header, report)
-        if anew is not None:
-            for difference in anew.mismatches[1:_DIFFERENCES]:
+        if recomputed is not None:
+            for difference in recomputed.mismatches[1:_DIFFERENCES]:
                 click.echo(f"     {difference}")
-            click.echo(anew.summary())
+            click.echo(recomputed.summary())
         if html is not None:
             click.echo(f"drawn in {html}")
     click.get_current_context().exit(1 if report.verdict is TruthValue.VIOLATED else 0)
@@ -76,17 +78,18 @@ def verify_file(trace: Path, *, recompute: bool = False) -> tuple[TraceHeader, T
     with _open(trace) as file:
         header, positions = read_trace(file, SUITES)
         checker = Checker(header, adds_due="Due" not in named, adds_retry_due="RetryDue" not in named)
-        anew = _recomputation(header, named) if recompute else None
-        for number, position in enumerate(positions):
-            checker.read(position)
-            if anew is not None:
-                anew.check(position)
-            if number % _STEP == _STEP - 1 and sys.stderr.isatty():
-                click.echo(f"\r{number + 1:,} events", nl=False, err=True)
+        recomputed = _recomputation(header, named) if recompute else None
+        with progress("reading", None) as advance:
+            for number, position in enumerate(positions, 1):
+                checker.read(position)
+                if recomputed is not None:
+                    recomputed.check(position)
+                if number % _STEP == 0:
+                    advance(_STEP)
     report = checker.report()
-    if anew is not None:
-        report = replace(report, findings=[*report.findings, anew.finding()])
-    return header, report, anew
+    if recomputed is not None:
+        report = replace(report, findings=[*report.findings, recomputed.finding()])
+    return header, report, recomputed
 
 
 def _recomputation(header: TraceHeader, named: set[str]) -> Recomputation:

@@ -5,6 +5,7 @@ from shutil import get_terminal_size
 
 import click
 
+from kron.console.output import display_width, pad
 from kron.decision.decide import Candidate
 from kron.decision.decision import Decision
 from kron.decision.feasibility import Feasibility
@@ -49,7 +50,7 @@ def week_strips(decisions: Sequence[Decision], names: dict[str, str]) -> list[st
     moments = [(decision.identity, decision.chosen_time or decision.window_start) for decision in decisions]
     midnight = min(at for _, at in moments).replace(hour=0, minute=0, second=0, microsecond=0)
     days = [midnight + SECOND * 86_400 * day for day in range(7)]
-    width = max(map(len, names.values())) + 2
+    width = max(map(display_width, names.values())) + 2
     counts = {identity: [0] * 7 * _CELLS_A_DAY for identity in names}
     for identity, at in moments:
         cell = (at - midnight) // (SECOND * (86_400 // _CELLS_A_DAY))
@@ -58,7 +59,7 @@ def week_strips(decisions: Sequence[Decision], names: dict[str, str]) -> list[st
     rows = [" " * width + "".join(f"{day:%a %d}".ljust(_CELLS_A_DAY) for day in days).rstrip()]
     for identity, name in names.items():
         cells = "".join(_EIGHTHS[min(count, 8)] if count else "·" for count in counts[identity])
-        rows.append(f"{name:<{width}}{cells}")
+        rows.append(f"{pad(name, width)}{cells}")
     return rows
 
 

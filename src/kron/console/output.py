@@ -1,21 +1,35 @@
-"""Output of commands: findings, JSON, tables, and a progress bar."""
+"""Output of commands: findings, JSON, tables, and progress."""
 
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from typing import NoReturn, Protocol
+from unicodedata import category, east_asian_width
 
 import click
 
-from kron.errors import display_text as shown_text
+from kron.errors import display_text
 from kron.errors.base import safe_json, safe_line
-from kron.errors.diagnostics import Diagnostic
+from kron.errors.diagnostics import Severity
 
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
+_RENDERINGS = 200  # of a progress bar, at most
+_COUNTED = 2000  # steps between two renderings where the end is not known
 
 
-def print_findings(findings: Sequence[Diagnostic]) -> None:
+class PrintableFinding(Protocol):
+    """What a check has found; its text is one line."""
+
+    @property
+    def level(self) -> Severity:
+        """How bad it is."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON holds it."""
+
+
+def print_findings(findings: Sequence[PrintableFinding]) -> None:
     """Print one line for each finding on standard error, all at once: there may be thousands."""
     if findings:
         lines = (click.style(safe_line(str(finding)), fg=_COLOURS[finding.level]) for finding in findings)
@@ -23,17 +37,15 @@ def print_findings(findings: Sequence[Diagnostic]) -> None:
 
 
 def exit_with_findings(
-    findings: Sequence[Diagnostic], *, strict: bool, as_json: bool, unreadable: bool = False
-) -> None:
-    """Print the findings and exit: 0 no error, 1 errors found, 2 a file could not be read."""
-    if strict:
-        findings = [replace(found, level="error") if found.level == "warning" else found for found in findings]
+    findings: Sequence[PrintableFinding], *, as_json: bool = False, unusable: bool = False
+) -> NoReturn:
+    """Print the findings and exit: 0 no error, 1 errors found, 2 the input cannot be used."""
     if as_json:
         print_json([finding.to_dict() for finding in findings])
     else:
         print_findings(findings)
     failed = any(finding.level == "error" for finding in findings)
-    click.get_current_context().exit(2 if unreadable else int(failed))
+    click.get_current_context().exit(2 if unusable else int(failed))
 
 
 def print_json(value: object) -> None:
@@ -46,11 +58,27 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, empty: s
     if not rows:
         click.echo(empty)
         return
-    shown = [[shown_text(cell) for cell in row] for row in rows]
-    widths = [max(len(row[place]) for row in [heads, *shown]) for place in range(len(heads))]
-    click.secho("  ".join(head.ljust(width) for head, width in zip(heads, widths, strict=True)).rstrip(), bold=True)
+    shown = [[display_text(cell) for cell in row] for row in rows]
+    widths = [max(display_width(row[place]) for row in [heads, *shown]) for place in range(len(heads))]
+    click.secho(_table_line(heads, widths), bold=True)
     for row in shown:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        click.echo(_table_line(row, widths))
+
+
+def _table_line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(map(pad, cells, widths)).rstrip()
+
+
+def pad(text: str, width: int) -> str:
+    """Return a text with blanks behind it, so that it is as many columns wide."""
+    return text + " " * (width - display_width(text))
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in "FW" else 1 for c in text)
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -59,10 +87,21 @@ def pluralize(number: int, noun: str) -> str:
 
 
 @contextmanager
-def progress(label: str, length: int, *, shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Yield what is called with how much more was done; without a terminal it does nothing."""
+def progress(label: str, length: int | None, *, shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes how many more steps are done; without a terminal it does nothing.
+
+    If the number of all steps is not known, the bar only counts.
+    """
     if not shown or not sys.stderr.isatty():
         yield lambda _: None
         return
-    with click.progressbar(length=length, label=label, file=sys.stderr, width=40) as bar:
+    with click.progressbar(
+        (None for _ in ()),  # an iterable whose length click cannot guess
+        length,
+        label,
+        file=sys.stderr,
+        width=40,
+        show_pos=length is None,
+        update_min_steps=_COUNTED if length is None else max(length // _RENDERINGS, 1),
+    ) as bar:
         yield bar.update

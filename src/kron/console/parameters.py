@@ -11,6 +11,8 @@ from kron.instant import parse_duration
 from kron.jobfile.settings import parse_listen
 from kron.kronjob.kronjob import LONGEST_NAME, LONGEST_NAMESPACE, is_dns_label, is_dns_subdomain
 
+CommandDecorator = Callable[[Callable[..., Any]], Any]  # an option or an argument, without its value
+
 
 class NonEmptyPath(click.Path):
     """A path that is not empty: Python takes an empty one for the current directory, and nobody means that."""

@@ -1,19 +1,32 @@
 """The two cron languages as data: what a field may hold, and what else than numbers, lists and ranges is allowed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from kron.cron.frozen import Frozen
 
-@dataclass(frozen=True, slots=True, eq=False)  # five constants: identity is equality, and hashing is free
-class Unit:
+BLANKS = " \t"
+_NO_WORDS: Mapping[str, str] = MappingProxyType({})
+_NO_NAMES: Mapping[str, int] = MappingProxyType({})
+
+
+class Unit(Frozen):
     """One of the five fields: its name, its least and greatest value, and the names of its values."""
 
+    __match_args__ = ("name", "low", "high", "names", "selects_days")
+    __slots__ = __match_args__
+    __eq__ = object.__eq__  # five constants: identity is equality, and hashing is free
+    __hash__ = object.__hash__
     name: str
     low: int
     high: int
-    names: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    selects_days: bool = False  # a leading * in such a field decides whether the two day fields are ORed or ANDed
+    names: Mapping[str, int]
+    selects_days: bool  # a leading * in such a field decides whether the two day fields are ORed or ANDed
+
+    def __init__(
+        self, name: str, low: int, high: int, names: Mapping[str, int] = _NO_NAMES, *, selects_days: bool = False
+    ) -> None:
+        super().__init__(name, low, high, names, selects_days)
 
     def name_of(self, value: int) -> str:
         """Return the name of `value` if this unit names its values, else its number."""
@@ -33,17 +46,31 @@ WEEKDAY = Unit(
 UNITS = (MINUTE, HOUR, DAY, MONTH, WEEKDAY)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dialect:
+class Dialect(Frozen):
     """What a cron text may use beyond numbers, lists, ranges and a lone `*`."""
 
+    __match_args__ = ("name", "steps", "names", "sunday_is_seven", "refusal", "macros")
+    __slots__ = __match_args__
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
     name: str
-    blanks: str = " \t"
-    steps: bool = False
-    names: bool = False
-    sunday_is_seven: bool = False
-    refusal: str = "which is not POSIX"  # said of a step or a name where it is not allowed
-    macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    steps: bool
+    names: bool
+    sunday_is_seven: bool
+    refusal: str  # said of a step or a name where it is not allowed
+    macros: Mapping[str, str]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        steps: bool = False,
+        names: bool = False,
+        sunday_is_seven: bool = False,
+        refusal: str = "which is not POSIX",
+        macros: Mapping[str, str] = _NO_WORDS,
+    ) -> None:
+        super().__init__(name, steps, names, sunday_is_seven, refusal, macros)
 
 
 POSIX = Dialect("posix")

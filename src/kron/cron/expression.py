@@ -1,12 +1,12 @@
 """parse(text, dialect) -> Expression: the wall-clock minutes that a cron text names, and the search among them."""
 
-from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
 from functools import cache, lru_cache
 from typing import NoReturn
 
-from kron.cron.dialect import DAY, EXTENDED, HOUR, MINUTE, MONTH, UNITS, WEEKDAY, Dialect
+from kron.cron.dialect import BLANKS, DAY, EXTENDED, HOUR, MINUTE, MONTH, UNITS, WEEKDAY, Dialect
 from kron.cron.field import Field, parse_field, print_field
+from kron.cron.frozen import Frozen, set_slot
 from kron.errors import FieldParseError, InvalidCronExpressionError, OneOf, Remedy
 
 # The calendar repeats every 400 years, weekdays included (146,097 days are 20,871 weeks), and a month is known by its
@@ -63,18 +63,43 @@ _SHORTEST_MONTH = 28
 Wall = datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Frozen):
     """Five fields and the days they select. Two expressions are equal if their fields name the same values."""
 
-    text: str = field(compare=False)
-    dialect: Dialect = field(compare=False, repr=False)
+    __match_args__ = ("text", "dialect", "minute", "hour", "day", "month", "weekday", "days")
+    __slots__ = __match_args__
+    _hidden = ("dialect", "days")
+    text: str
+    dialect: Dialect
     minute: Field
     hour: Field
     day: Field
     month: Field
     weekday: Field
-    days: tuple[int, ...] = field(repr=False)
+    days: tuple[int, ...]
+
+    def __init__(
+        self,
+        text: str,
+        dialect: Dialect,
+        minute: Field,
+        hour: Field,
+        day: Field,
+        month: Field,
+        weekday: Field,
+        days: tuple[int, ...],
+    ) -> None:
+        set_slot(self, "text", text)
+        set_slot(self, "dialect", dialect)
+        set_slot(self, "minute", minute)
+        set_slot(self, "hour", hour)
+        set_slot(self, "day", day)
+        set_slot(self, "month", month)
+        set_slot(self, "weekday", weekday)
+        set_slot(self, "days", days)
+
+    def _key(self) -> tuple[object, ...]:
+        return self.minute, self.hour, self.day, self.month, self.weekday, self.days
 
     @property
     def matches_either_day(self) -> bool:
@@ -206,9 +231,9 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
         _refuse(str(text), f"must be a text, found {type(text).__name__}", fix="write it in quotes")
     if len(text) > MAX_TEXT_LENGTH:
         _refuse(text, f"must have at most {MAX_TEXT_LENGTH} characters, found {len(text)}", position=MAX_TEXT_LENGTH)
-    parts = _split(text, dialect)
+    parts = _split(text)
     if len(parts) != len(UNITS):
-        parts = _split(_expand(text, parts, dialect), dialect)
+        parts = _split(_expand(text, parts, dialect))
     try:
         minute = parse_field(parts[0], MINUTE, dialect)
         hour = parse_field(parts[1], HOUR, dialect)
@@ -219,13 +244,13 @@ def parse(text: str, dialect: Dialect = EXTENDED) -> Expression:
         raise _located_all(text, parts, dialect) from error
     either = not (day.is_starred or weekday.is_starred)
     if day.first > _SHORTEST_MONTH and not either and not any(day.first <= max_days(value) for value in month):
-        _refuse_never(text, day, month, _start_of(text, 2, dialect))
+        _refuse_never(text, day, month, _start_of(text, 2))
     days = select_days(day.values, weekday.values, either)
     return Expression(text, dialect, minute, hour, day, month, weekday, days)
 
 
-def _split(text: str, dialect: Dialect) -> list[str]:
-    for blank in dialect.blanks[1:]:
+def _split(text: str) -> list[str]:
+    for blank in BLANKS[1:]:
         text = text.replace(blank, " ")
     parts = text.split(" ")
     return [part for part in parts if part] if "" in parts else parts
@@ -252,17 +277,17 @@ def _located(error: FieldParseError, text: str, parts: list[str], dialect: Diale
         expression=text,
         field=error.field,
         reason=error.reason,
-        position=_start_of(text, index, dialect) + error.position,
+        position=_start_of(text, index) + error.position,
         fix="" if spelled and parts[6 - index] != "*" else error.fix,
     )
 
 
-def _start_of(text: str, index: int, dialect: Dialect) -> int:
+def _start_of(text: str, index: int) -> int:
     """Return where field `index` begins in the text as it was written."""
     inside, seen = False, -1
     for position, character in enumerate(text):
-        starts = character not in dialect.blanks and not inside
-        inside = character not in dialect.blanks
+        starts = character not in BLANKS and not inside
+        inside = character not in BLANKS
         seen += starts
         if starts and seen == index:
             return position
@@ -274,7 +299,7 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
     macro = parts[0].lower() if len(parts) == 1 and parts[0].isascii() else ""
     if macro in dialect.macros:
         return dialect.macros[macro]
-    start = _start_of(text, 0, dialect)
+    start = _start_of(text, 0)
     if not parts:
         _refuse(text, "must not be empty", start, "write five fields such as 0 3 * * *")
     if macro in EXTENDED.macros:
@@ -287,7 +312,7 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
         4: "add the field that is missing: minute hour day month weekday",
         6: "remove the seconds or the year: cron has neither",
     }.get(len(parts), "write minute hour day month weekday")
-    extra = _start_of(text, len(UNITS), dialect) if len(parts) > len(UNITS) else len(text.rstrip(dialect.blanks))
+    extra = _start_of(text, len(UNITS)) if len(parts) > len(UNITS) else len(text.rstrip(BLANKS))
     raise _refusal(text, f"must have exactly 5 fields, found {len(parts)}", extra, fix)
 
 

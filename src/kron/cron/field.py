@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from kron.cron.dialect import EXTENDED, UNITS, WEEKDAY, Dialect, Unit
+from kron.cron.frozen import Frozen
 from kron.errors import FieldParseError
 
 _ALL = {unit: (2 << unit.high) - (1 << unit.low) for unit in UNITS}
 _NUMBERS = {unit: {str(value): 1 << value for value in range(unit.low, unit.high + 1)} for unit in UNITS}
 _CACHED_FIELDS = 4096  # real crontabs repeat a few hundred texts; bounded, so that hostile ones cannot fill memory
-_QUARTZ_TOKEN = re.compile(r"[?#]|(?<![A-Z])(?:LW?|W)(?![A-Z])", re.ASCII | re.IGNORECASE)
+_QUARTZ_TOKEN = r"[?#]|(?<![A-Z])(?:LW?|W)(?![A-Z])"  # compiled on first use: only a wrong field needs it
 _QUARTZ = {
     "?": "write *",
     "L": "list the days, such as 28-31",
@@ -20,18 +20,25 @@ _QUARTZ = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Frozen):
     """The values that a field names: bit v of `values` is set if it names v; the first and the last of them.
 
     `is_starred` matters in the two day fields: the text begins with `*`; elsewhere it means `is_full`.
     """
 
+    __match_args__ = ("unit", "values", "is_starred", "first", "last")
+    __slots__ = __match_args__
     unit: Unit
     values: int
     is_starred: bool
     first: int
     last: int
+
+    def __init__(self, unit: Unit, values: int, first: int, last: int, *, is_starred: bool) -> None:
+        super().__init__(unit, values, is_starred, first, last)
+
+    def _key(self) -> tuple[object, ...]:
+        return self.unit, self.values, self.is_starred, self.first, self.last
 
     def __contains__(self, value: int) -> bool:
         return self.values >> value & 1 == 1
@@ -46,7 +53,7 @@ class Field:
 
 
 def _field(unit: Unit, values: int, *, starred: bool) -> Field:
-    return Field(unit, values, starred, (values & -values).bit_length() - 1, values.bit_length() - 1)
+    return Field(unit, values, (values & -values).bit_length() - 1, values.bit_length() - 1, is_starred=starred)
 
 
 @lru_cache(_CACHED_FIELDS)
@@ -197,7 +204,7 @@ class _Element:
         unit = self.unit
         if not text:
             return self.error("has an empty list element", offset, "remove the extra comma")
-        if token := _QUARTZ_TOKEN.search(text):
+        if token := re.search(_QUARTZ_TOKEN, text, re.ASCII | re.IGNORECASE):
             mark = token[0][0].upper()
             return self.error(f"uses {mark}, a Quartz token ({text[:20]})", offset + token.start(), _QUARTZ[mark])
         if "*" in text:

@@ -1,10 +1,10 @@
 """read_tzif(data) -> TzifData: a compiled time zone file (RFC 9636) as numbers, and its rule for later years."""
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from struct import calcsize, error, iter_unpack, unpack_from
+from typing import NamedTuple
 
 _HEADER = ">4sc15x6l"
 _HEADER_SIZE = calcsize(_HEADER)
@@ -19,8 +19,7 @@ _CHANGE = rf",M(\d{{1,2}})\.([1-5])\.([0-6])(?:/{_OFFSET})?"
 _FOOTER = rf"(?:<[^>]+>|[A-Za-z]+){_OFFSET}(?:(?:<[^>]+>|[A-Za-z]+){_OFFSET}?{_CHANGE}{_CHANGE})?"
 
 
-@dataclass(frozen=True, slots=True)
-class RuleChange:
+class RuleChange(NamedTuple):
     """`Mm.w.d/time`: the change to `offset` on a weekday of a week of a month, at a time of the clock before it."""
 
     month: int
@@ -39,8 +38,7 @@ class RuleChange:
         return (day - _EPOCH) * _DAY + self.seconds - offset_before, self.offset
 
 
-@dataclass(frozen=True, slots=True)
-class TzifData:
+class TzifData(NamedTuple):
     """The offset before all transitions, the transitions (epoch second, offset after it), and the rule after them."""
 
     first_offset: int

@@ -1,12 +1,11 @@
 """load_zone(name) -> Zone: a time zone as a line of segments, each with one offset, from the tzdata package."""
 
-import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
 from functools import cache, lru_cache
 from importlib import import_module
 
+from kron.cron.frozen import Frozen
 from kron.cron.tzif import EARLIEST, MAGIC, TzifData, read_tzif
 from kron.errors import InvalidDefinitionError, OutOfRangeError, TimezoneDataError, UnknownTimezoneError, truncate
 from kron.instant import MICROSECOND, Instant, format_instant
@@ -17,22 +16,28 @@ _END = datetime.max.replace(tzinfo=UTC)
 _FIRST_HORIZON = 2101  # the years promised to be right are known at once; later ones are computed when asked for
 _GROWTH = 100
 LONGEST_NAME = 64  # characters; the longest name of the database has 32
-_NAME = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", re.ASCII)
+_IN_NAMES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/")
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetTable:
+class OffsetTable(Frozen):
     """The segments known so far: segment i has `offsets[i]` from instant `starts[i]` until before `ends[i]`.
 
     Inside a segment wall time and UTC run in parallel. Between two of them the wall either leaves a gap or goes back;
     every segment of the database is days long, so a wall time that repeats does so in the two neighbours only.
     """
 
+    __match_args__ = ("starts", "ends", "offsets", "year", "complete")
+    __slots__ = __match_args__
     starts: list[Instant]
     ends: list[Instant]
     offsets: list[timedelta]
     year: int  # the first year that is not known yet
     complete: bool  # whether it reaches to the end of the calendar
+
+    def __init__(
+        self, starts: list[Instant], ends: list[Instant], offsets: list[timedelta], year: int, *, complete: bool
+    ) -> None:
+        super().__init__(starts, ends, offsets, year, complete)
 
     def segment(self, at: Instant) -> int:
         """Return the segment that contains `at`, or the last one known."""
@@ -99,7 +104,7 @@ class Zone:
                 offsets.append(offset)
         complete = self._transitions.yearly is None or year > MAXYEAR
         ends = [*starts[1:], _END if complete else datetime(year, 1, 1, tzinfo=UTC)]
-        return OffsetTable(starts, ends, offsets, year, complete)
+        return OffsetTable(starts, ends, offsets, year, complete=complete)
 
     def __reduce__(self) -> tuple[object, ...]:
         return load_zone, (self.name,)
@@ -118,7 +123,7 @@ def load_zone(name: str) -> Zone:
         raise InvalidDefinitionError(
             field="timezone", found=truncate(name), reason=reason, fix="write an IANA time zone"
         )
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _IN_NAMES.issuperset(name) or not all(name.split("/")):
         raise UnknownTimezoneError(timezone=name, suggestions=_suggestions(name))
     return _load(name)
 

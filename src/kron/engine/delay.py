@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from kron.engine.ports import Clock
 from kron.instant import ZERO, Instant
-from kron.rules.freeze import Freeze, LedgerWait, Plan, delay, freeze
+from kron.rules.outage import Freeze, LedgerWait, Plan, delay, freeze
 
 _CATCHING_UP = timedelta(seconds=10)  # is twice what a host may take for it: more, and it stood still again
 

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from kron.engine.ports import Refusal
 from kron.engine.wake import WakeUp
 from kron.instant import Instant
-from kron.rules.freeze import Freeze
+from kron.rules.outage import Freeze
 
 Batch = TypeVar("Batch", covariant=True)  # what a ledger writes in one transaction
 Stored = TypeVar("Stored", contravariant=True)  # what it remembers

@@ -1,7 +1,7 @@
 """All errors of a text at once, what an unknown word was meant to be, and what a check found."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import TracebackType
 from typing import Literal, TypeVar
@@ -115,6 +115,11 @@ class Diagnostic:
             "message": self.message,
             "fix": str(self.fix),
         }
+
+
+def as_errors(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings with each warning made an error."""
+    return [replace(found, level="error") if found.level == "warning" else found for found in findings]
 
 
 def diagnostic_of(error: KronError, *, file: str, line: int) -> Diagnostic:

@@ -1,14 +1,13 @@
 """Errors of what people write: cron expressions, times, definitions of a timing, recorded decisions."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kron.errors.base import KronError, caret, display_text, truncate
 
 # --- what would be right ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A setting that would be right, under the key that a job file has for it.
 
     It is data, because a line, a table and a manifest write the same setting in different ways: whoever knows what the
@@ -32,8 +31,7 @@ class Fix:
         return f"{verb} {setting}{f' {self.note}' if self.note else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(NamedTuple):
     """Words of which one would be right. Whoever accepts more of them adds its own."""
 
     words: tuple[str, ...]

@@ -23,6 +23,7 @@ from kron.jobfile.host_job import (
     LATE_AFTER,
     NO_HOOKS,
     RETRY_DELAY,
+    Command,
     Hook,
     HookCommand,
     Hooks,
@@ -33,7 +34,6 @@ from kron.jobfile.host_job import (
 from kron.jobfile.job_file import HostInfo, expand_placeholders, placeholders_in
 from kron.jobfile.keys import IN_DEFAULTS, KEYS, Parts
 from kron.jobfile.values import argv_of, is_url
-from kron.rules.command import Command
 from kron.rules.policy import Concurrency, Policy
 
 LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables

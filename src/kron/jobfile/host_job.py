@@ -10,9 +10,32 @@ from kron.decision.timing import Timing
 from kron.errors.diagnostics import Diagnostic, Severity
 from kron.forecast.runs import ForecastJob
 from kron.instant import format_duration
-from kron.rules.command import Command
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
+
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # of children whose job sets none
+_TEN_SECONDS = timedelta(seconds=10)
+_MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program with its arguments, its user, directory, environment and limits, and where its output goes."""
+
+    argv: tuple[str, ...]  # with a shell: (shell, "-c", text)
+    user: str = ""  # empty: that of the host process
+    group: str = ""  # empty: the user's own
+    cwd: str = ""  # absolute; empty: its HOME, the user's own if `env` has none; "/" if that does not exist
+    env: tuple[tuple[str, str], ...] = ()  # beside what every child gets
+    umask: int | None = None
+    limits: tuple[tuple[str, int], ...] = ()  # by the names of resource.RLIMIT_* in lower case
+    stdin: str = ""
+    timeout: timedelta | None = None
+    grace: timedelta = _TEN_SECONDS  # between SIGTERM and SIGKILL
+    stdout: str = "capture"  # or inherit, discard, syslog, file:/path
+    stderr: str = "capture"  # or stdout, which joins them
+    output_limit: int = _MEBIBYTE  # bytes captured of a run, half of them from its head, half from its tail
+
 
 LATE_AFTER = timedelta(seconds=60)
 RETRY_DELAY = timedelta(seconds=30)

@@ -15,9 +15,8 @@ from kron.instant import MICROSECOND, Instant, format_instant
 from kron.kronjob.child_job import job_name
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
-from kron.kronjob.period_status import PeriodStatus, StatusHorizon, trimmed_before
 from kron.kronjob.snapshot import ChildJob, parse_job
-from kron.kronjob.status import instant_of, parse_status
+from kron.kronjob.status import PeriodStatus, StatusHorizon, instant_of, parse_status, trimmed_before
 from kron.rules.periods import effective_time, nominal_range_around, touches_instant
 from kron.rules.verdict import Outcome
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from kron.decision.distribution import PARAMETERS
 from kron.kronjob.kronjob import GROUP, KIND, PLURAL, VERSION
-from kron.kronjob.period_status import LONGEST_REASON, MOST_COUNTED, MOST_ENTRIES
 from kron.kronjob.spec_fields import PARAMS, SPEC, ObjectField, ValueField
-from kron.kronjob.status import LONGEST_MESSAGE
+from kron.kronjob.status import LONGEST_MESSAGE, LONGEST_REASON, MOST_COUNTED, MOST_ENTRIES
 
 Schema = dict[str, Any]
 _OPEN = "x-kubernetes-preserve-unknown-fields"

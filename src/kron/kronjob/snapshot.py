@@ -10,15 +10,17 @@ from kron.instant import Instant, parse_instant
 from kron.kronjob.child_job import is_canonical_job
 from kron.kronjob.kronjob import API_VERSION, GROUP, KIND, LONGEST_NAME, LONGEST_NAMESPACE, KronJob
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
-from kron.kronjob.period_status import (
+from kron.kronjob.spec_fields import MAX_STATUS_BYTES, definition_hash, exceeds_max_depth, json_bytes
+from kron.kronjob.status import (
+    INVALID_SPEC,
     PeriodStatus,
     StatusHorizon,
+    conditions_of,
     handled_periods,
+    instant_of,
     parse_periods,
     trimmed_before,
 )
-from kron.kronjob.spec_fields import MAX_STATUS_BYTES, definition_hash, exceeds_max_depth, json_bytes
-from kron.kronjob.status import INVALID_SPEC, conditions_of, instant_of
 from kron.rules.job_spec import JobSpec
 from kron.rules.override import DefinitionChange, compare_definition
 from kron.rules.verdict import Outcome

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kron.instant import Instant, format_instant
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord
 
 
@@ -17,7 +17,7 @@ class RecordedPeriod(NamedTuple):
     """A period with an outcome, or a run without a period: the row that tells of it, and its definition then."""
 
     nominal: Instant | None
-    row: HistoryRow
+    row: RunRow
     definition: str  # its text
 
 

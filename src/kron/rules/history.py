@@ -1,17 +1,16 @@
-"""run_row, closed_row, open_row: what people and scripts read of a run, of periods without one, of one yet to come."""
+"""RunRow: what people and scripts read of a run, of periods without one, and of a period that is not recorded."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from kron.decision.decision import MAX_ATTEMPTS, NO_CANDIDATE, ONLY_SECOND_NOT_ALLOWED, Decision
-from kron.instant import SECOND, Instant, format_instant, parse_instant
+from kron.decision.seed import period_id
+from kron.instant import SECOND, Instant, format_instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.verdict import Outcome, Reason, lateness
 
-HistoryRow = dict[str, object]
-
-RANGE = "range"
-_RUNNING, _COMPLETED = "running", "completed"
-_ENDED_BY_HOST = (ResultCode.REPLACED.value, ResultCode.STOPPED.value)
+_ENDED_BY_HOST = frozenset({ResultCode.REPLACED, ResultCode.STOPPED})
 _SENTENCES: Mapping[str, str] = {
     Reason.ACTIVE.value: "an execution of the job was active, and its policy forbids a second one",
     Reason.SUPERSEDED.value: "its second passed while the host could not start it, and a later period was run instead",
@@ -23,121 +22,189 @@ _SENTENCES: Mapping[str, str] = {
 }
 
 
-def run_row(name: str, attempt: RunStart, end: RunEnd | None, *, attempts: int) -> HistoryRow:
-    """Return the row of a run, ended or not; `attempts`: how many its execution has had so far."""
-    chosen = attempt.chosen
-    return {
-        "kind": attempt.kind.value,
-        "run_id": attempt.run_id,
-        "identity": attempt.identity,
-        "name": name,
-        "period_id": _text(attempt.nominal),
-        "nominal_time": _text(attempt.nominal),
-        "chosen_time": _text(chosen),
-        "outcome": Outcome.EXECUTED.value,
-        "reason": None,
-        "detail": None if end is None else end.detail or None,
-        "started_at": format_milliseconds(attempt.started),
-        "ended_at": None if end is None else format_milliseconds(end.ended_at),
-        "state": _RUNNING if end is None else _COMPLETED,
-        "result": None if end is None else end.result.value,
-        "exit_code": None if end is None else end.exit_code,
-        "signal": None if end is None else end.signal,
-        "attempt": attempt.attempt,
-        "attempts": attempts,
-        "again": attempt.retry_of or None,
-        "duration": None if end is None else _seconds(attempt.started, end.ended_at),
-        # That of a further attempt says nothing about how late its period was taken up.
-        "lateness": None if chosen is None or attempt.attempt > 1 else lateness(chosen, attempt.started),
-    }
+class NoRecordReason(Enum):
+    """Why nothing is recorded of a period."""
+
+    PLANNED = "planned"
+    SUSPENDED = "suspended"
+    NOT_OWNED = "not owned"  # it is before the declaration of the job or after its removal
+    FORGOTTEN = "forgotten"
+    CLOCK_AHEAD = "clock ahead"
 
 
-def closed_row(name: str, record: PeriodRecord) -> HistoryRow:
-    """Return the row of a period, or of several neighbours, without an execution."""
-    row: HistoryRow = {
-        "kind": RunKind.PERIOD.value if record.period_count == 1 else RANGE,
-        "run_id": None,
-        "identity": record.identity,
-        "name": name,
-        "period_id": _text(record.last),
-        "nominal_time": _text(record.last),
-        "chosen_time": _text(record.chosen),
-        "outcome": record.outcome.value,
-        "reason": record.reason or None,
-        "detail": record.detail or _SENTENCES.get(record.reason),
-        **dict.fromkeys(("started_at", "ended_at", "state", "result", "exit_code", "signal", "attempt")),
-        "attempts": 0,
-        **dict.fromkeys(("again", "duration", "lateness")),
-    }
-    if record.period_count > 1:
-        row |= {
-            "first_period_id": _text(record.first),
-            "last_period_id": _text(record.last),
-            "count": record.period_count,
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One row of history: an attempt or an execution, a closed period or a range of them, or an open period."""
+
+    identity: str
+    name: str
+    kind: RunKind
+    nominal_time: Instant | None = None  # of a range, of its last period
+    chosen_time: Instant | None = None
+    outcome: Outcome | None = None
+    reason: str | None = None
+    detail: str | None = None
+    no_record: NoRecordReason | None = None  # of an open period
+    # Of a run:
+    run_id: str | None = None
+    started_at: Instant | None = None
+    ended_at: Instant | None = None
+    result: ResultCode | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    attempt: int | None = None
+    attempts: int = 0  # that its execution has had so far
+    retry_of: str | None = None  # the run that failed and is tried again
+    lateness: int | None = None  # seconds
+    # Of a range:
+    first: Instant | None = None  # nominal times
+    last: Instant | None = None
+    period_count: int = 1
+
+    @classmethod
+    def of_run(cls, name: str, start: RunStart, end: RunEnd | None, *, attempts: int) -> "RunRow":
+        """Return the row of a run, ended or not; `attempts`: how many its execution has had so far."""
+        chosen = start.chosen
+        return cls(
+            identity=start.identity,
+            name=name,
+            kind=start.kind,
+            nominal_time=start.nominal,
+            chosen_time=chosen,
+            outcome=Outcome.EXECUTED,
+            detail=None if end is None else end.detail or None,
+            run_id=start.run_id,
+            started_at=start.started,
+            ended_at=None if end is None else end.ended_at,
+            result=None if end is None else end.result,
+            exit_code=None if end is None else end.exit_code,
+            signal=None if end is None else end.signal,
+            attempt=start.attempt,
+            attempts=attempts,
+            retry_of=start.retry_of or None,
+            # That of a further attempt says nothing about how late its period was taken up.
+            lateness=None if chosen is None or start.attempt > 1 else lateness(chosen, start.started),
+        )
+
+    @classmethod
+    def of_closed(cls, name: str, record: PeriodRecord) -> "RunRow":
+        """Return the row of a period, or of several neighbours, without an execution."""
+        is_range = record.period_count > 1
+        return cls(
+            identity=record.identity,
+            name=name,
+            kind=RunKind.PERIOD,
+            nominal_time=record.last,
+            chosen_time=record.chosen,
+            outcome=record.outcome,
+            reason=record.reason or None,
+            detail=record.detail or _SENTENCES.get(record.reason),
+            first=record.first if is_range else None,
+            last=record.last if is_range else None,
+            period_count=record.period_count,
+        )
+
+    @classmethod
+    def of_open(cls, name: str, decision: Decision, reason: NoRecordReason, detail: str) -> "RunRow":
+        """Return the row of a period that has no outcome."""
+        return cls(
+            identity=decision.identity,
+            name=name,
+            kind=RunKind.PERIOD,
+            nominal_time=decision.nominal_time,
+            chosen_time=decision.chosen_time,
+            no_record=reason,
+            detail=detail,
+        )
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is the row of several periods."""
+        return self.period_count > 1
+
+    @property
+    def period_id(self) -> str | None:
+        """The canonical name of its period, of a range of the last one."""
+        return None if self.nominal_time is None else period_id(self.nominal_time)
+
+    @property
+    def due(self) -> Instant:
+        """When it was due; a run without a period was when it began."""
+        due = self.chosen_time or self.started_at or self.nominal_time
+        assert due is not None
+        return due
+
+    @property
+    def state(self) -> str | None:
+        """What a run is doing, or why an open period has no outcome."""
+        if self.no_record is not None:
+            return self.no_record.value
+        if self.run_id is None:
+            return None
+        return "running" if self.result is None else "completed"
+
+    @property
+    def duration(self) -> float | None:
+        """How many seconds a run took, by the milliseconds that are shown; None: it has not ended."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        begin, stop = (at.replace(microsecond=at.microsecond // 1000 * 1000) for at in (self.started_at, self.ended_at))
+        return max(0.0, round((stop - begin) / SECOND, 3))
+
+    @property
+    def has_started(self) -> bool:
+        """Whether a run has ever been there: one that is ended by the host leaves an exit code or a signal."""
+        if self.result in _ENDED_BY_HOST:
+            return self.exit_code is not None or self.signal is not None
+        return self.outcome is Outcome.EXECUTED and self.result is not ResultCode.NOT_STARTED
+
+    def narrow_to_period(self, decision: Decision) -> "RunRow":
+        """Return what the row of a range says of one period of it."""
+        if not self.is_range:
+            return self
+        return replace(self, nominal_time=decision.nominal_time, chosen_time=decision.chosen_time)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the row as JSON holds it: always with the same keys, of a range with three more."""
+        period = self.period_id
+        row: dict[str, object] = {
+            "kind": "range" if self.is_range else self.kind.value,
+            "run_id": self.run_id,
+            "identity": self.identity,
+            "name": self.name,
+            "period_id": period,
+            "nominal_time": period,
+            "chosen_time": None if self.chosen_time is None else format_instant(self.chosen_time),
+            "outcome": None if self.outcome is None else self.outcome.value,
+            "reason": self.reason,
+            "detail": self.detail,
+            "started_at": None if self.started_at is None else format_milliseconds(self.started_at),
+            "ended_at": None if self.ended_at is None else format_milliseconds(self.ended_at),
+            "state": self.state,
+            "result": None if self.result is None else self.result.value,
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "attempt": self.attempt,
+            "attempts": self.attempts,
+            "again": self.retry_of,
+            "duration": self.duration,
+            "lateness": self.lateness,
         }
-    return row
-
-
-def open_row(name: str, decision: Decision, state: str, detail: str) -> HistoryRow:
-    """Return the row of a period that has no outcome; `state` says why."""
-    return {
-        "kind": RunKind.PERIOD.value,
-        "run_id": None,
-        "identity": decision.identity,
-        "name": name,
-        "period_id": decision.period_id,
-        "nominal_time": _text(decision.nominal_time),
-        "chosen_time": _text(decision.chosen_time),
-        **dict.fromkeys(("outcome", "reason")),
-        "detail": detail,
-        **dict.fromkeys(("started_at", "ended_at")),
-        "state": state,
-        **dict.fromkeys(("result", "exit_code", "signal", "attempt")),
-        "attempts": 0,
-        **dict.fromkeys(("again", "duration", "lateness")),
-    }
-
-
-def narrow_to_period(row: HistoryRow, decision: Decision) -> HistoryRow:
-    """Return what the row of a range says of one period of it."""
-    if row["kind"] != RANGE:
+        if self.first is not None and self.last is not None:
+            row |= {
+                "first_period_id": period_id(self.first),
+                "last_period_id": period_id(self.last),
+                "count": self.period_count,
+            }
         return row
-    period = {"period_id": decision.period_id, "nominal_time": _text(decision.nominal_time)}
-    return {**row, **period, "chosen_time": _text(decision.chosen_time)}
 
 
-def merge_attempts(attempts: Sequence[HistoryRow]) -> HistoryRow:
+def merge_attempts(attempts: Sequence[RunRow]) -> RunRow:
     """Return one row for the attempts of an execution, from the beginning of the first to the end of the last."""
     first, last = attempts[0], attempts[-1]
-    if first is last:
-        return first
-    ended = last["ended_at"]
-    start, end = parse_instant(str(first["started_at"])), None if ended is None else parse_instant(str(ended))
-    return {
-        **last,
-        "started_at": first["started_at"],
-        "duration": None if end is None else _seconds(start, end),
-        "lateness": first["lateness"],
-    }
-
-
-def has_started(row: HistoryRow) -> bool:
-    """Whether a run has ever been there: one that is ended by the host leaves an exit code or a signal."""
-    if row["result"] in _ENDED_BY_HOST:
-        return row["exit_code"] is not None or row["signal"] is not None
-    return row["outcome"] == Outcome.EXECUTED.value and row["result"] != ResultCode.NOT_STARTED.value
+    return replace(last, started_at=first.started_at, lateness=first.lateness)
 
 
 def format_milliseconds(instant: Instant) -> str:
     """Return RFC 3339 in UTC with exactly three digits after the second."""
     return f"{format_instant(instant.replace(microsecond=0))[:-1]}.{instant.microsecond // 1000:03}Z"
-
-
-def _text(instant: Instant | None) -> str | None:
-    return None if instant is None else format_instant(instant)
-
-
-def _seconds(start: Instant, end: Instant) -> float:
-    """Return how long it took by the milliseconds that are shown; never less than nothing."""
-    begin, stop = (each.replace(microsecond=each.microsecond // 1000 * 1000) for each in (start, end))
-    return max(0.0, round((stop - begin) / SECOND, 3))

@@ -9,14 +9,13 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError
 from kron.instant import MICROSECOND, SECOND, Instant
-from kron.rules.baseline import Clamped, clamp
 from kron.rules.contract import ChangedTaskHistory, Contract, IdentifierScope, InterruptedRun
 from kron.rules.effort import PERIOD, Parts, finish, work_of
 from kron.rules.outage import ClosedPeriods, Outage, close_period, merge_adjacent_in_parts, recover_in_parts
 from kron.rules.periods import NO_PERIODS, HandledPeriods, effective_time
 from kron.rules.policy import Policy
 from kron.rules.registration import TaskSpec
-from kron.rules.task_record import TaskRecord
+from kron.rules.task_record import Clamped, TaskRecord, clamp
 from kron.rules.verdict import Outcome, Reason
 
 

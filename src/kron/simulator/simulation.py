@@ -10,7 +10,7 @@ from kron.adapters.virtual_clock import VirtualClock
 from kron.engine.ports import Run
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.library.scheduler import Scheduler, crash
-from kron.instant import Instant
+from kron.instant import SECOND, Instant
 from kron.rules.contract import InitializeWhileActive
 from kron.rules.events import Event
 from kron.rules.registration import ScheduleReader
@@ -43,11 +43,14 @@ class SimulationSummary:
 
 
 def simulate(
-    scenario: Scenario, take: Callable[[Line], object], progress: Callable[[float], object] = lambda _: None
+    scenario: Scenario, take: Callable[[Line], object], advance: Callable[[int], object] = lambda _: None
 ) -> SimulationSummary:
-    """Live through a scenario; each position of its trace is handed over as it comes."""
+    """Live through a scenario; each position of its trace is handed over as it comes.
+
+    `advance` is called from time to time with how many more seconds have passed.
+    """
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(_SimulationRun(scenario, take, progress).run())
+        return runner.run(_SimulationRun(scenario, take, advance).run())
 
 
 class _LiveSink:
@@ -73,8 +76,8 @@ class _LiveSink:
 class _SimulationRun:
     """One world, and the schedulers that follow each other in it."""
 
-    def __init__(self, scenario: Scenario, take: Callable[[Line], object], progress: Callable[[float], object]) -> None:
-        self._scenario, self._progress = scenario, progress
+    def __init__(self, scenario: Scenario, take: Callable[[Line], object], advance: Callable[[int], object]) -> None:
+        self._scenario, self._report_progress = scenario, advance
         self._take = take
         self._chance = Random(scenario.seed)
         self._clock = VirtualClock(scenario.start)
@@ -93,10 +96,12 @@ class _SimulationRun:
     async def run(self) -> SimulationSummary:
         """Live until the end, then stop."""
         await self._initialize()
+        reached = self._clock.now()
         while (at := self._next_accident()) < self._end:
             await self._advance(at)
             await self._inject(self._draw_accident())
-            self._progress((self._clock.now() - self._scenario.start) / self._scenario.span)
+            self._report_progress((self._clock.now() - reached) // SECOND)
+            reached = self._clock.now()
         await self._advance(self._end)
         await self._stop()
         self._put(TraceEvent(self._milliseconds(), "End", {"closed": False}))

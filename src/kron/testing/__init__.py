@@ -4,9 +4,12 @@ from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryJobLedger, MemoryTaskLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
-from kron.testing.job_ledger_suite import JOB_LEDGER_SUITE
+from kron.testing.job_ledger_refusals import REFUSALS
+from kron.testing.job_ledger_suite import ROUND_TRIPS
 from kron.testing.simulation import Simulation, simulate
 from kron.testing.task_ledger_suite import TASK_LEDGER_SUITE
+
+JOB_LEDGER_SUITE = (*ROUND_TRIPS, *REFUSALS)
 
 __all__ = [
     "JOB_LEDGER_SUITE",

@@ -6,7 +6,7 @@ from kron.engine.jobs.store import JobBatch, JobLedger, PendingRetry, Unfinished
 from kron.engine.ports import Refusal
 from kron.errors import LedgerError
 from kron.rules.job_record import ResultCode, RunEnd, RunHandle
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,
     FAILED,

@@ -11,9 +11,8 @@ from kron.theory.alphabet import LETTERS, world_letter
 from kron.theory.environment import Calendar, is_far_ahead
 from kron.theory.evaluator import Evaluator
 from kron.theory.formula import Letter
-from kron.theory.macros import ACTIVE
 from kron.theory.period_monitors import PeriodMonitors
-from kron.theory.properties import SUITES, Scope
+from kron.theory.properties import ACTIVE, SUITES, Scope
 from kron.theory.property_monitor import CallInstance, MonitorInstance, PropertyMonitor
 from kron.theory.results import PropertyResult, TraceReport, undecided_instances
 from kron.theory.task_instances import ImplicitEvents

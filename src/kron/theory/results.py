@@ -5,8 +5,19 @@ from dataclasses import dataclass, field
 
 from kron.theory.alphabet import EVENTS, Owner
 from kron.theory.formula import Formula, TruthValue
-from kron.theory.macros import ACTIVE, BOOT_PENDING, DUE_PENDING, ORPHANED_PENDING, REGISTERED, RETRY_PENDING, RUNNING
-from kron.theory.properties import P3, S1, Property, Scope
+from kron.theory.properties import (
+    ACTIVE,
+    BOOT_PENDING,
+    DUE_PENDING,
+    ORPHANED_PENDING,
+    P3,
+    REGISTERED,
+    RETRY_PENDING,
+    RUNNING,
+    S1,
+    Property,
+    Scope,
+)
 from kron.theory.property_monitor import MonitorInstance, PropertyMonitor
 from kron.theory.trace_format import ResponseBounds
 

@@ -5,14 +5,13 @@ instant, which are a set: their order means nothing. In version 1 each position 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from json.encoder import JSONEncoder, encode_basestring
 from typing import NamedTuple, TypeAlias
 
 from kron.errors import InvalidTraceError
-from kron.theory.alphabet import EVENTS
-from kron.theory.trace_fields import check_field, is_count
+from kron.theory.alphabet import CONCURRENCY, EVENTS
 
 VERSION = 2
 _VERSIONS = (1, VERSION)
@@ -205,7 +204,7 @@ def _read_header(number: int, text: str, contracts: tuple[str, ...]) -> TraceHea
     if not isinstance(fields, dict):
         raise InvalidTraceError(line=number, field="line", found=text.strip(), reason="must be a JSON object")
     version = fields.get("trace")
-    if not is_count(version) or version not in _VERSIONS:
+    if not _is_count(version) or version not in _VERSIONS:
         reason = f"must be {' or '.join(map(str, _VERSIONS))}, in a header before all events"
         raise InvalidTraceError(line=number, field="trace", found=version, reason=reason)
     contract, timezone = fields.get("contract"), fields.get("timezone", "UTC")
@@ -218,7 +217,7 @@ def _read_header(number: int, text: str, contracts: tuple[str, ...]) -> TraceHea
         reason = f"must be {_NAMED}, or not be there"
         raise InvalidTraceError(line=number, field="dues", found=fields["dues"], reason=reason)
     slack = fields.get("slackMs", 0)
-    if not is_count(slack):
+    if not _is_count(slack):
         reason = "must be a whole number of milliseconds"
         raise InvalidTraceError(line=number, field="slackMs", found=slack, reason=reason)
     bounds = _read_bounds(number, fields.get("bounds"))
@@ -230,7 +229,7 @@ def _read_bounds(number: int, found: object) -> ResponseBounds | None:
         return None
     if isinstance(found, dict) and set(found) == set(ResponseBounds._fields):
         bounds = ResponseBounds(**found)
-        if all(is_count(value) for value in bounds):
+        if all(_is_count(value) for value in bounds):
             return bounds
     reason = "must hold a, b and lag, each a whole number of milliseconds"
     raise InvalidTraceError(line=number, field="bounds", found=found, reason=reason)
@@ -293,8 +292,96 @@ def _read_event(number: int, fields: Mapping[str, object]) -> TraceEvent:
                 line=number, field=field, found="nothing", reason=f"must be there: {event} needs it"
             )
     for field, value in rest.items():
-        check_field(number, field, value)
+        _check_field(number, field, value)
     if not _FIRST <= rest.get("clock", time) <= time:  # type: ignore[operator] # it is an instant
         reason = "must not be after t: only of a clock that was set back need it be said"
         raise InvalidTraceError(line=number, field="clock", found=rest["clock"], reason=reason)
     return TraceEvent(time, event, rest)
+
+
+# --- the fields of events ---------------------------------------------------------------------------------------------
+
+
+def _check_field(number: int, field: str, value: object) -> None:
+    """Refuse a field of another type; an unknown field may hold anything."""
+    fits, reason = _FIELDS.get(field, (None, ""))
+    if fits is not None and not fits(value):
+        raise InvalidTraceError(line=number, field=field, found=value, reason=reason)
+
+
+def _are(items: object, fits: Callable[[Mapping[str, object]], bool]) -> bool:
+    return isinstance(items, list) and all(isinstance(item, dict) and fits(item) for item in items)
+
+
+def _is_registration(item: Mapping[str, object]) -> bool:
+    return _is_text(item.get("name"), empty=True) and _is_text(item.get("cron"), empty=True) and _has_delay(item)
+
+
+def _is_memory(item: Mapping[str, object]) -> bool:
+    times = [item.get(name) for name in ("first", "lastStart", "retryAt", "lastFailure")]
+    return (
+        _is_text(item.get("task"))
+        and _is_text(item.get("cron"))
+        and _has_delay(item)
+        and _is_instant(times[0])
+        and all(time is None or _is_instant(time) for time in times)
+        and isinstance(item.get("interrupted", False), bool)
+    )
+
+
+def _has_delay(item: Mapping[str, object]) -> bool:
+    delay = item.get("retryDelayMs")
+    return isinstance(delay, int | float) and not isinstance(delay, bool)
+
+
+def _is_text(value: object, *, empty: bool = False) -> bool:
+    """Whether it is a text that a line can hold."""
+    if not isinstance(value, str) or not (value or empty):
+        return False
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _is_instant(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_instants(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_instant, value.values()))
+
+
+def _is_count(value: object) -> bool:
+    """Whether it is a whole number, not below 0."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_TEXT = (_is_text, "must be a text")
+_COUNT = (_is_count, "must be a whole number")
+_CHOICE = (lambda value: isinstance(value, bool), "must be true or false")
+_FIELDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "task": _TEXT,
+    "identity": _TEXT,
+    "period": _TEXT,
+    "call": _COUNT,
+    "attempt": _COUNT,
+    "retries": _COUNT,
+    "deadlineMs": _COUNT,
+    "slackMs": _COUNT,
+    "concurrency": (lambda value: value in CONCURRENCY, f"must be one of {', '.join(CONCURRENCY)}"),
+    "acceptedMs": (_is_instant, "must be a whole number of milliseconds"),
+    "closed": _CHOICE,
+    "valid": _CHOICE,
+    "clock": (_is_instant, "must be a whole number of milliseconds"),
+    "ended": (_is_instant, "must be a whole number of milliseconds"),
+    "registrations": (
+        lambda value: _are(value, _is_registration),
+        (
+            "must be a list; each item must have a name and a cron expression, which are texts, "
+            "and retryDelayMs, which is a number"
+        ),
+    ),
+    "lastDue": (_are_instants, "must name tasks, each with a whole number of milliseconds"),
+    "remembered": (
+        lambda value: _are(value, _is_memory),
+        "must be a list; each item has task, cron, retryDelayMs, first, perhaps lastStart, retryAt, interrupted",
+    ),
+}

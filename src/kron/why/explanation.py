@@ -9,22 +9,19 @@ from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
-from kron.instant import MICROSECOND, SECOND, Instant, format_instant, parse_instant
+from kron.instant import MICROSECOND, SECOND, Instant, format_instant
 from kron.rules.evidence import Evidence, RecordedPeriod, ahead_text
-from kron.rules.history import HistoryRow, has_started, merge_attempts, narrow_to_period, open_row
+from kron.rules.history import NoRecordReason, RunRow, merge_attempts
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import parse_definition, parse_timing
 from kron.rules.periods import effective_time, nominal_range_around, touches_instant
 from kron.rules.policy import Policy
 
-PLANNED, SUSPENDED, NOT_OWNED, FORGOTTEN = "planned", "suspended", "not owned", "forgotten"
-CLOCK_AHEAD = "clock ahead"
-
 
 class ExplainedPeriod(NamedTuple):
     """A period: what became of it or will, how its second was chosen, and the definition that held."""
 
-    row: HistoryRow
+    row: RunRow
     decision: Decision
     definition: str  # its text
     ahead: Instant | None = None  # if it was handled while the clock was ahead: until when periods were
@@ -32,8 +29,8 @@ class ExplainedPeriod(NamedTuple):
     @property
     def effective_time(self) -> Instant:
         """When it was handled or will be, if nothing comes in the way: as it was recorded."""
-        chosen = self.row["chosen_time"]
-        return effective_time(self.decision) if chosen is None else parse_instant(str(chosen))
+        chosen = self.row.chosen_time
+        return effective_time(self.decision) if chosen is None else chosen
 
     @property
     def policy(self) -> Policy:
@@ -43,7 +40,7 @@ class ExplainedPeriod(NamedTuple):
     def to_dict(self) -> dict[str, object]:
         """Return its row and what led to it."""
         return {
-            **self.row,
+            **self.row.to_dict(),
             "window_start": format_instant(self.decision.window_start),
             "window_end": format_instant(self.decision.window_end),
             "seed_hash": self.decision.seed_hash,
@@ -72,15 +69,11 @@ class Explanation:
             return None
 
     @cached_property
-    def run(self) -> HistoryRow | None:
+    def run(self) -> RunRow | None:
         """What ran: it was started within the minute of the instant, or its chosen second is the instant."""
-        exact = [
-            each.row
-            for each in self.periods
-            if each.row["chosen_time"] is not None and each.effective_time == self.second
-        ]
+        exact = [each.row for each in self.periods if each.row.chosen_time == self.second]
         rows = [*(told.row for told in self.inquiry.started), *exact]
-        return next((row for row in rows if has_started(row)), None)
+        return next((row for row in rows if row.has_started), None)
 
     @cached_property
     def neighbours(self) -> tuple[ExplainedPeriod | None, ExplainedPeriod | None]:
@@ -88,7 +81,7 @@ class Explanation:
         at = self.inquiry.at
         near = [episode for told in self.inquiry.nearest for episode in _nearest(told, at)]
         around = list(self._around())
-        near += [episode for episode in around if episode.row["state"] != NOT_OWNED]
+        near += [episode for episode in around if episode.row.no_record is not NoRecordReason.NOT_OWNED]
 
         def nearest(*, after: bool) -> ExplainedPeriod | None:
             found = [each for each in near if (each.effective_time > at) is after]
@@ -101,7 +94,8 @@ class Explanation:
 
     def _dated(self, episode: ExplainedPeriod) -> ExplainedPeriod:
         """Return an episode with the instant until which periods were handled ahead of time, if it is one of them."""
-        until, is_over = self.inquiry.ahead_until, episode.row["outcome"] or episode.row["state"] == CLOCK_AHEAD
+        until, row = self.inquiry.ahead_until, episode.row
+        is_over = row.outcome is not None or row.no_record is NoRecordReason.CLOCK_AHEAD
         is_ahead = until is not None and is_over and self.inquiry.now < episode.effective_time <= until
         return episode._replace(ahead=until) if is_ahead else episode
 
@@ -111,9 +105,7 @@ class Explanation:
             if told.nominal is not None:
                 periods.setdefault(told.nominal, []).append(told)
         for told in self.inquiry.started:  # late, or tried again
-            if told.nominal is not None and all(
-                told.row["run_id"] != each.row["run_id"] for each in self.inquiry.touching
-            ):
+            if told.nominal is not None and all(told.row.run_id != each.row.run_id for each in self.inquiry.touching):
                 periods.setdefault(told.nominal, []).append(told)
         for nominal, attempts in periods.items():
             yield _episode(nominal, merge_attempts([each.row for each in attempts]), attempts[-1].definition)
@@ -142,31 +134,30 @@ class Explanation:
                 continue
 
     def _without_outcome(self, decision: Decision) -> ExplainedPeriod:
-        state, detail = self._state(effective_time(decision))
-        return ExplainedPeriod(
-            open_row(self.inquiry.record.name, decision, state, detail), decision, self.inquiry.definition
-        )
+        row = RunRow.of_open(self.inquiry.record.name, decision, *self._no_record(effective_time(decision)))
+        return ExplainedPeriod(row, decision, self.inquiry.definition)
 
-    def _state(self, due: Instant) -> tuple[str, str]:
+    def _no_record(self, due: Instant) -> tuple[NoRecordReason, str]:
         record, now = self.inquiry.record, self.inquiry.now
         _, policy = parse_definition(record.identity, self.inquiry.definition)
         if now < due <= record.handled_until:
-            return CLOCK_AHEAD, f"it was {ahead_text(record.handled_until)}"
+            return NoRecordReason.CLOCK_AHEAD, f"it was {ahead_text(record.handled_until)}"
         if due <= record.declared_at:
             since = _second(record.declared_at)
-            return NOT_OWNED, f"the definition is in force since {since}, and owns no earlier period"
+            return NoRecordReason.NOT_OWNED, f"the definition is in force since {since}, and owns no earlier period"
         if not record.is_declared and due > record.handled_until:
-            return NOT_OWNED, f"the job was removed at {_second(record.handled_until)}"
+            return NoRecordReason.NOT_OWNED, f"the job was removed at {_second(record.handled_until)}"
         if due <= record.handled_until:
-            return FORGOTTEN, "it was handled, and its record is older than what the ledger keeps"
+            return NoRecordReason.FORGOTTEN, "it was handled, and its record is older than what the ledger keeps"
         if policy.suspend:
-            return SUSPENDED, "its file suspends the job"
+            return NoRecordReason.SUSPENDED, "its file suspends the job"
         if _holds(record, due):
             until = record.suspended_until
-            return SUSPENDED, f"the job is suspended {f'until {_second(until)}' if until else 'by command'}"
+            how = f"until {_second(until)}" if until else "by command"
+            return NoRecordReason.SUSPENDED, f"the job is suspended {how}"
         if due > now:
-            return PLANNED, "its time has not come yet"
-        return PLANNED, "its time has come, and it is judged as soon as krond runs and has room for it"
+            return NoRecordReason.PLANNED, "its time has not come yet"
+        return NoRecordReason.PLANNED, "its time has come, and it is judged as soon as krond runs and has room for it"
 
 
 def _second(at: Instant) -> str:
@@ -177,21 +168,20 @@ def _holds(record: JobRecord, due: Instant) -> bool:
     return record.is_suspended and (record.suspended_until is None or due < record.suspended_until)
 
 
-def _episode(nominal: Instant, row: HistoryRow, definition: str) -> ExplainedPeriod:
-    decision = decide(parse_timing(str(row["identity"]), definition), nominal)
-    return ExplainedPeriod(narrow_to_period(row, decision), decision, definition)
+def _episode(nominal: Instant, row: RunRow, definition: str) -> ExplainedPeriod:
+    decision = decide(parse_timing(row.identity, definition), nominal)
+    return ExplainedPeriod(row.narrow_to_period(decision), decision, definition)
 
 
 def _nearest(told: RecordedPeriod, at: Instant) -> Iterator[ExplainedPeriod]:
     """Yield the period of a record, or of those of a range the nearest before and after an instant."""
     if told.nominal is None:
         return
-    first, last = (str(told.row.get(key) or told.row["period_id"]) for key in ("first_period_id", "last_period_id"))
-    begin, end = parse_instant(first), parse_instant(last)
+    begin, end = told.row.first or told.nominal, told.row.last or told.nominal
     if begin == end:
         yield _episode(end, told.row, told.definition)
         return
-    schedule = parse_timing(str(told.row["identity"]), told.definition).schedule
+    schedule = parse_timing(told.row.identity, told.definition).schedule
     if begin <= at:
         yield _episode(end if end <= at else schedule.previous(at), told.row, told.definition)
     if end > at:

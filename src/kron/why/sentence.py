@@ -2,21 +2,29 @@
 
 from kron.cron.wall_time import format_short
 from kron.cron.zone import UTC_ZONE, Zone
-from kron.instant import format_instant, parse_instant
+from kron.instant import format_instant
 from kron.rules.evidence import ahead_text
-from kron.rules.history import HistoryRow
+from kron.rules.history import NoRecordReason, RunRow
 from kron.rules.job_record import ResultCode, RunKind
 from kron.rules.verdict import Outcome
-from kron.why.explanation import CLOCK_AHEAD, FORGOTTEN, NOT_OWNED, PLANNED, SUSPENDED, ExplainedPeriod, Explanation
+from kron.why.explanation import ExplainedPeriod, Explanation
 
 _STATES = {
-    PLANNED: "is planned",
-    SUSPENDED: "waits",
-    NOT_OWNED: "does not count",
-    CLOCK_AHEAD: "is over",
-    FORGOTTEN: "is over, and nothing is known of it any more",
+    NoRecordReason.PLANNED: "is planned",
+    NoRecordReason.SUSPENDED: "waits",
+    NoRecordReason.NOT_OWNED: "does not count",
+    NoRecordReason.CLOCK_AHEAD: "is over",
+    NoRecordReason.FORGOTTEN: "is over, and nothing is known of it any more",
 }
-_KINDS = {RunKind.TRIGGER.value: "somebody asked for it", RunKind.BOOT.value: "the machine was started"}
+_KINDS = {RunKind.TRIGGER: "somebody asked for it", RunKind.BOOT: "the machine was started"}
+_ENDS = {
+    ResultCode.SUCCEEDED: "succeeded",
+    ResultCode.TIMEOUT: "was ended because its time was over",
+    ResultCode.REPLACED: "was replaced by a newer one",
+    ResultCode.STOPPED: "was stopped with krond",
+    ResultCode.NOT_STARTED: "could not be started",
+    ResultCode.UNKNOWN: "ended without anybody seeing how",
+}
 
 
 def to_dict(answer: Explanation) -> dict[str, object]:
@@ -58,57 +66,48 @@ def period_sentence(episode: ExplainedPeriod, zone: Zone) -> str:
     """Return what became of a period, or will."""
     row, at = episode.row, format_short(zone, episode.effective_time)
     period = f"the period {episode.decision.period_id}"
-    if row["outcome"] is None:
+    if row.no_record is not None:
         second = "" if episode.effective_time == episode.decision.nominal_time else f", due at {at},"
-        return f"{period}{second} {_STATES[str(row['state'])]}: {row['detail']}"
-    if row["result"] == ResultCode.NOT_STARTED.value:
-        begun = _moment(row["started_at"], zone)
-        return f"{period} was executed at {begun}, but nothing could be started: {row['detail']}"
-    if row["outcome"] == Outcome.EXECUTED.value:
-        return (
-            f"{period} was executed at another second: run {row['run_id']} {_began(row, zone)} and {how_it_ended(row)}"
-        )
-    is_told = row["chosen_time"] is None or episode.effective_time == episode.decision.nominal_time
+        return f"{period}{second} {_STATES[row.no_record]}: {row.detail}"
+    if row.result is ResultCode.NOT_STARTED:
+        return f"{period} was executed at {_started(row, zone)}, but nothing could be started: {row.detail}"
+    if row.outcome is Outcome.EXECUTED:
+        return f"{period} was executed at another second: run {row.run_id} {_began(row, zone)} and {how_it_ended(row)}"
+    is_told = row.chosen_time is None or episode.effective_time == episode.decision.nominal_time
     due = "" if is_told else f" its second was {at};"
-    return f"{period} was {row['outcome']} ({row['reason']}):{due} {row['detail'] or row['reason']}"
+    return f"{period} was {_outcome(row)} ({row.reason}):{due} {row.detail or row.reason}"
 
 
-def how_it_ended(row: HistoryRow) -> str:
+def how_it_ended(row: RunRow) -> str:
     """Return what became of a run."""
-    result = row["result"]
-    if result is None:
+    if row.result is None:
         return "is still running"
-    if result == ResultCode.FAILED.value:
-        what = f"signal {row['signal']}" if row["signal"] else f"exit code {row['exit_code']}"
-        return f"failed with {what}"
-    words = {
-        ResultCode.SUCCEEDED.value: "succeeded",
-        ResultCode.TIMEOUT.value: "was ended because its time was over",
-        ResultCode.REPLACED.value: "was replaced by a newer one",
-        ResultCode.STOPPED.value: "was stopped with krond",
-        ResultCode.NOT_STARTED.value: "could not be started",
-        ResultCode.UNKNOWN.value: "ended without anybody seeing how",
-    }
-    return words[str(result)]
+    if row.result is ResultCode.FAILED:
+        return f"failed with {f'signal {row.signal}' if row.signal else f'exit code {row.exit_code}'}"
+    return _ENDS[row.result]
 
 
-def _ran(row: HistoryRow, zone: Zone) -> str:
-    attempts = "" if row["attempts"] == 1 else f" (attempt {row['attempt']} of {row['attempts']})"
-    of = f" of the period {row['period_id']}" if row["period_id"] else f", because {_KINDS[str(row['kind'])]},"
-    return f"run {row['run_id']}{of}{attempts} {_began(row, zone)} and {how_it_ended(row)}"
+def _ran(row: RunRow, zone: Zone) -> str:
+    attempts = "" if row.attempts == 1 else f" (attempt {row.attempt} of {row.attempts})"
+    of = f" of the period {row.period_id}" if row.period_id else f", because {_KINDS[row.kind]},"
+    return f"run {row.run_id}{of}{attempts} {_began(row, zone)} and {how_it_ended(row)}"
 
 
-def _began(row: HistoryRow, zone: Zone) -> str:
-    late = f", {row['lateness']} s late," if row["lateness"] else ""
-    return f"began at {_moment(row['started_at'], zone)}{late}"
+def _began(row: RunRow, zone: Zone) -> str:
+    late = f", {row.lateness} s late," if row.lateness else ""
+    return f"began at {_started(row, zone)}{late}"
 
 
-def _moment(text: object, zone: Zone) -> str:
-    return format_short(zone, parse_instant(str(text)).replace(microsecond=0))
+def _started(row: RunRow, zone: Zone) -> str:
+    assert row.started_at is not None
+    return format_short(zone, row.started_at.replace(microsecond=0))
+
+
+def _outcome(row: RunRow) -> str | None:
+    return row.state if row.outcome is None else row.outcome.value
 
 
 def _neighbour(episode: ExplainedPeriod | None, zone: Zone) -> str:
     if episode is None:
         return "none"
-    row = episode.row
-    return f"{format_short(zone, episode.effective_time)} ({row['outcome'] or row['state']})"
+    return f"{format_short(zone, episode.effective_time)} ({_outcome(episode.row)})"

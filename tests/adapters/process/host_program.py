@@ -17,7 +17,7 @@ from typing import Any
 
 from kron.adapters.process.execution import Exit, SpawnRequest, Started
 from kron.adapters.process.runner import ProcessRunner
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 
 
 def tell(what: str, values: list[Started] | list[Exit]) -> None:

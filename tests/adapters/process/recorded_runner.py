@@ -15,7 +15,7 @@ from kron.adapters.process.output import Output, OutputLog
 from kron.adapters.process.procfs import list_children, read_stat
 from kron.adapters.process.runner import ProcessRunner
 from kron.adapters.process.syslog import Syslog
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 
 T = TypeVar("T")
 Variables = tuple[tuple[str, str], ...]

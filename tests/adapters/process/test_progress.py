@@ -11,7 +11,7 @@ import pytest
 from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
 from kron.adapters.process.progress import Progress
 from kron.adapters.process.spawner_client import SpawnerProcess
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import within_time
 
 TICKS, EXITED_WITH_7 = 1000, 7 << 8

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
 from kron.adapters.process.runner import ProcessRunner
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import until, within_time
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from kron.adapters.process.execution import Exit, SpawnRequest
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner import COUNTER, SOCKET
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import (
     NOBODY,
     RecordedRunner,

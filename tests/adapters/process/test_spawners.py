@@ -8,7 +8,7 @@ from threading import Event, Thread
 from kron.adapters.process.execution import SpawnRequest
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner_client import SpawnerProcess
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import living, spawners, until, within_time
 
 

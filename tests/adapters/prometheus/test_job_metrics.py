@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from kron.adapters.memory_ledger import MemoryJobLedger
+from kron.adapters.passing_ledger import TimedLedger
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
-from kron.adapters.timed_ledger import TimedLedger
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.jobs.execution import Execution
 from kron.rules.job_record import ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
-from kron.testing.job_ledger_samples import DECLARED, JOB, MINUTE, NOON, RUN, closed_from
+from kron.testing.job_ledger_suite import DECLARED, JOB, MINUTE, NOON, RUN, closed_from
 
 TIMING = Timing.parse("* * * * *", identity=JOB.identity)
 WORK = JobSpec(JOB.identity, JOB.name, TIMING, Policy(), "{}")

@@ -7,6 +7,8 @@ from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
 
+__all__ = ["JobBatch", "ids", "remembered"]
+
 
 def remembered(path: Path, *batches: JobBatch) -> SqliteJobHistory:
     """Return the history of a ledger with these batches."""
@@ -25,4 +27,4 @@ def remembered(path: Path, *batches: JobBatch) -> SqliteJobHistory:
 def ids(history: SqliteJobHistory, **wanted: object) -> list[object]:
     """Return what tells rows apart in these tests: the run, or the last period."""
     rows = history.rows(HistoryQuery(**wanted))  # type: ignore[arg-type] # the words of one call are another's
-    return [row["run_id"] or str(row["period_id"])[11:16] for row in rows]
+    return [row.run_id or str(row.period_id)[11:16] for row in rows]

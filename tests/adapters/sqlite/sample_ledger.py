@@ -8,7 +8,7 @@ from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.rules.job_record import RunHandle
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DEFINITION,
     FAILED,
     JOB,
@@ -46,4 +46,4 @@ def remember(path: Path, *batches: JobBatch, retention: timedelta | None = None)
 
 
 def run_ids(path: Path) -> list[object]:
-    return [row["run_id"] or row["period_id"] for row in SqliteJobHistory(path).rows(HistoryQuery(limit=None))]
+    return [row.run_id or row.period_id for row in SqliteJobHistory(path).rows(HistoryQuery(limit=None))]

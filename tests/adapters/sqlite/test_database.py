@@ -12,7 +12,7 @@ import pytest
 from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.errors import LedgerWriteError
-from kron.testing.job_ledger_samples import DECLARED, FAILED, RUN, TRIGGERED
+from kron.testing.job_ledger_suite import DECLARED, FAILED, RUN, TRIGGERED
 from tests.adapters.sqlite.sample_ledger import run_ids
 
 BEGUN, MORE = DECLARED._replace(begun=[RUN]), DECLARED._replace(begun=[TRIGGERED])

@@ -7,7 +7,7 @@ import pytest
 from kron.adapters.sqlite.job_history import HistoryQuery
 from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import RunKind
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     JOB,
     MINUTE,
@@ -30,10 +30,10 @@ def test_attempts_without_a_period_are_counted_and_folded_likewise(tmp_path: Pat
     rows = history.rows(HistoryQuery())
     folded = history.rows(HistoryQuery(executions=True))
 
-    assert [(row["attempt"], row["attempts"]) for row in rows] == [(1, 3), (1, 1), (2, 3), (3, 3)]
-    assert [(row["run_id"], row["started_at"]) for row in folded] == [
-        ("other", rows[1]["started_at"]),
-        ("try 3", rows[0]["started_at"]),
+    assert [(row.attempt, row.attempts) for row in rows] == [(1, 3), (1, 1), (2, 3), (3, 3)]
+    assert [(row.run_id, row.started_at) for row in folded] == [
+        ("other", rows[1].started_at),
+        ("try 3", rows[0].started_at),
     ]
 
 
@@ -42,4 +42,4 @@ def test_an_execution_without_a_period_is_folded_at_the_instant_of_each_of_its_a
     history = remembered(tmp_path, DECLARED, JobBatch(begun=[TRIGGERED]), JobBatch(begun=[again]))
 
     for at in (TRIGGERED.started, again.started):
-        assert [row["run_id"] for row in history.rows_at(at, JOB.identity, executions=True)] == ["again"]
+        assert [row.run_id for row in history.rows_at(at, JOB.identity, executions=True)] == ["again"]

@@ -8,7 +8,7 @@ import pytest
 from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.errors.diagnostics import Diagnostic
-from kron.testing.job_ledger_samples import JOB
+from kron.testing.job_ledger_suite import JOB
 from tests.adapters.sqlite.sample_ledger import EVERYTHING, remember
 from tests.crash.damaged_ledger import execute, fingerprint, overwrite
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from kron.adapters.sqlite.job_history import median_durations
 from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import ResultCode, RunEnd, RunStart
-from kron.testing.job_ledger_samples import DECLARED, JOB, attempt_at
+from kron.testing.job_ledger_suite import DECLARED, JOB, attempt_at
 from tests.adapters.sqlite.job_histories import remembered
 
 SECOND = timedelta(seconds=1)

@@ -8,7 +8,7 @@ from kron.adapters.sqlite.job_history import failing_jobs, pending_retries
 from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode, RunEnd
-from kron.testing.job_ledger_samples import DECLARED, JOB, MINUTE, NOON, attempt_at
+from kron.testing.job_ledger_suite import DECLARED, JOB, MINUTE, NOON, attempt_at
 from tests.adapters.sqlite.job_histories import remembered
 
 FAILED, SUCCEEDED = ResultCode.FAILED, ResultCode.SUCCEEDED
@@ -53,4 +53,4 @@ def test_a_run_that_is_to_be_tried_again_is_found_until_it_is_or_it_is_given_up(
 
     rows = pending_retries(tmp_path / "ledger.db")
 
-    assert [(row["run_id"], row["exit_code"]) for row in rows] == [("run 0", 4)]
+    assert [(row.run_id, row.exit_code) for row in rows] == [("run 0", 4)]

@@ -16,7 +16,7 @@ from kron.rules.evidence import RecordedPeriod
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
 from kron.rules.verdict import Outcome
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,
     FAILED,
@@ -90,7 +90,7 @@ def test_a_range_is_there_if_a_part_of_it_is(
 def test_attempts_are_counted_and_can_be_folded(history: SqliteJobHistory) -> None:
     rows = history.rows(HistoryQuery(identity=JOB.identity, since=NOON + MINUTE, until=NOON + 3 * MINUTE))
 
-    assert [(row["attempt"], row["attempts"]) for row in rows] == [(1, 2), (2, 2)]
+    assert [(row.attempt, row.attempts) for row in rows] == [(1, 2), (2, 2)]
     assert ids(history, executions=True) == ["run 2", "two again", "seven", "12:08", "twelve"]
 
 
@@ -103,10 +103,10 @@ def test_an_execution_lasts_from_the_beginning_of_its_first_attempt_to_the_end_o
         JobBatch(ended=[FAILED._replace(run_id="two"), RunEnd("two again", ended, ResultCode.FAILED, 3)]),
     )
 
-    row = next(row for row in history.rows(HistoryQuery(executions=True)) if row["run_id"] == "two again")
+    row = next(row for row in history.rows(HistoryQuery(executions=True)) if row.run_id == "two again")
 
-    assert (row["started_at"], row["ended_at"]) == ("2026-03-01T12:02:00.000Z", "2026-03-01T12:05:00.000Z")
-    assert (row["duration"], row["lateness"], row["attempts"]) == (180.0, 0, 2)
+    assert (row.started_at, row.ended_at) == (NOON + 2 * MINUTE, ended)
+    assert (row.duration, row.lateness, row.attempts) == (180.0, 0, 2)
 
 
 def test_one_run_is_found_by_its_name(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_one_run_is_found_by_its_name(tmp_path: Path) -> None:
     row = history.run("run 1")
 
     assert row is not None
-    assert (row["name"], row["result"], row["started_at"]) == ("backup", "failed", "2026-03-01T12:00:07.123Z")
+    assert (row.name, row.result, row.started_at) == ("backup", ResultCode.FAILED, NOW)
     assert history.run("run 7") is None
 
 
@@ -123,7 +123,7 @@ def test_the_newest_run_of_a_job_is_found(history: SqliteJobHistory) -> None:
     newest = history.latest_run(JOB.identity)
 
     assert newest is not None
-    assert newest["run_id"] == "twelve"
+    assert newest.run_id == "twelve"
     assert history.latest_run("unknown") is None
 
 
@@ -145,11 +145,11 @@ def test_a_period_inside_a_range_is_answered_for(history: SqliteJobHistory) -> N
     (touched,) = touching(history, NOON + 6 * MINUTE + timedelta(seconds=42))
 
     assert touched.nominal == NOON + 6 * MINUTE
-    assert (touched.row["kind"], touched.row["count"], touched.definition) == ("range", 5, DEFINITION)
+    assert (touched.row.is_range, touched.row.period_count, touched.definition) == (True, 5, DEFINITION)
 
 
 def test_every_attempt_of_a_period_touches_its_minute(history: SqliteJobHistory) -> None:
-    assert [each.row["run_id"] for each in touching(history, NOON + 2 * MINUTE)] == ["two", "two again"]
+    assert [each.row.run_id for each in touching(history, NOON + 2 * MINUTE)] == ["two", "two again"]
 
 
 def test_nothing_touches_an_instant_without_an_outcome(history: SqliteJobHistory) -> None:
@@ -173,7 +173,7 @@ def test_all_windows_that_contain_an_instant_touch_it_also_those_of_older_defini
 
     touched = touching(history, NOON + 150 * MINUTE)
 
-    assert [each.row["run_id"] for each in touched] == ["run at 13", "run at 14"]
+    assert [each.row.run_id for each in touched] == ["run at 13", "run at 14"]
 
 
 # --- what is told around an instant -----------------------------------------------------------------------------------
@@ -187,13 +187,13 @@ def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(his
 
     begun = history.inquire(JOB.identity, NOON + 31 * MINUTE + timedelta(seconds=30), NOON).started
 
-    assert [(told.row["run_id"], told.nominal) for told in begun] == [("asked", None), ("late", NOON + 20 * MINUTE)]
+    assert [(told.row.run_id, told.nominal) for told in begun] == [("asked", None), ("late", NOON + 20 * MINUTE)]
 
 
 def test_the_nearest_records_are_told_also_a_range_around_the_instant(history: SqliteJobHistory) -> None:
     def near(minute: int) -> list[str]:
         found = history.inquire(JOB.identity, NOON + minute * MINUTE, NOON).nearest
-        return sorted(str(told.row["period_id"])[11:16] for told in found)
+        return sorted(str(told.row.period_id)[11:16] for told in found)
 
     assert near(3) == ["12:02", "12:08"]
     assert near(6) == ["12:02", "12:08"]
@@ -205,15 +205,25 @@ def test_rows_at_an_instant_speak_of_the_period_itself_of_one_job_or_of_all(hist
     (row,) = history.rows_at(NOON + 6 * MINUTE, JOB.identity)
     everything = history.rows_at(NOON + 7 * MINUTE, None)
 
-    assert (row["kind"], row["period_id"], row["chosen_time"]) == ("range", *["2026-03-01T12:06:00Z"] * 2)
-    assert [(each["name"], each["outcome"]) for each in everything] == [("backup", "missed"), ("other", "executed")]
+    assert (row.is_range, row.nominal_time, row.chosen_time) == (True, *[NOON + 6 * MINUTE] * 2)
+    assert [(each.name, each.outcome) for each in everything] == [
+        ("backup", Outcome.MISSED),
+        ("other", Outcome.EXECUTED),
+    ]
 
 
 def test_rows_at_an_instant_can_be_folded(history: SqliteJobHistory) -> None:
     at = NOON + 2 * MINUTE
 
-    assert [row["run_id"] for row in history.rows_at(at, JOB.identity)] == ["two", "two again"]
-    assert [row["run_id"] for row in history.rows_at(at, JOB.identity, executions=True)] == ["two again"]
+    assert [row.run_id for row in history.rows_at(at, JOB.identity)] == ["two", "two again"]
+    assert [row.run_id for row in history.rows_at(at, JOB.identity, executions=True)] == ["two again"]
+
+
+def test_rows_at_an_instant_come_in_the_order_of_time_also_within_a_second(history: SqliteJobHistory) -> None:
+    asked = TRIGGERED._replace(run_id="asked", started=NOON + 12 * MINUTE + timedelta(milliseconds=5))
+    history = remembered(history.path.parent, JobBatch(begun=[asked]))
+
+    assert [row.run_id for row in history.rows_at(NOON + 12 * MINUTE, JOB.identity)] == ["twelve", "asked"]
 
 
 # --- the last of each job ---------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
 from kron.rules.periods import HandledPeriods
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,
     JOB,

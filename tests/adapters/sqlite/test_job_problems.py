@@ -9,7 +9,7 @@ from kron.engine.jobs.store import JobBatch
 from kron.errors import OutOfRangeError
 from kron.instant import parse_instant
 from kron.rules.job_record import ResultCode, RunEnd
-from kron.testing.job_ledger_samples import DECLARED, JOB, NOON, attempt_at
+from kron.testing.job_ledger_suite import DECLARED, JOB, NOON, attempt_at
 from tests.adapters.sqlite.job_histories import remembered
 
 
@@ -18,7 +18,7 @@ def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
     begun = [attempt_at(number, f"run {number}") for number in range(len(results) + 1)]  # the last one still runs
     ended = [RunEnd(f"run {number}", NOON, result) for number, result in enumerate(results)]
     remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
-    return [row["run_id"] for row in recent_problems(path / "ledger.db", limit)]
+    return [row.run_id for row in recent_problems(path / "ledger.db", limit)]
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED, ResultCode.UNKNOWN])

@@ -12,7 +12,7 @@ from kron.adapters.sqlite.job_history import copy_ledger
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
 from kron.errors import LedgerUnusableError, LedgerWriteError
-from kron.testing.job_ledger_samples import (
+from kron.testing.job_ledger_suite import (
     DECLARED,
     attempt_at,
 )

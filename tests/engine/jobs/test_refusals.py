@@ -20,7 +20,7 @@ from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind, Run
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 from kron.testing import MemoryJobLedger
-from kron.testing.job_ledger_samples import DECLARED
+from kron.testing.job_ledger_suite import DECLARED
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 
 NOTHING = DECLARED._replace(definitions={}, jobs=[])  # a batch

@@ -13,7 +13,7 @@ Failure = tuple[str, str, int]
 
 
 def errand(url: str) -> Notification:
-    return Notification(JOB, "failure", Webhook(url), {})
+    return Notification(JOB, "failure", Webhook(url), None)
 
 
 class Post:
@@ -69,8 +69,8 @@ def test_an_error_that_nobody_thought_of_is_a_failure_and_others_have_their_turn
             return ""
 
         post = Post(deliver)
-        post.messenger.enqueue(Notification(JOB, "late", Webhook("http://a"), {}))
-        post.messenger.enqueue(Notification(JOB, "failure", Webhook("http://a"), {}))
+        post.messenger.enqueue(Notification(JOB, "late", Webhook("http://a"), None))
+        post.messenger.enqueue(Notification(JOB, "failure", Webhook("http://a"), None))
         await post.messenger.close()
         return done, post.failures
 
@@ -93,7 +93,7 @@ def test_a_job_tells_the_same_address_one_thing_after_the_other() -> None:
 
         post = Post(deliver)
         for url, below in (("http://a", "start"), ("http://a", "fail"), ("http://b", "fail")):
-            post.messenger.enqueue(Notification(JOB, "ping", Ping(url, below), {}))
+            post.messenger.enqueue(Notification(JOB, "ping", Ping(url, below), None))
         await post.messenger.close()
         return done
 

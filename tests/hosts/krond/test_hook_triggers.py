@@ -8,8 +8,8 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.jobs.execution import Execution
 from kron.hosts.krond.hooks import HookTriggers, Notification, Ping
-from kron.jobfile.host_job import HookCommand, Hooks, HostJob, Webhook, work_of
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command, HookCommand, Hooks, HostJob, Webhook, work_of
+from kron.rules.history import RunRow
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.policy import Policy
 from kron.rules.verdict import Outcome
@@ -51,6 +51,12 @@ def execution(*, attempt: int = 1, started: datetime = three, before: str = "") 
     return Execution(record, work_of(JOB), 0.0)
 
 
+def sent_row(sent: SentNotifications) -> RunRow:
+    row = sent.errands[-1].row
+    assert row is not None
+    return row
+
+
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED])
 def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> None:
     told = SentNotifications()
@@ -58,7 +64,7 @@ def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> Non
     told.end(result)
 
     assert told.events == ["failure"]
-    assert told.errands[-1].row["result"] == result.value
+    assert sent_row(told).result is result
 
 
 def test_an_attempt_that_is_tried_again_is_told_to_nobody() -> None:
@@ -131,7 +137,7 @@ def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
     told.alarms.on_given_up("r-1")
 
     assert told.events == ["failure"]
-    assert told.errands[-1].row["result"] == "timeout"
+    assert sent_row(told).result is ResultCode.TIMEOUT
     assert told.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
 
 
@@ -148,14 +154,15 @@ def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() 
 def test_a_next_attempt_of_an_earlier_life_that_is_given_up_is_a_failure_if_its_job_is_known() -> None:
     told = SentNotifications()
     told.alarms.load_pending_retries(
-        {"backup": JOB}, [{"identity": "backup", "run_id": "old"}, {"identity": "gone", "run_id": "x"}]
+        {"backup": JOB},
+        [RunRow(each, each, RunKind.PERIOD, run_id=run) for each, run in (("backup", "old"), ("gone", "x"))],
     )
 
     for run_id in ("old", "x"):
         told.alarms.on_given_up(run_id)
 
     assert told.events == ["failure"]
-    assert told.errands[-1].row["run_id"] == "old"
+    assert sent_row(told).run_id == "old"
 
 
 def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
@@ -226,7 +233,7 @@ def test_an_execution_pings_its_start_and_its_end() -> None:
 def test_events_name_whom_an_errand_goes_to_without_what_may_be_secret(
     to: Webhook | Ping | HookCommand, target: str
 ) -> None:
-    assert Notification(JOB, "failure", to, {}).destination == target
+    assert Notification(JOB, "failure", to, None).destination == target
 
 
 def test_a_job_without_hooks_is_defined_as_before_and_one_with_hooks_by_them_too() -> None:

@@ -6,7 +6,7 @@ from kron.decision.decide import decide
 from kron.instant import Instant, parse_instant
 from kron.kronjob.kronjob import API_VERSION, KIND, KronJob
 from kron.kronjob.parser import parse_kronjob
-from kron.kronjob.period_status import PeriodStatus, parse_periods
+from kron.kronjob.status import PeriodStatus, parse_periods
 from tests.hosts.operator.fake_cluster import FakeCluster
 
 _SOON = timedelta(minutes=1)  # in which an outcome is written after its chosen second

@@ -23,9 +23,16 @@ from kron.errors import ApiError, ApiRefusedError
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
 from kron.kronjob.kronjob import PLURAL, KronJob
-from kron.kronjob.period_status import DEADLINE_EXCEEDED, DEFINITION_CHANGED, NAME_TAKEN, REJECTED, SUPERSEDED
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods, parse_job
-from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
+from kron.kronjob.status import (
+    DEADLINE_EXCEEDED,
+    DEFINITION_CHANGED,
+    INTERNAL_ERROR,
+    NAME_TAKEN,
+    REJECTED,
+    SUPERSEDED,
+    CreateFailure,
+)
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"

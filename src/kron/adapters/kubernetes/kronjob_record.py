@@ -6,10 +6,9 @@ from hashlib import sha256
 
 from kron.decision.decision import Decision
 from kron.instant import Instant
-from kron.kronjob.period_status import PeriodStatus, handled_periods
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.spec_fields import json_bytes
-from kron.kronjob.status import CreateFailure, KronJobStatus, ObjectReference
+from kron.kronjob.status import CreateFailure, KronJobStatus, ObjectReference, PeriodStatus, handled_periods
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 
 

@@ -17,19 +17,20 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.instant import Instant
-from kron.kronjob.period_status import (
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.status import (
     DEFINITION_CHANGED,
     SUPERSEDED,
+    CreateFailure,
     PeriodStatus,
     StatusHorizon,
     merge_periods,
     new_periods,
     parse_periods,
+    parse_status,
     served_until,
     trimmed_before,
 )
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
-from kron.kronjob.status import CreateFailure, parse_status
 from kron.rules.override import DefinitionChange, compare_definition, is_closed
 from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome

@@ -13,12 +13,10 @@ from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import ZERO, Instant
-from kron.kronjob.period_status import trim_periods
 from kron.kronjob.snapshot import KronJobSnapshot
-from kron.kronjob.status import merge_patch
+from kron.kronjob.status import merge_patch, trim_periods
 from kron.rules.effort import AT_ONCE, Effort
-from kron.rules.next_run import NextRun
-from kron.rules.periods import PeriodQueue
+from kron.rules.periods import NextRun, PeriodQueue
 
 
 class NextPeriods:

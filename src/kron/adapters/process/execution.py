@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from kron.adapters.process.procfs import RUN_ID
-from kron.rules.command import Command
+from kron.jobfile.host_job import Command
 
 
 @dataclass(frozen=True, slots=True)

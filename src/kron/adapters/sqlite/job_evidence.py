@@ -23,7 +23,7 @@ from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
 from kron.instant import MICROSECOND, ZERO, Instant
 from kron.rules.evidence import Evidence, RecordedPeriod
-from kron.rules.history import RANGE, HistoryRow, narrow_to_period
+from kron.rules.history import RunRow
 from kron.rules.job_spec import parse_definition, parse_timing
 from kron.rules.periods import nominal_range_around, touches_instant
 
@@ -93,17 +93,17 @@ class EvidenceReader:
         (latest,) = self._connection.execute(_AHEAD, {"identity": self._identity, "now": to_timestamp(now)}).fetchone()
         return from_timestamp_optional(latest)
 
-    def rows(self, *, executions: bool) -> list[HistoryRow]:
+    def rows(self, *, executions: bool) -> list[RunRow]:
         """Return the rows of what touches the instant; `executions`: one for all attempts of an execution."""
         found = list(self._periods_at())
-        names = {told.row["run_id"] for told in found} - {None}
-        found += [told for told in self._started_at() if told.row["run_id"] not in names]
-        rows: dict[object, HistoryRow] = {}
+        names = {told.row.run_id for told in found} - {None}
+        found += [told for told in self._started_at() if told.row.run_id not in names]
+        rows: dict[object, RunRow] = {}
         for number, (nominal, row, definition) in enumerate(found):
-            if nominal is not None and row["kind"] == RANGE:
-                row = narrow_to_period(row, decide(parse_timing(str(row["identity"]), definition), nominal))
+            if nominal is not None and row.is_range:
+                row = row.narrow_to_period(decide(parse_timing(row.identity, definition), nominal))
             row = fold_attempts(self._connection, row) if executions else row
-            rows[(executions and row["run_id"]) or number] = row
+            rows[(executions and row.run_id) or number] = row
         return list(rows.values())
 
     def _periods_at(self) -> Iterator[RecordedPeriod]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from statistics import median
@@ -30,7 +31,7 @@ from kron.engine.jobs.store import UnfinishedRun
 from kron.errors import LedgerUnusableError, LedgerWriteError, OutOfRangeError
 from kron.instant import Instant, format_instant
 from kron.rules.evidence import Evidence
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.rules.job_record import PROBLEM, RETRYABLE, JobRecord, ResultCode
 from kron.rules.verdict import Outcome
 
@@ -88,7 +89,7 @@ class SqliteJobHistory:
         with self._connected() as connection:
             return [read_job(row) for row in connection.execute(f"{JOB_SQL} ORDER BY identity")]
 
-    def rows(self, wanted: HistoryQuery) -> list[HistoryRow]:
+    def rows(self, wanted: HistoryQuery) -> list[RunRow]:
         """Return rows in the order of the times at which they were due, the oldest first."""
         conditions, parameters = " AND ".join(wanted.conditions()), wanted.parameters()
         before = "1" if wanted.until is None else "effective < :until"
@@ -101,13 +102,13 @@ class SqliteJobHistory:
             rows = [read_history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
             return [fold_attempts(connection, row) for row in rows] if wanted.executions else rows
 
-    def run(self, run_id: str) -> HistoryRow | None:
+    def run(self, run_id: str) -> RunRow | None:
         """Return the row of a run."""
         with self._connected() as connection:
             row = connection.execute(f"{SELECT} WHERE run_id = ?", (run_id,)).fetchone()
             return None if row is None else read_history_row(row)
 
-    def latest_run(self, identity: str) -> HistoryRow | None:
+    def latest_run(self, identity: str) -> RunRow | None:
         """Return the row of the run of a job that was due last."""
         rows = self.rows(HistoryQuery(identity=identity, outcome=Outcome.EXECUTED, limit=1))
         return rows[0] if rows else None
@@ -127,11 +128,11 @@ class SqliteJobHistory:
         with self._connected() as connection, _inside(at):
             return EvidenceReader(connection, at, identity).inquiry(now)
 
-    def rows_at(self, at: Instant, identity: str | None, *, executions: bool = False) -> list[HistoryRow]:
+    def rows_at(self, at: Instant, identity: str | None, *, executions: bool = False) -> list[RunRow]:
         """Return what touches an instant, of one job or of all: periods, also those inside ranges, and runs."""
         with self._connected() as connection, _inside(at):
             rows = EvidenceReader(connection, at, identity).rows(executions=executions)
-            return sorted(rows, key=lambda row: str(row["chosen_time"] or row["started_at"] or row["nominal_time"]))
+            return sorted(rows, key=attrgetter("due"))
 
     def definition(self, key: str) -> str | None:
         """Return the text of a definition."""
@@ -177,7 +178,7 @@ _TROUBLES = f"""{SELECT} WHERE entry.id IN (
 ) ORDER BY entry.id DESC"""
 
 
-def recent_problems(path: Path, limit: int) -> list[HistoryRow]:
+def recent_problems(path: Path, limit: int) -> list[RunRow]:
     """Return runs that failed and periods without one, as they were recorded; also while another has the ledger."""
     with open_to_read(path) as connection:
         return [read_history_row(row) for row in connection.execute(_TROUBLES, (limit,))]
@@ -198,7 +199,7 @@ def failing_jobs(path: Path) -> set[str]:
         return {identity for (identity,) in found}
 
 
-def pending_retries(path: Path) -> list[HistoryRow]:
+def pending_retries(path: Path) -> list[RunRow]:
     """Return the rows of runs that failed and are to be tried again."""
     with open_to_read(path) as connection:
         return [read_history_row(row) for row in connection.execute(f"{SELECT} WHERE {WAITING} ORDER BY entry.id")]

@@ -20,8 +20,8 @@ from kron.adapters.sqlite.schema import LedgerSchema
 from kron.adapters.sqlite.statements import from_timestamp, from_timestamp_optional, reason_of, to_timestamp
 from kron.engine.jobs.store import JobSnapshot, PendingRetry, UnfinishedRun
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
-from kron.instant import Instant, parse_instant
-from kron.rules.history import HistoryRow, closed_row, merge_attempts, run_row
+from kron.instant import Instant
+from kron.rules.history import RunRow, merge_attempts
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
 from kron.rules.job_spec import definition_key, parse_timing
 from kron.rules.periods import HandledPeriods, LongRange, nominal_times_between
@@ -209,22 +209,22 @@ _OF_CHAIN = f"""{SELECT} WHERE run_id IN (
 ) ORDER BY attempt"""
 
 
-def read_history_row(row: Row) -> HistoryRow:
+def read_history_row(row: Row) -> RunRow:
     """Return what a row of `SELECT` tells."""
     name, attempts, run, end, closed = row[2], row[3], row[4:14], row[14:21], row[21:]
     if run[0] is None:
-        return closed_row(name, read_period(closed))
-    return run_row(name, read_start(run), read_end(end), attempts=attempts)
+        return RunRow.of_closed(name, read_period(closed))
+    return RunRow.of_run(name, read_start(run), read_end(end), attempts=attempts)
 
 
-def fold_attempts(connection: sqlite3.Connection, row: HistoryRow) -> HistoryRow:
+def fold_attempts(connection: sqlite3.Connection, row: RunRow) -> RunRow:
     """Return one row for the whole execution that a row tells of."""
-    if row["attempts"] in (0, 1):
+    if row.attempts in (0, 1):
         return row
-    if row["period_id"] is None:
-        found = connection.execute(_OF_CHAIN, (row["run_id"],))
+    if row.nominal_time is None:
+        found = connection.execute(_OF_CHAIN, (row.run_id,))
     else:
-        found = connection.execute(_OF_PERIOD, (to_timestamp(parse_instant(str(row["period_id"]))), row["identity"]))
+        found = connection.execute(_OF_PERIOD, (to_timestamp(row.nominal_time), row.identity))
     return merge_attempts([read_history_row(each) for each in found])
 
 

@@ -8,17 +8,18 @@ from typing import Any
 
 import click
 
-from kron.cli.options import Decorator
+from kron.console.output import exit_with_findings
+from kron.console.parameters import CommandDecorator
 from kron.errors import InvalidDefinitionError
-from kron.errors.diagnostics import Diagnostic
+from kron.errors.diagnostics import Diagnostic, Severity
 from kron.kronjob.kronjob import GROUP, KIND, KronJob
 from kron.kronjob.parser import parse_kronjob
 
 _FILES = ("-f", "--filename", "files")
-FILES: Decorator = click.option(
+FILES: CommandDecorator = click.option(
     *_FILES, metavar="FILE", multiple=True, required=True, help="YAML or JSON; - is standard input."
 )
-OPTIONAL_FILES: Decorator = click.option(
+OPTIONAL_FILES: CommandDecorator = click.option(
     *_FILES, metavar="FILE", multiple=True, help="From files and not from a cluster: YAML or JSON; - is standard input."
 )
 CLUSTER = "cluster"  # where documents lie that are in no file
@@ -53,6 +54,11 @@ class DocumentFinding:
     document: int
     name: str
     finding: Diagnostic
+
+    @property
+    def level(self) -> Severity:
+        """How bad it is."""
+        return self.finding.level
 
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
@@ -109,31 +115,19 @@ def read_kronjobs(files: Sequence[str]) -> list[KronJob]:
     return parse_kronjobs(documents.found, documents.wrong)
 
 
-def parse_kronjobs(documents: Iterable[ManifestDocument], told: list[DocumentFinding]) -> list[KronJob]:
-    """Return the KronJobs of documents, or print every error of all of them, and those told before, and end."""
+def parse_kronjobs(documents: Iterable[ManifestDocument], errors: list[DocumentFinding]) -> list[KronJob]:
+    """Return the KronJobs of documents, or print every error of all of them, and those given, and exit."""
     kronjobs = []
     for document in documents:
         if document.is_kronjob:
             found = parse_kronjob(document.data)
             if isinstance(found, list):
-                told += [at_document(document, error) for error in found]
+                errors += [at_document(document, error) for error in found]
             else:
                 kronjobs.append(found)
-    if told:
-        exit_with(told)
+    if errors:
+        exit_with_findings(errors, unusable=True)
     return kronjobs
-
-
-def exit_with(told: Sequence[DocumentFinding]) -> None:
-    """Print what is wrong and end."""
-    print_document_findings(told)
-    click.get_current_context().exit(2)
-
-
-def print_document_findings(told: Sequence[DocumentFinding]) -> None:
-    """Print one line for each finding on standard error."""
-    for each in told:
-        click.secho(str(each), fg="red" if each.finding.level == "error" else "yellow", err=True)
 
 
 def _text(file: str) -> str:

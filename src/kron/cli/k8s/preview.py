@@ -1,6 +1,5 @@
 """kron k8s next, explain and forecast: the coming periods of KronJobs, of files or of a cluster."""
 
-import json
 from datetime import timedelta
 
 import click
@@ -14,7 +13,6 @@ from kron.cli.k8s.documents import (
     ManifestDocument,
     at_document,
     parse_kronjobs,
-    print_document_findings,
     read_kronjobs,
 )
 from kron.cli.k8s.queries import (
@@ -29,6 +27,7 @@ from kron.cli.load_workers import count_load
 from kron.cli.next import PreviewOptions, print_periods
 from kron.cli.options import COUNT, FROM, JSON, read_span
 from kron.console.decision_text import print_decision, print_expression, print_period
+from kron.console.output import print_findings, print_json
 from kron.console.parameters import NAMESPACE_TYPE
 from kron.cron.wall_time import read_moment
 from kron.decision.decide import decide
@@ -145,9 +144,9 @@ def forecast(namespace: str | None, span: str, kubeconfig: str | None, context: 
     ahead = TimeSpan(now, later(now, length))
     count = len(found) + len({told.name for told in wrong})
     answer = build_forecast(entries, ahead, count_load(entries, ahead), jobs=count, durations={})
-    print_document_findings(wrong)
+    print_findings(wrong)
     if as_json:
-        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
+        print_json(answer.to_dict())
         return
     print_forecast(answer)
     if len(entries) < count:

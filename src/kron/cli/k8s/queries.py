@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kron.cli.options import Decorator
+from kron.console.parameters import CommandDecorator
 from kron.errors import ApiRefusedError, ControlError
 from kron.kronjob.child_job import KRONJOB_LABEL, MANAGED_BY_LABEL, OPERATOR_NAME, label_value
 from kron.kronjob.crd import CRD_MISSING_MESSAGE
@@ -59,8 +59,10 @@ def _read_name(_context: click.Context, _parameter: click.Parameter, text: str |
     return KronJobName(namespace if slash else None, name)
 
 
-NAME: Decorator = click.argument("which", metavar="[NAMESPACE/]NAME", callback=_read_name)
-NAME_OR_FILE: Decorator = click.argument("which", metavar="[NAMESPACE/NAME]", required=False, callback=_read_name)
+NAME: CommandDecorator = click.argument("which", metavar="[NAMESPACE/]NAME", callback=_read_name)
+NAME_OR_FILE: CommandDecorator = click.argument(
+    "which", metavar="[NAMESPACE/NAME]", required=False, callback=_read_name
+)
 
 
 class ClusterQueries:

@@ -1,6 +1,5 @@
 """kron k8s validate and convert: what is wrong with KronJobs, and KronJobs made of CronJobs or the other way round."""
 
-import json
 from collections.abc import Iterator
 
 import click
@@ -14,8 +13,6 @@ from kron.cli.k8s.documents import (
     Documents,
     ManifestDocument,
     at_document,
-    exit_with,
-    print_document_findings,
     read_documents,
 )
 from kron.cli.k8s.queries import (
@@ -26,12 +23,12 @@ from kron.cli.k8s.queries import (
     cluster_options,
     query_cluster,
 )
+from kron.console.output import exit_with_findings, print_findings, print_json
 from kron.errors import InvalidDefinitionError
 from kron.errors.diagnostics import Diagnostic, diagnostic_of
 from kron.kronjob.conversion import CRON_JOB, Conversion, to_cronjob, to_kronjob
 from kron.kronjob.kronjob import KIND
-from kron.kronjob.lint import lint_kronjob, unknown_fields
-from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.parser import lint_kronjob, parse_kronjob, unknown_fields
 from kron.rules.lint import Linter
 
 
@@ -56,20 +53,15 @@ def validate(
     )
     linter = Linter(system_now())
     kronjobs = [document for document in documents.found if document.is_kronjob]
-    told = [
+    findings = [
         *documents.wrong,
         *(at_document(document, found) for document in kronjobs for found in _check(document, linter)),
     ]
     spoken_of = {document.file for document in kronjobs} | {each.file for each in documents.wrong}
     for file in dict.fromkeys(files):
         if file not in spoken_of:
-            told.append(DocumentFinding(file, 0, "", Diagnostic("warning", "file", f"has no {KIND}")))
-    if as_json:
-        click.echo(json.dumps([each.to_dict() for each in told], ensure_ascii=False, indent=1))
-    else:
-        print_document_findings(told)
-    failed = any(each.finding.level == "error" for each in told)
-    click.get_current_context().exit(2 if documents.wrong else int(failed))
+            findings.append(DocumentFinding(file, 0, "", Diagnostic("warning", "file", f"has no {KIND}")))
+    exit_with_findings(findings, as_json=as_json, unusable=bool(documents.wrong))
 
 
 async def _of_cluster(cluster: ClusterQueries, which: KronJobName | None) -> Documents:
@@ -108,16 +100,18 @@ def convert(files: tuple[str, ...], *, lossy: bool, as_json: bool) -> None:
         except InvalidDefinitionError as error:
             wrong.append(at_document(document, diagnostic_of(error, file="", line=0)))
     if wrong:
-        exit_with(wrong)
+        exit_with_findings(wrong, unusable=True)
     if as_json:
-        click.echo(json.dumps([each.document for each in converted], ensure_ascii=False, indent=1))
+        print_json([each.document for each in converted])
     else:
         click.echo("---\n".join(_text(each) for each in converted), nl=False)
-    for document, each in zip(documents.found, converted, strict=True):
-        for field in each.lost_fields:
-            lost = Diagnostic("warning", field, "is lost: a CronJob cannot say it")
-            click.secho(str(at_document(document, lost)), fg="yellow", err=True)
-    click.get_current_context().exit(int(any(each.lost_fields for each in converted) and not lossy))
+    lost = [
+        at_document(document, Diagnostic("warning", field, "is lost: a CronJob cannot say it"))
+        for document, each in zip(documents.found, converted, strict=True)
+        for field in each.lost_fields
+    ]
+    print_findings(lost)
+    click.get_current_context().exit(int(bool(lost) and not lossy))
 
 
 def _converted(document: ManifestDocument, wrong: list[DocumentFinding]) -> Conversion:

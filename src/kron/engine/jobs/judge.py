@@ -9,9 +9,8 @@ from kron.engine.jobs.execution import Acceptance
 from kron.engine.jobs.job_state import GapJudgement, JobState, PendingItem, RunRequest
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.effort import PERIOD, Effort, Ongoing
-from kron.rules.freeze import Freeze
 from kron.rules.job_record import RunKind
-from kron.rules.outage import ClosedPeriods, Outage, close_period, followed, recover_in_parts
+from kron.rules.outage import ClosedPeriods, Freeze, Outage, close_period, followed, recover_in_parts
 from kron.rules.periods import effective_time
 from kron.rules.verdict import Close, Execute, Outcome, Overlap, Reason, decide_overlap, judge, start_before
 

@@ -18,9 +18,9 @@ from kron.engine.wake import WakeUp
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.effort import Effort
-from kron.rules.freeze import Freeze, outstanding
 from kron.rules.job_record import JobRecord, ResultCode, RunHandle
 from kron.rules.job_spec import JobSpec
+from kron.rules.outage import Freeze, outstanding
 from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Reason
 

@@ -9,12 +9,11 @@ from kron.engine.tasks.step import Planned
 from kron.errors import cause_text, is_of_database
 from kron.errors.base import describe_exception
 from kron.instant import Instant, format_instant
-from kron.rules.baseline import Clamped
 from kron.rules.contract import Contract, OrphanMeaning
 from kron.rules.events import INFO, WARNING, Event, make_event
 from kron.rules.obligation import Obligation, ObligationReason
 from kron.rules.override import Override, OverrideKind
-from kron.rules.task_record import TaskRecord, milliseconds
+from kron.rules.task_record import Clamped, TaskRecord, milliseconds
 
 
 def override_events(override: Override, contract: Contract, *, run_follows: bool, skipped: bool) -> Iterator[Event]:

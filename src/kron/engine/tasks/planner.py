@@ -18,11 +18,10 @@ from kron.errors import RunTimeoutError
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
-from kron.rules.baseline import AHEAD, Clamped, clamp
 from kron.rules.contract import Contract
-from kron.rules.freeze import Freeze
 from kron.rules.obligation import Obligation
-from kron.rules.task_record import TaskRecord
+from kron.rules.outage import Freeze
+from kron.rules.task_record import AHEAD, Clamped, TaskRecord, clamp
 
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks

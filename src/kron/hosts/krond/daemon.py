@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kron.adapters.files.job_files import is_in_any
 from kron.adapters.files.trust import absolute_path
-from kron.adapters.freeing_ledger import FreeingLedger
+from kron.adapters.passing_ledger import FreeingLedger, TimedLedger
 from kron.adapters.process.procfs import boot_id
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
-from kron.adapters.timed_ledger import TimedLedger
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.control import Recover, Suspend
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history

@@ -17,7 +17,7 @@ from kron.errors.base import describe_exception
 from kron.instant import SECOND, Instant
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.events import Event
-from kron.rules.history import closed_row, run_row
+from kron.rules.history import RunRow
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
@@ -167,7 +167,7 @@ class JobEvents:
         """Tell that a period, or neighbours, are over."""
         self._emitter.tell("DecisionMade", **last.to_dict())
         self.last_results[record.identity] = record.outcome.value, None
-        row = closed_row(work.name, record)
+        row = RunRow.of_closed(work.name, record).to_dict()
         if record.period_count > 1 and work.timing is not None:
             row[FIELD] = DecisionRange.of(work.timing, record).to_dict()
         self._emitter.tell(f"Period{record.outcome.value.capitalize()}", **row)
@@ -178,20 +178,20 @@ class JobEvents:
         """Tell that an attempt begins; the first of a period is its outcome."""
         if before := execution.attempt.retry_of:
             self._first[execution.run_id] = self._first.pop(before, before)
-        row = run_row(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
+        row = RunRow.of_run(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
         self.last_results[execution.attempt.identity] = Outcome.EXECUTED.value, None
         if decision is not None:
             self._emitter.tell("DecisionMade", **decision.to_dict())
-            self._emitter.tell("PeriodExecuted", **row)
+            self._emitter.tell("PeriodExecuted", **row.to_dict())
         else:
-            self._emitter.tell("RunStarted", **row)
+            self._emitter.tell("RunStarted", **row.to_dict())
         for other in self._others:
             other.on_begun(execution, decision)
 
     def on_ended(self, execution: Execution, end: RunEnd) -> None:
         """Tell that an attempt has ended."""
-        row = run_row(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
-        self._emitter.tell("RunEnded", **row)
+        row = RunRow.of_run(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
+        self._emitter.tell("RunEnded", **row.to_dict())
         self.last_results[execution.attempt.identity] = "executed", end.result.value
         if end.retry_at is None:
             self._settle(end.run_id, end.result)

@@ -14,9 +14,8 @@ from urllib.parse import urlsplit, urlunsplit
 from kron.decision.decision import Decision
 from kron.engine.jobs.execution import Execution
 from kron.instant import SECOND
-from kron.jobfile.host_job import Hook, HookCommand, HostJob, Webhook
-from kron.rules.command import Command
-from kron.rules.history import HistoryRow, closed_row, run_row
+from kron.jobfile.host_job import Command, Hook, HookCommand, HostJob, Webhook
+from kron.rules.history import RunRow
 from kron.rules.job_record import RETRYABLE, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome, lateness
@@ -58,7 +57,7 @@ class Notification:
     job: HostJob
     event: str  # failure, recovery, missed, late or ping
     hook: Webhook | HookCommand | Ping
-    row: HistoryRow
+    row: RunRow | None  # None: of a ping
 
     @property
     def order_key(self) -> tuple[str, object]:
@@ -78,7 +77,7 @@ class Notification:
 
     def payload(self) -> str:
         """Return the row as JSON, in ASCII: names of files may hold bytes that are no text."""
-        return json.dumps(self.row)
+        return json.dumps(self._fields())
 
     def command(self, argv: tuple[str, ...]) -> Command:
         """Return the command of a hook: in the surroundings of its job, the row on its standard input."""
@@ -86,8 +85,12 @@ class Notification:
 
     def variables(self) -> tuple[tuple[str, str], ...]:
         """Return what the command of a hook finds in its environment."""
-        found = {name: self.row.get(field) for name, field in _VARIABLES.items()}
+        fields = self._fields()
+        found = {name: fields.get(field) for name, field in _VARIABLES.items()}
         return (("KRON_EVENT", self.event), *((name, "" if it is None else str(it)) for name, it in found.items()))
+
+    def _fields(self) -> dict[str, object]:
+        return {} if self.row is None else self.row.to_dict()
 
 
 class HookTriggers:
@@ -96,9 +99,7 @@ class HookTriggers:
     def __init__(self, send: Callable[[Notification], object]) -> None:
         self._send = send
         self._failing: dict[str, bool] = {}
-        self._pending_retries: dict[
-            str, tuple[HostJob, HistoryRow]
-        ] = {}  # by run: what failed and is to be tried again
+        self._pending_retries: dict[str, tuple[HostJob, RunRow]] = {}  # by run: what failed and is to be tried again
         self.has_learnt = False
 
     def load_failing(self, failing: Iterable[str]) -> None:
@@ -106,17 +107,17 @@ class HookTriggers:
         self._failing = {**dict.fromkeys(failing, True), **self._failing}
         self.has_learnt = True
 
-    def load_pending_retries(self, jobs: Mapping[str, HostJob], rows: Iterable[HistoryRow]) -> None:
+    def load_pending_retries(self, jobs: Mapping[str, HostJob], rows: Iterable[RunRow]) -> None:
         """Take what failed in an earlier life and is to be tried again; a job that is gone has nobody to tell."""
         for row in rows:
-            if (job := jobs.get(str(row["identity"]))) is not None:
-                self._pending_retries[str(row["run_id"])] = job, row
+            if (job := jobs.get(row.identity)) is not None:
+                self._pending_retries[row.run_id or ""] = job, row
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:  # noqa: ARG002
         """Tell that periods were missed."""
         job = work.payload
         if isinstance(job, HostJob) and record.outcome is Outcome.MISSED:
-            self._tell(job, "missed", job.hooks.on_missed, lambda: closed_row(work.name, record))
+            self._tell(job, "missed", job.hooks.on_missed, lambda: RunRow.of_closed(work.name, record))
 
     def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
         """Tell that an execution begins, and that it begins late."""
@@ -148,12 +149,12 @@ class HookTriggers:
             job, row = waiting
             self._fail(job, lambda: row)
 
-    def _fail(self, job: HostJob, row: Callable[[], HistoryRow]) -> None:
+    def _fail(self, job: HostJob, row: Callable[[], RunRow]) -> None:
         self._failing[job.identity] = True
         self._ping(job, "fail")
         self._tell(job, "failure", job.hooks.on_failure, row)
 
-    def _succeed(self, job: HostJob, row: Callable[[], HistoryRow]) -> None:
+    def _succeed(self, job: HostJob, row: Callable[[], RunRow]) -> None:
         was_failing, self._failing[job.identity] = self._failing.get(job.identity, False), False
         self._ping(job, "")
         if was_failing:
@@ -161,12 +162,12 @@ class HookTriggers:
 
     def _ping(self, job: HostJob, below: str) -> None:
         if job.hooks.ping:
-            self._send(Notification(job, "ping", Ping(job.hooks.ping, below), {}))
+            self._send(Notification(job, "ping", Ping(job.hooks.ping, below), None))
 
-    def _tell(self, job: HostJob, event: str, hooks: Iterable[Hook], row: Callable[[], HistoryRow]) -> None:
+    def _tell(self, job: HostJob, event: str, hooks: Iterable[Hook], row: Callable[[], RunRow]) -> None:
         for hook in hooks:
             self._send(Notification(job, event, hook, row()))
 
 
-def _row(execution: Execution, end: RunEnd | None) -> HistoryRow:
-    return run_row(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
+def _row(execution: Execution, end: RunEnd | None) -> RunRow:
+    return RunRow.of_run(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)

@@ -10,9 +10,8 @@ from pathlib import Path
 from kron.adapters.process.syslog import ADDRESS
 from kron.errors import display_text
 from kron.errors.diagnostics import Diagnostic, Severity
-from kron.jobfile.host_job import HOOKS, NO_HOOKS, HookCommand, HostJob
+from kron.jobfile.host_job import DEFAULT_PATH, HOOKS, NO_HOOKS, Command, HookCommand, HostJob
 from kron.jobfile.reader import JobSet
-from kron.rules.command import DEFAULT_PATH, Command
 
 
 def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Diagnostic]:

@@ -27,7 +27,7 @@ from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, O
 from kron.instant import SECOND, Instant
 from kron.kronjob.child_job import OPERATOR_NAME
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
-from kron.rules.freeze import Plan, freeze
+from kron.rules.outage import Plan, freeze
 
 _SELECTOR = f"app.kubernetes.io/managed-by={OPERATOR_NAME}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready

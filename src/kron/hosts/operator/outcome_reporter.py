@@ -12,8 +12,8 @@ from kron.engine.jobs.execution import Execution
 from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.instant import SECOND, Instant
 from kron.kronjob.kronjob import PLURAL
-from kron.kronjob.period_status import PeriodStatus
 from kron.kronjob.snapshot import KronJobSnapshot
+from kron.kronjob.status import PeriodStatus
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec

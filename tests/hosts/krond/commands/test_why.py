@@ -11,7 +11,7 @@ from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
-from kron.testing.job_ledger_samples import JOB, MINUTE, NOON, attempt_at, closed_from
+from kron.testing.job_ledger_suite import JOB, MINUTE, NOON, attempt_at, closed_from
 from tests.cli.kron_runner import CommandResult
 from tests.hosts.krond.command_runner import krond
 

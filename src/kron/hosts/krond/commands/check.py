@@ -1,23 +1,19 @@
 """krond check: whether this host could run the jobs of its files, and what is unlikely to be meant."""
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
 from kron.adapters.files.job_files import is_directory, load_jobs, sort_findings
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings
-from kron.console.parameters import NonEmptyPath
+from kron.console.parameters import CommandDecorator, NonEmptyPath
 from kron.engine.gc_pause import gc_paused
+from kron.errors.diagnostics import as_errors
 from kron.hosts.krond.host_checks import check_host
 from kron.jobfile.job_file import FileFormat
 from kron.jobfile.lint import lint_job, lint_same_second, lint_truncation, no_jobs
 from kron.rules.lint import Linter
 
-Decorator = Callable[[Callable[..., Any]], Any]
-
-CONFIG: Decorator = click.option(
+CONFIG: CommandDecorator = click.option(
     "--config",
     "configs",
     metavar="FILE|DIR",
@@ -26,14 +22,14 @@ CONFIG: Decorator = click.option(
     required=True,
     help="A job file, or a directory: its *.toml, *.kron, *.crontab and cron.d, at any depth. Repeatable.",
 )
-FORMAT: Decorator = click.option(
+FORMAT: CommandDecorator = click.option(
     "--format",
     "form",
     type=click.Choice([form.value for form in FileFormat]),
     help="What a single file is, whatever its name says.",
 )
 
-ALLOW_EMPTY: Decorator = click.option("--allow-empty", is_flag=True, help="Files without any job are no error.")
+ALLOW_EMPTY: CommandDecorator = click.option("--allow-empty", is_flag=True, help="Files without any job are no error.")
 
 
 @click.command()
@@ -68,7 +64,8 @@ def check(
             found += lint_truncation(job)
     if loaded.ok and not jobs and not allow_empty:
         found.append(no_jobs(configs))
-    exit_with_findings(sort_findings(found), strict=strict, as_json=as_json, unreadable=loaded.unreadable)
+    found = sort_findings(found)
+    exit_with_findings(as_errors(found) if strict else found, as_json=as_json, unusable=loaded.unreadable)
 
 
 def read_form(files: tuple[str, ...], form: str | None) -> FileFormat | None:

@@ -1,6 +1,6 @@
 """krond status | jobs | next | suspend | resume | trigger | reload | stop: what is asked of a running krond."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from kron.console.output import pluralize, print_json, print_table
-from kron.console.parameters import NonEmptyPath
+from kron.console.parameters import CommandDecorator, NonEmptyPath
 from kron.cron.wall_time import format_local
 from kron.cron.zone import load_zone
 from kron.errors.base import safe_line
@@ -18,14 +18,12 @@ from kron.hosts.krond.failed_file import finding_text, label_of
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
 from kron.instant import parse_instant
 
-Decorator = Callable[[Callable[..., Any]], Any]
-
-STATE: Decorator = click.option(
+STATE: CommandDecorator = click.option(
     "--state",
     type=NonEmptyPath(path_type=Path, readable=False),  # who may not is told by whoever needs it
     help="The state directory of krond. [default: $KROND_STATE, or krond's]",
 )
-JSON: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @contextmanager

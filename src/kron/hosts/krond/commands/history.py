@@ -17,6 +17,7 @@ from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_json, print_table
 from kron.cron.wall_time import format_local, is_duration, read_moment
 from kron.cron.zone import UTC_ZONE, Zone
+from kron.decision.seed import period_id
 from kron.errors import (
     ControlError,
     InvalidDefinitionError,
@@ -33,9 +34,10 @@ from kron.hosts.krond.control_protocol import find_identity
 from kron.hosts.krond.failed_file import errors_of
 from kron.hosts.krond.processes import recorded
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
-from kron.instant import Instant, format_instant, parse_instant
+from kron.instant import Instant, format_instant
 from kron.jobfile.values import parse_long_duration
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
+from kron.rules.job_record import ResultCode, RunKind
 from kron.rules.job_spec import parse_timing
 from kron.rules.verdict import Outcome
 
@@ -124,35 +126,36 @@ def history(
     ledger = SqliteJobHistory(place.ledger)
     identity = None if job is None else find_job(place, ledger, job)
     zone = job_zone(ledger, identity)
+    kind = None if outcome is None else Outcome(outcome)
     if at is not None:
         found = ledger.rows_at(read_moment(at, zone, system_now()), identity, executions=executions)
-        rows = [row for row in found if outcome in (None, row["outcome"])][-limit:]
+        rows = [row for row in found if kind in (None, row.outcome)][-limit:]
     else:
-        kind = None if outcome is None else Outcome(outcome)
         span = _moment(since, zone), _moment(until, zone)
         rows = ledger.rows(HistoryQuery(identity, *span, outcome=kind, limit=limit, executions=executions))
     if as_json:
-        print_json(rows)
+        print_json([row.to_dict() for row in rows])
     else:
         heads = (f"due ({zone.name})", "job", "outcome", "result", "attempt", "late", "took", "run")
         print_table(heads, [_line(row, zone) for row in rows], empty="nothing is recorded")
 
 
-def _line(row: HistoryRow, zone: Zone) -> tuple[str, ...]:
-    due = parse_instant(str(row["chosen_time"] or row["started_at"] or row["nominal_time"])).replace(microsecond=0)
-    why = f": {row['reason']}" if row["reason"] else ""
-    many = f", {row['count']} periods from {row['first_period_id']}" if "count" in row else ""
-    result = row["state"] if row["result"] is None else row["result"]
-    code = f" ({row['signal'] or row['exit_code']})" if row["result"] == "failed" else ""
+def _line(row: RunRow, zone: Zone) -> tuple[str, ...]:
+    due = row.due.replace(microsecond=0)
+    outcome = "" if row.outcome is None else row.outcome.value
+    why = f": {row.reason}" if row.reason else ""
+    many = "" if row.first is None else f", {row.period_count} periods from {period_id(row.first)}"
+    result = row.state if row.result is None else row.result.value
+    code = f" ({row.signal or row.exit_code})" if row.result is ResultCode.FAILED else ""
     return (
         format_instant(due) if zone is UTC_ZONE else format_local(zone, due),
-        str(row["name"]),
-        f"{row['outcome']}{why}{many}" if row["kind"] in ("period", "range") else str(row["kind"]),
+        row.name,
+        f"{outcome}{why}{many}" if row.kind is RunKind.PERIOD else row.kind.value,
         f"{result or ''}{code}",
-        f"{row['attempt']} of {row['attempts']}" if row["attempts"] not in (0, 1) else "",
-        "" if not row["lateness"] else f"{row['lateness']} s",
-        "" if row["duration"] is None else f"{row['duration']} s",
-        str(row["run_id"] or ""),
+        f"{row.attempt} of {row.attempts}" if row.attempts not in (0, 1) else "",
+        "" if not row.lateness else f"{row.lateness} s",
+        "" if row.duration is None else f"{row.duration} s",
+        row.run_id or "",
     )
 
 
@@ -238,9 +241,9 @@ def _run_id(place: StateDirectory, run: str) -> str:
             if error.details["identities"] or error.details["errors"]:
                 raise
             raise UnknownRunError(run=run) from error
-    if row is None:
+    if row is None or row.run_id is None:
         raise NoRunError(job=run)
-    return str(row["run_id"])
+    return row.run_id
 
 
 class _Printer:
@@ -282,7 +285,7 @@ def check_(*, state: Path | None, as_json: bool) -> None:
     findings = check_ledger(open_state(state).ledger)
     if not findings and not as_json:
         click.echo("the ledger is sound")
-    exit_with_findings(findings, strict=False, as_json=as_json)
+    exit_with_findings(findings, as_json=as_json)
 
 
 @ledger.command()

@@ -17,7 +17,7 @@ from kron.adapters.process.procfs import boot_id, since_boot
 from kron.adapters.sinks import JsonLinesSink, TextSink
 from kron.adapters.sqlite.job_history import SqliteJobHistory, served_at_boot
 from kron.adapters.system_time import system_now
-from kron.console.output import print_findings
+from kron.console.output import exit_with_findings, print_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
 from kron.engine.ports import Sink
@@ -121,14 +121,14 @@ def _read(options: RunOptions) -> tuple[Snapshot, ReadResult]:
 
 def _tell_or_exit(found: ReadResult, sink: Sink | None) -> None:
     """Tell what is wrong with the files; what is only a warning goes to the sink, if that is who listens."""
-    if sink is None or not found.is_usable:
+    if not found.is_usable:
+        exit_with_findings(found.findings, unusable=True)
+    if sink is None:
         print_findings(found.findings)
     else:
         for finding in found.findings:
             if finding.level != "error":  # FileFailed has the errors
                 tell_finding(Emitter(sink), finding)
-    if not found.is_usable:
-        click.get_current_context().exit(2)
 
 
 async def _run(options: RunOptions, found: ReadResult, before: Snapshot, output: EventOutput) -> None:

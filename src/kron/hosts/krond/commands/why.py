@@ -10,14 +10,13 @@ from kron.adapters.system_time import system_now
 from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
 from kron.console.output import print_json
 from kron.cron.wall_time import format_utc_and_local, read_moment
+from kron.decision.seed import period_id
 from kron.errors import ControlError, escape_unprintable
 from kron.hosts.krond.commands.control import JSON, STATE
 from kron.hosts.krond.commands.history import find_job, job_zone, open_state
 from kron.hosts.krond.state_directory import StateDirectory
-from kron.instant import Instant, parse_instant
 from kron.jobfile.job import Job
 from kron.rules.evidence import ahead_text
-from kron.rules.history import RANGE
 from kron.rules.job_spec import parse_definition, parse_timing
 from kron.rules.periods import PeriodQueue
 from kron.why.decision_steps import decision_steps, period_facts, policy_text
@@ -89,7 +88,7 @@ def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
         decision = coming.pop(at)
         assert decision is not None
         for episode in Explanation(history.inquire(identity, decision.nominal_time, now)).periods:
-            if episode.decision == decision and episode.row["outcome"] is None:
+            if episode.decision == decision and episode.row.outcome is None:
                 return episode
     raise ControlError(reason=f"no period of {job} is to come")
 
@@ -108,7 +107,7 @@ def _lines(answer: Explanation, episode: ExplainedPeriod) -> Iterator[tuple[str,
     timing = parse_timing(decision.identity, episode.definition)
     zone = timing.schedule.zone
     yield from period_facts(timing, decision)
-    if row["chosen_time"] is not None and decision.chosen_time != episode.effective_time:
+    if row.chosen_time is not None and decision.chosen_time != episode.effective_time:
         yield "", f"recorded, with the time zone data of then: {format_utc_and_local(zone, episode.effective_time)}"
     yield "policy", f"{policy_text(policy)}{', suspended by its file' if policy.suspend else ''}"
     if episode.definition != answer.inquiry.definition:
@@ -118,24 +117,21 @@ def _lines(answer: Explanation, episode: ExplainedPeriod) -> Iterator[tuple[str,
 
 def _outcome(episode: ExplainedPeriod) -> Iterator[tuple[str, str]]:
     row = episode.row
-    if row["outcome"] is None:
-        yield "outcome", f"none, {row['state']}: {row['detail']}"
+    if row.outcome is None:
+        yield "outcome", f"none, {row.state}: {row.detail}"
         return
-    reason = f", {row['reason']}" if row["reason"] else ""
-    detail = f": {row['detail']}" if row["detail"] else ""
-    yield "outcome", f"{row['outcome']}{reason}{detail}"
+    reason = f", {row.reason}" if row.reason else ""
+    detail = f": {row.detail}" if row.detail else ""
+    yield "outcome", f"{row.outcome.value}{reason}{detail}"
     if episode.ahead is not None:
         yield "", ahead_text(episode.ahead)
-    if row["kind"] == RANGE:
-        yield "", f"one of {row['count']} periods from {row['first_period_id']} until {row['last_period_id']}"
-    if row["run_id"] is not None:
+    if row.first is not None and row.last is not None:
+        yield "", f"one of {row.period_count} periods from {period_id(row.first)} until {period_id(row.last)}"
+    if row.started_at is not None:
         zone = episode.decision.terms.zone
-        late = f", {row['lateness']} s late" if row["lateness"] else ""
-        yield "run", f"{row['run_id']}, {how_it_ended(row)}, attempt {row['attempt']} of {row['attempts']}"
-        yield "", f"began {format_utc_and_local(zone, _instant(row['started_at']))}{late}"
-        if row["ended_at"] is not None:
-            yield "", f"ended {format_utc_and_local(zone, _instant(row['ended_at']))}, after {row['duration']} s"
-
-
-def _instant(text: object) -> Instant:
-    return parse_instant(str(text)).replace(microsecond=0)
+        late = f", {row.lateness} s late" if row.lateness else ""
+        yield "run", f"{row.run_id}, {how_it_ended(row)}, attempt {row.attempt} of {row.attempts}"
+        yield "", f"began {format_utc_and_local(zone, row.started_at.replace(microsecond=0))}{late}"
+        if row.ended_at is not None:
+            ended = format_utc_and_local(zone, row.ended_at.replace(microsecond=0))
+            yield "", f"ended {ended}, after {row.duration} s"

@@ -9,7 +9,7 @@ from kron.decision.feasibility import feasibility
 from kron.hosts.krond.web.format import glyph, run_href, told_briefly, tone
 from kron.hosts.krond.web.html import Child, Markup, tag
 from kron.instant import SECOND, Instant
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 
 _WIDE = 1000.0
 _SPANS = 200  # of allowed time that are drawn
@@ -55,7 +55,7 @@ def explanation(decision: Decision, label: str) -> Markup:
     return tag("div", _svg("explained", "0 0 1000 80", label, drawn), class_="wide")
 
 
-def strip(rows: Sequence[HistoryRow]) -> Markup:
+def strip(rows: Sequence[RunRow]) -> Markup:
     """Return a column for each row: as high as it took long, with a sign for what became of it.
 
     It leads to runs with a pointer alone: who has none goes through the table that says the same.
@@ -65,7 +65,7 @@ def strip(rows: Sequence[HistoryRow]) -> Markup:
     columns: list[Child] = []
     for number, row in enumerate(rows):
         left, took, late = number * _COLUMN, _took(row), _late(row)
-        high = round(4 + (_HIGH - 4) * sqrt(took / longest), 1) if row["run_id"] else 4.0
+        high = round(4 + (_HIGH - 4) * sqrt(took / longest), 1) if row.run_id else 4.0
         parts: list[Child] = [
             tag("title", told_briefly(row)),
             tag("rect", class_=f"col {tone(row)}", x=left + 1, y=_HIGH - high, width=_COLUMN - 2, height=high),
@@ -75,17 +75,17 @@ def strip(rows: Sequence[HistoryRow]) -> Markup:
             parts.append(tag("rect", class_="late", x=left, y=min(y, _HIGH - 3), width=_COLUMN, height=3))
         parts.append(tag("text", glyph(row), class_="glyph", x=left + _COLUMN / 2, y=_HIGH + 14, text_anchor="middle"))
         whole = tag("g", parts)
-        columns.append(tag("a", whole, href=run_href(str(row["run_id"])), tabindex=-1) if row["run_id"] else whole)
+        columns.append(tag("a", whole, href=run_href(row.run_id), tabindex=-1) if row.run_id else whole)
     box = f"0 0 {len(rows) * _COLUMN} {_HIGH + 20}"
     return tag("div", _svg("strip", box, "Outcomes, as in the table below", columns), class_="wide")
 
 
-def _took(row: HistoryRow) -> float:
-    return float(str(row["duration"] or 0))
+def _took(row: RunRow) -> float:
+    return row.duration or 0
 
 
-def _late(row: HistoryRow) -> float:
-    return float(str(row["lateness"] or 0))
+def _late(row: RunRow) -> float:
+    return row.lateness or 0
 
 
 def _letter(kind: str, letter: str, x: float, y: int) -> Markup:

@@ -7,7 +7,7 @@ from kron.cron.wall_time import format_local
 from kron.cron.zone import Zone
 from kron.hosts.krond.web.html import Child, Markup, tag
 from kron.instant import SECOND, Instant, format_instant, parse_instant
-from kron.rules.history import RANGE, HistoryRow
+from kron.rules.history import RunRow, format_milliseconds
 from kron.rules.job_record import PROBLEM, ResultCode
 from kron.rules.verdict import Outcome
 from kron.why.sentence import how_it_ended
@@ -56,9 +56,9 @@ def job_link(name: str, identity: str) -> Markup:
     return tag("a", name, href=job_href(name, identity), title=identity)
 
 
-def run_link(run_id: object) -> Child:
+def run_link(run_id: str | None) -> Child:
     """Return a link to a run, nothing if there was none."""
-    return None if run_id is None else tag("a", str(run_id), href=run_href(str(run_id)), class_="run")
+    return None if run_id is None else tag("a", run_id, href=run_href(run_id), class_="run")
 
 
 def moment(at: Instant | None, zone: Zone | None = None) -> Child:
@@ -73,7 +73,7 @@ def moment(at: Instant | None, zone: Zone | None = None) -> Child:
 
 
 def moment_of(text: object, zone: Zone | None = None) -> Child:
-    """Return an instant of a row of the history."""
+    """Return an instant of a forecast."""
     return None if text is None else moment(parse_instant(str(text)), zone)
 
 
@@ -82,14 +82,13 @@ def clock(at: Instant) -> str:
     return f"{at:%H:%M:%S}"
 
 
-def length(seconds: object) -> str:
+def length(seconds: float | None) -> str:
     """Return how long something took."""
     if seconds is None:
         return ""
-    value = float(str(seconds))
-    if value < 60:
-        return f"{value:g} s"
-    return str(timedelta(seconds=round(value)))
+    if seconds < 60:
+        return f"{seconds:g} s"
+    return str(timedelta(seconds=round(seconds)))
 
 
 def ago(at: Instant, now: Instant) -> str:
@@ -97,19 +96,19 @@ def ago(at: Instant, now: Instant) -> str:
     return length(max(0, round((now - at) / SECOND)))
 
 
-def tone(row: HistoryRow) -> str:
+def tone(row: RunRow) -> str:
     """Return which of four kinds what became of a row is: good, bad, odd, or busy."""
     return _TONES.get(_key(row), _RUNNING)[0]
 
 
-def glyph(row: HistoryRow) -> str:
+def glyph(row: RunRow) -> str:
     """Return a sign for what became of a row: nobody has to tell colours apart."""
     return _TONES.get(_key(row), _RUNNING)[1]
 
 
-def verdict(row: HistoryRow) -> Markup:
+def verdict(row: RunRow) -> Markup:
     """Return what became of a row, in a word or two."""
-    return _badge(_key(row), f" ×{row['count']}" if row["kind"] == RANGE else "")
+    return _badge(_key(row), f" ×{row.period_count}" if row.is_range else "")
 
 
 def last_verdict(outcome: str | None, result: str | None) -> Markup | None:
@@ -124,25 +123,23 @@ def _badge(key: str, many: str = "") -> Markup:
     return tag("span", tag("span", sign, aria_hidden="true"), f" {key or 'running'}{many}", class_=f"badge {kind}")
 
 
-def reason(row: HistoryRow) -> str:
+def reason(row: RunRow) -> str:
     """Return why."""
-    if row["run_id"] is not None:
-        return f"{how_it_ended(row)}: {row['detail']}" if row["detail"] else how_it_ended(row)
-    detail = row["detail"] if row["detail"] != row["reason"] else None
-    return ": ".join(str(each) for each in (row["reason"], detail) if each)
+    if row.run_id is not None:
+        return f"{how_it_ended(row)}: {row.detail}" if row.detail else how_it_ended(row)
+    detail = row.detail if row.detail != row.reason else None
+    return ": ".join(each for each in (row.reason, detail) if each)
 
 
-def due_of(row: HistoryRow) -> object:
-    """Return when a row was due, or began if nothing was."""
-    return row["chosen_time"] or row["started_at"] or row["nominal_time"]
-
-
-def told_briefly(row: HistoryRow) -> str:
+def told_briefly(row: RunRow) -> str:
     """Return a row in one line."""
-    took = f", took {length(row['duration'])}" if row["duration"] is not None else ""
-    late = f", {length(row['lateness'])} late" if row["lateness"] else ""
-    return f"{due_of(row)}: {_key(row) or 'running'}{took}{late}"
+    took = f", took {length(row.duration)}" if row.duration is not None else ""
+    late = f", {length(row.lateness)} late" if row.lateness else ""
+    has_begun = row.chosen_time is None and row.started_at is not None
+    due = format_milliseconds(row.due) if has_begun else format_instant(row.due)
+    return f"{due}: {_key(row) or 'running'}{took}{late}"
 
 
-def _key(row: HistoryRow) -> str:
-    return str(row["result"] or "") if row["run_id"] is not None else str(row["outcome"] or "")
+def _key(row: RunRow) -> str:
+    found = row.outcome if row.run_id is None else row.result
+    return "" if found is None else found.value

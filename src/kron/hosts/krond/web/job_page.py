@@ -15,11 +15,9 @@ from kron.hosts.krond.web.document import document, feeds, notice, section
 from kron.hosts.krond.web.drawing import bands, explanation, strip
 from kron.hosts.krond.web.format import (
     clock,
-    due_of,
     job_href,
     length,
     moment,
-    moment_of,
     reason,
     run_link,
     verdict,
@@ -30,7 +28,7 @@ from kron.instant import Instant, format_duration
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.job import Job as JobText
 from kron.rules.evidence import ahead_text
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 
 _NEXT = 8
 _HISTORY = 60
@@ -202,16 +200,16 @@ def explained(decision: Decision, zone: Zone, *, is_open: bool = False) -> Child
 # --- what became of it ------------------------------------------------------------------------------------------------
 
 
-def _history(rows: list[HistoryRow], zone: Zone) -> Child:
+def _history(rows: list[RunRow], zone: Zone) -> Child:
     lines = [
         (
-            moment_of(due_of(row), zone),
+            moment(row.due, zone),
             verdict(row),
             reason(row),
-            length(row["duration"]),
-            length(row["lateness"]) if row["lateness"] else "",
-            f"{row['attempt']} of {row['attempts']}" if row["attempts"] not in (0, 1) else "",
-            run_link(row["run_id"]),
+            length(row.duration),
+            length(row.lateness) if row.lateness else "",
+            f"{row.attempt} of {row.attempts}" if row.attempts not in (0, 1) else "",
+            run_link(row.run_id),
         )
         for row in reversed(rows)
     ]

@@ -15,11 +15,9 @@ from kron.hosts.krond.web.drawing import bands
 from kron.hosts.krond.web.format import (
     ago,
     clock,
-    due_of,
     job_link,
     last_verdict,
     moment,
-    moment_of,
     reason,
     run_link,
     verdict,
@@ -28,7 +26,7 @@ from kron.hosts.krond.web.html import Child, Markup, table, tag
 from kron.hosts.krond.web.queries import HOUR, JobQueries, UpcomingRuns
 from kron.instant import Instant
 from kron.rules.evidence import ahead_text
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.rules.periods import effective_time
 
 PAGE = 50  # jobs on one
@@ -126,19 +124,19 @@ def _line(job: JobState, decisions: Sequence[Decision], now: Instant) -> tuple[C
     return link, when, bands(now, now + HOUR, decisions, label)
 
 
-def _troubles(rows: list[HistoryRow]) -> Child:
+def _troubles(rows: list[RunRow]) -> Child:
     """Return the newest trouble of each job: one that fails every minute does not hide the others."""
-    newest = {str(row["identity"]): row for row in reversed(rows)}
-    times = Counter(str(row["identity"]) for row in rows)
+    newest = {row.identity: row for row in reversed(rows)}
+    times = Counter(row.identity for row in rows)
     jobs = list(times)
     lines = [
         (
-            job_link(str(row["name"]), identity),
-            moment_of(due_of(row)),
+            job_link(row.name, identity),
+            moment(row.due),
             verdict(row),
             reason(row),
             f"×{times[identity]}" if times[identity] > 1 else "",
-            run_link(row["run_id"]),
+            run_link(row.run_id),
         )
         for identity, row in ((identity, newest[identity]) for identity in jobs[:_TROUBLED])
     ]

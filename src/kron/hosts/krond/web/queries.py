@@ -20,7 +20,7 @@ from kron.hosts.krond.upcoming import decisions_of
 from kron.instant import Instant
 from kron.jobfile.host_job import HostJob
 from kron.rules.evidence import Evidence
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord
 from kron.theory.results import PropertyResult
 
@@ -77,7 +77,7 @@ class JobQueries:
         job = self.job(identity)
         return UTC_ZONE if job is None or job.work.timing is None else job.work.timing.schedule.zone
 
-    def troubles(self, limit: int) -> list[HistoryRow]:
+    def troubles(self, limit: int) -> list[RunRow]:
         """Return what did not go well lately."""
         return recent_problems(self._daemon.state.ledger, limit)
 
@@ -133,11 +133,11 @@ class JobQueries:
             return job.record
         return next(record for record in self.history.jobs() if record.identity == identity)
 
-    def rows(self, identity: str, limit: int) -> list[HistoryRow]:
+    def rows(self, identity: str, limit: int) -> list[RunRow]:
         """Return the newest of a job's history, the oldest first."""
         return self.history.rows(HistoryQuery(identity, limit=limit))
 
-    def run(self, run_id: str) -> HistoryRow | None:
+    def run(self, run_id: str) -> RunRow | None:
         """Return what is recorded of a run."""
         return self.history.run(run_id)
 
@@ -147,9 +147,9 @@ class JobQueries:
         assert isinstance(found, HostJob)
         return found
 
-    def output(self, row: HistoryRow) -> OutputLog:
+    def output(self, row: RunRow) -> OutputLog:
         """Return where what a run that is recorded wrote can be read."""
-        return OutputLog(self._daemon.state.output, str(row["run_id"]))
+        return OutputLog(self._daemon.state.output, row.run_id or "")
 
     def inquire(self, identity: str, moment: Callable[[Zone, Instant], Instant]) -> Evidence:
         """Return what there is to tell about a job around a moment in its zone."""

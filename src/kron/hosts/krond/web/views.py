@@ -4,12 +4,12 @@ import re
 
 from kron.cron.wall_time import read_moment
 from kron.hosts.krond.web.document import document, notice, section
-from kron.hosts.krond.web.format import job_link, length, moment, moment_of, reason, run_href, run_link, verdict
+from kron.hosts.krond.web.format import job_link, length, moment, reason, run_href, run_link, verdict
 from kron.hosts.krond.web.html import Child, facts, table, tag
 from kron.hosts.krond.web.job_page import explained, why_form
 from kron.hosts.krond.web.queries import JobQueries
 from kron.rules.evidence import ahead_text
-from kron.rules.history import HistoryRow
+from kron.rules.history import RunRow
 from kron.theory.properties import SUITES
 from kron.theory.results import PropertyResult
 from kron.why.explanation import ExplainedPeriod, Explanation
@@ -21,37 +21,37 @@ _BACK = re.compile(r"\r+\n?")
 _OFTEN = 2  # seconds between two looks at what a run writes
 
 
-def run_page(sight: JobQueries, row: HistoryRow) -> bytes:
+def run_page(sight: JobQueries, row: RunRow) -> bytes:
     """Return the page; while the run goes on a browser looks again and again."""
     tail = sight.output(row).tail(_TAIL)
     written = tail.text()
     shown = _plain(written.decode("utf-8", "replace"))
     if tail.skipped:
         shown = shown.partition("\n")[2] or shown
-    every = tag("a", "All of it, as text", href=f"{run_href(str(row['run_id']))}/output")
+    every = tag("a", "All of it, as text", href=f"{run_href(row.run_id or '')}/output")
     size = tail.skipped + len(written)
     summary = f"The last {_TAIL // 1024} KiB of {size} bytes. " if tail.skipped else f"{size} bytes. "
-    name, identity = str(row["name"]), str(row["identity"])
+    name, identity = row.name, row.identity
     zone = sight.zone(identity)
     how = reason(row)
     return document(
-        f"Run {row['run_id']}",
+        f"Run {row.run_id}",
         section(
             "run",
             [job_link(name, identity), " ", verdict(row)],
             facts(
                 [
-                    ("How", how if how != row["result"] else ""),
-                    ("Kind", str(row["kind"])),
-                    ("Period", str(row["period_id"] or "")),
-                    ("Chosen", moment_of(row["chosen_time"], zone)),
-                    ("Began", moment_of(row["started_at"], zone)),
-                    ("Ended", moment_of(row["ended_at"], zone)),
-                    ("Took", length(row["duration"])),
-                    ("Late", length(row["lateness"]) if row["lateness"] else ""),
-                    ("Exit code", "" if row["exit_code"] is None else str(row["exit_code"])),
-                    ("Signal", str(row["signal"] or "")),
-                    ("Attempt", f"{row['attempt']} of {row['attempts']}"),
+                    ("How", "" if row.result is not None and how == row.result.value else how),
+                    ("Kind", row.kind.value),
+                    ("Period", row.period_id or ""),
+                    ("Chosen", moment(row.chosen_time, zone)),
+                    ("Began", moment(row.started_at, zone)),
+                    ("Ended", moment(row.ended_at, zone)),
+                    ("Took", length(row.duration)),
+                    ("Late", length(row.lateness) if row.lateness else ""),
+                    ("Exit code", "" if row.exit_code is None else str(row.exit_code)),
+                    ("Signal", row.signal or ""),
+                    ("Attempt", f"{row.attempt} of {row.attempts}"),
                 ]
             ),
         ),
@@ -62,7 +62,7 @@ def run_page(sight: JobQueries, row: HistoryRow) -> bytes:
             tag("pre", shown, tabindex="0", aria_label="Output", class_="output") if shown else None,
         ),
         now=sight.now(),
-        every=_OFTEN if row["state"] == "running" else None,
+        every=_OFTEN if row.state == "running" else None,
     )
 
 
@@ -96,7 +96,7 @@ def _answer(sight: JobQueries, job: str, at: str) -> Child:
 def _episode(episode: ExplainedPeriod) -> Child:
     row, decision = episode.row, episode.decision
     zone = decision.terms.zone
-    told = [row["state"], ": ", row["detail"]] if row["outcome"] is None else [verdict(row), " ", reason(row)]
+    told = [row.state, ": ", row.detail] if row.outcome is None else [verdict(row), " ", reason(row)]
     return tag(
         "article",
         tag("h3", f"Period {decision.period_id}"),
@@ -104,12 +104,12 @@ def _episode(episode: ExplainedPeriod) -> Child:
             [
                 ("Nominal", moment(decision.nominal_time, zone)),
                 ("Chosen", moment(decision.chosen_time, zone) or f"none: {decision.reason}"),
-                ("What became of it", told),  # type: ignore[list-item] # values of a row are text or numbers
+                ("What became of it", told),
                 ("Clock", "" if episode.ahead is None else ahead_text(episode.ahead)),
-                ("Run", run_link(row["run_id"])),
-                ("Began", moment_of(row["started_at"], zone)),
-                ("Late", length(row["lateness"]) if row["lateness"] else ""),
-                ("Took", length(row["duration"])),
+                ("Run", run_link(row.run_id)),
+                ("Began", moment(row.started_at, zone)),
+                ("Late", length(row.lateness) if row.lateness else ""),
+                ("Took", length(row.duration)),
             ]
         ),
         explained(decision, zone),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kron.adapters.freeing_ledger import FreeingLedger
 from kron.adapters.memory_ledger import MemoryJobLedger
+from kron.adapters.passing_ledger import FreeingLedger
 from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
