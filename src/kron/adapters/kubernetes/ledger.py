@@ -50,6 +50,13 @@ class ClusterLedger:
 
     After a crash the Jobs are there, which are created before anything is noted here, and the statuses, which follow:
     the next leader finds both. What a Job supersedes is written before the Job is created.
+
+    Of the port it keeps that closed periods are handled, that the first outcome of a period counts, and that a batch
+    may be repeated. It lacks four clauses, which the cluster keeps. Jobs: KronJobs are declared with their records, so
+    `load` returns nothing. Runs: a start is recorded by creating its Job, an end by its end. Refusals: the name of a
+    Job is the claim to its period, and the API server refuses the second one; a second outcome is dropped. Possession:
+    the Lease decides which replica leads, and the work queue asks before each write. `append` is not durable, either:
+    what it has closed and no status lists yet is judged again by the next leader.
     """
 
     def __init__(
@@ -217,10 +224,7 @@ class ClusterLedger:
         return JobSnapshot()
 
     async def append(self, batch: JobBatch) -> Sequence[Refusal]:
-        """Remember what was closed; what begins is remembered by its Job, or when that could not be.
-
-        It refuses nothing: the name of a Job is the claim to its period, and the API server decides about that.
-        """
+        """Remember what was closed."""
         closed: dict[str, list[PeriodStatus]] = {}
         for record in batch.closed:
             closed.setdefault(record.identity, []).append(PeriodStatus.of(record))
