@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kron.adapters.system_clock import SystemClock
-from kron.engine.wake import WakeUp
+from kron.engine.clock_watch import WakeUp
 from kron.instant import SECOND
 from tests.hosts.scheduler_harness import run
 

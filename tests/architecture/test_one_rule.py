@@ -148,7 +148,7 @@ def test_whether_a_definition_changed_is_decided_in_one_module() -> None:
     comparing = {name for name, tree in modules() for _ in compared_definitions(tree)}
 
     # These say of which definition a recorded period is; nothing is closed or declared by that.
-    assert comparing - {COMPARISON} == {"hosts/krond/commands/why.py", "rules/periods.py", "kronjob/account.py"}
+    assert comparing - {COMPARISON} == {"hosts/krond/commands/why.py", "rules/periods.py", "why/cluster.py"}
 
 
 # --- the searches find what they look for -----------------------------------------------------------------------------

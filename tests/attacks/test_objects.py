@@ -294,7 +294,7 @@ def most_in_a_turn(function: Callable[..., object], story: Callable[[], Coroutin
     return most
 
 
-@pytest.mark.parametrize("function", [KubernetesRunner.reattach, ChildJob.outcome])
+@pytest.mark.parametrize("function", [KubernetesRunner.adopt, ChildJob.outcome])
 def test_a_leader_that_takes_over_looks_at_some_hundred_jobs_a_turn(function: Callable[..., object]) -> None:
     async def story() -> None:
         cluster = at_noon()
@@ -328,7 +328,7 @@ def test_a_repaired_spec_takes_thousands_of_jobs_up_in_parts() -> None:
         await cluster.clock.advance(SECOND)
         await replica.stop()
 
-    assert most_in_a_turn(KubernetesRunner.reattach, story) <= BOUND
+    assert most_in_a_turn(KubernetesRunner.adopt, story) <= BOUND
 
 
 def test_clean_up_looks_at_some_hundred_jobs_a_turn() -> None:

@@ -173,23 +173,23 @@ LIBRARY = (
     ),
     bug(
         "resources.most-runs",
-        "engine/tasks/planner.py",
-        "min(_CHUNK, most - len(self._running))",
-        "min(_CHUNK, most)",
+        "engine/active_runs.py",
+        "max(0, self.max_active - len(self.running))",
+        "self.max_active",
         f"{_TARGETS}::test_no_more_tasks_run_at_once_than_the_limit_and_none_is_left_out",
     ),
     bug(
         "resources.timeout",
-        "engine/tasks/planner.py",
-        "self._timeouts.watch(run)",
-        "self._timeouts",
+        "engine/tasks/step.py",
+        "Run(attempt, entry.callback, self._timeout)",
+        "Run(attempt, entry.callback)",
         f"{_TARGETS}::test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_again",
     ),
     bug(
         "resources.no-leaks",
-        "engine/tasks/planner.py",
+        "engine/active_runs.py",
         "self._ended.append(run)",
-        "self._ended.append(run)\n        self.__dict__.setdefault('all_runs', []).append(run)",
+        "self._ended.append(run)\n            self.__dict__.setdefault('all_runs', []).append(run)",
         f"{_TARGETS}::test_hundreds_of_polls_and_runs_leave_no_objects_behind",
     ),
     bug(
@@ -209,8 +209,8 @@ LIBRARY = (
     bug(
         "trace.stop-terminates",
         "engine/loop.py",
-        "if self._hushed and not self._book.has_runs() and self._is_done(written=written):",
-        "if self._hushed and not self._book.has_runs() and self._failures:",
+        "if self._hushed and not self._runs.running and self._is_done(written=written):",
+        "if self._hushed and not self._runs.running and self._failures:",
         f"{_TARGETS}::test_whenever_a_stop_is_called_it_returns_when_the_last_run_has_ended",
     ),
     bug(

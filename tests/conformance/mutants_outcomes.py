@@ -65,8 +65,8 @@ OUTCOMES = (
     bug(
         "overlap.replace overlap.termination",
         "engine/jobs/step.py",
-        "book.terminate(self._replaced, ResultCode.REPLACED)",
-        "book.terminate((), ResultCode.REPLACED)",
+        "return [(run, ResultCode.REPLACED) for run in self._replaced]",
+        "return []",
         f"{_ALIVE}::test_replace_ends_the_run_and_begins_when_it_is_gone",
     ),
     bug(
@@ -233,8 +233,8 @@ OUTCOMES = (
     ),
     bug(
         "clock.ends-first",
-        "engine/jobs/planner.py",
-        "await self.host.runner.catch_up(stood_still=stood_still)",
+        "engine/active_runs.py",
+        "await self._runner.catch_up(stood_still=stood_still)",
         "del stood_still",
         f"{_FREEZES}::test_a_run_that_ended_in_a_freeze_does_not_skip_the_newest_period",
     ),

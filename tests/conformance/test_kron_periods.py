@@ -9,7 +9,7 @@ import pytest
 
 from kron import Policy, Timing, decide
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.execution import Ending
+from kron.engine.runs import RunResult
 from kron.rules.history import RunRow
 from kron.rules.job_record import ResultCode
 from kron.rules.verdict import Close, Execute, Wait, judge
@@ -108,7 +108,7 @@ def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_resul
         await world.clock.advance(MINUTE)
         (attempt,) = world.ledger.runs.values()
         rows.append(RunRow.of_run("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
-        world.runner.end(attempt.run_id, Ending(exit_code=3))
+        world.runner.end(attempt.run_id, RunResult(exit_code=3))
         await world.clock.advance(MINUTE)
         rows.append(RunRow.of_run("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
 
@@ -130,7 +130,7 @@ def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() ->
         await world.begin(work("0,30 * * * * @win(after,20m)", concurrency="forbid"))
         await world.clock.advance(31 * MINUTE)
         assert len(world.runner.running) == 1
-        world.runner.end("life1-1", Ending(exit_code=0))
+        world.runner.end("life1-1", RunResult(exit_code=0))
         await world.clock.advance(25 * MINUTE)
 
     assert [entry.split(" ", 4)[4] for entry in lived(story).told] == ["executed", "executed"]

@@ -4,9 +4,10 @@ import asyncio
 from functools import partial
 
 from kron.adapters.callback_runner import CallbackRunner
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.loop import Engine
-from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
+from kron.engine.tasks.planner import ObligationPlanner
 from kron.rules.contract import Contract
 from kron.rules.registration import ScheduleReader, parse_registrations
 from tests.conformance.citing import clause
@@ -57,9 +58,9 @@ async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> 
 @clause("polling.last-task-cancelled")
 async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract) -> None:
     world = ContractHarness(contract)
-    ports = Ports(world.clock, world.disk, CallbackRunner(), Emitter(world.events.append))
-    book = ObligationPlanner(ports, contract, "me", Limits())
-    engine = Engine(world.clock, world.disk, ports.emitter, book)
+    runs, emitter = ActiveRuns(world.clock, CallbackRunner()), Emitter(world.events.append)
+    book = ObligationPlanner(runs.running, emitter, contract, "me")
+    engine = Engine(world.clock, world.disk, emitter, book, runs)
     tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()

@@ -9,10 +9,11 @@ import pytest
 
 from kron import Scheduler
 from kron.adapters.callback_runner import CallbackRunner
+from kron.engine.active_runs import ActiveRuns
+from kron.engine.clock_watch import WakeUp
 from kron.engine.emitter import Emitter
 from kron.engine.loop import Engine
-from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
-from kron.engine.wake import WakeUp
+from kron.engine.tasks.planner import ObligationPlanner
 from kron.instant import Instant
 from kron.rules.contract import Contract
 from kron.rules.registration import ScheduleReader, parse_registrations
@@ -129,9 +130,9 @@ def watched(contract: Contract) -> tuple[ContractHarness, WaitRecordingClock]:
 @clause("polling.last-task-cancelled")
 async def test_with_its_last_task_the_loop_stops_to_wait_for_any_instant(contract: Contract) -> None:
     world, clock = watched(contract)
-    ports = Ports(clock, world.disk, CallbackRunner(), Emitter(world.events.append))
-    book = ObligationPlanner(ports, contract, "me", Limits())
-    engine = Engine(clock, world.disk, ports.emitter, book)
+    runs, emitter = ActiveRuns(clock, CallbackRunner()), Emitter(world.events.append)
+    book = ObligationPlanner(runs.running, emitter, contract, "me")
+    engine = Engine(clock, world.disk, emitter, book, runs)
     tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()

@@ -5,7 +5,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
-from kron.engine.wake import WakeUp
+from kron.engine.clock_watch import WakeUp
 from kron.instant import SECOND, Instant
 
 SPEED = 600  # ten minutes of schedules in a second

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kron import Registration, Scheduler
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
-from kron.engine.wake import WakeUp
+from kron.engine.clock_watch import WakeUp
 from kron.instant import SECOND, ZERO, Instant, parse_instant
 from kron.rules.events import Event
 from kron.rules.registration import Callback

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kron.engine.clock_watch import ClockWatch
-from kron.engine.wake import WakeUp
+from kron.engine.clock_watch import ClockWatch, WakeUp
 from kron.instant import SECOND, Instant, parse_instant
 
 NOON = parse_instant("2026-03-02T12:00:00Z")

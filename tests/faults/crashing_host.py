@@ -1,20 +1,22 @@
 """Mortal: a host of jobs on virtual time that dies at one append to its ledger, comes back, and is judged."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
 
 from kron.adapters.sqlite.job_check import check_ledger
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.seed import period_id
-from kron.engine.jobs.execution import Ending, Execution, Listener
 from kron.engine.jobs.store import JobBatch
-from kron.engine.ports import Refusal
+from kron.engine.ledger import HistoryQuery
+from kron.engine.ports import Refusal, RunListener
+from kron.engine.runs import JobRun, RunResult
 from kron.instant import Instant
+from kron.rules.job_record import RunHandle
 from kron.rules.job_spec import JobSpec
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
@@ -77,46 +79,48 @@ class SurvivingRunner(Runner):
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock)
-        self._listener: Listener | None = None
+        self._listener: RunListener[JobSpec] | None = None
         self._own: set[str] = set()  # runs that the present host has started
-        self.alive: dict[str, Execution] = {}
+        self.alive: dict[str, JobRun] = {}
         self.said: list[Word] = []
 
-    def listen(self, listener: Listener) -> None:
-        """Tell another host what becomes of those that are there."""
+    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> Collection[str]:
+        """Report to another host the ends of those that are there."""
         self._listener = listener
+        self.alive |= {run.run_id: run for run in runs if run.run_id in self.alive}
+        return list(self.alive)
 
-    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
         """Begin them."""
         self._listener = listener
-        for execution in executions:
-            self.alive[execution.run_id] = execution
-            self._own.add(execution.run_id)
-            self._say("begin", execution)
-            listener.on_process(execution.run_id, 1000 + len(self.said), 7)
-            self._tasks.add(asyncio.ensure_future(self._live(execution)))
+        for run in runs:
+            self.alive[run.run_id] = run
+            self._own.add(run.run_id)
+            self._say("begin", run)
+            listener.on_started(run, RunHandle(run.run_id, 1000 + len(self.said), 7))
+            self._tasks.add(asyncio.ensure_future(self._live(run)))
 
-    async def _live(self, execution: Execution) -> None:
-        name = execution.work.name
+    async def _live(self, run: JobRun) -> None:
+        name = run.work.name
         await self._clock.sleep(LASTS.get(name, timedelta()))
-        self._finish(execution, Ending(exit_code=int(name == "fails")))
+        self._finish(run, RunResult(exit_code=int(name == "fails")))
 
-    def _finish(self, execution: Execution, ending: Ending) -> None:
-        if self.alive.pop(execution.run_id, None) is not None:
-            self._say("end", execution)
+    def _finish(self, run: JobRun, result: RunResult) -> None:
+        if (known := self.alive.pop(run.run_id, None)) is not None:  # another host may know it as another object
+            self._say("end", run)
             if self._listener is not None:
-                self._listener.on_end(execution.run_id, ending if execution.run_id in self._own else Ending())
+                self._listener.on_ended(known, result if run.run_id in self._own else RunResult())
 
-    def _say(self, what: str, execution: Execution) -> None:
-        attempt = execution.attempt
+    def _say(self, what: str, run: JobRun) -> None:
+        attempt = run.attempt
         period = "-" if attempt.nominal is None else period_id(attempt.nominal)
-        self.said.append(Word(what, attempt.run_id, execution.work.name, str(attempt.attempt), period))
+        self.said.append(Word(what, attempt.run_id, run.work.name, str(attempt.attempt), period))
 
-    def terminate(self, execution: Execution) -> None:
+    def stop(self, run: JobRun) -> None:
         """End one."""
-        self._finish(execution, Ending(signal="SIGTERM"))
+        self._finish(run, RunResult(signal="SIGTERM"))
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """Their host is gone."""
         self._listener = None
         self._own.clear()
@@ -183,13 +187,12 @@ class HostLives:
         """Come back after a while, and find what is there."""
         world = self._world
         await world.crash(pause)
-        slack = world.book.host.slack
+        slack = world.book.slack
         self._checkers.append(Checker(TraceHeader("kron", slack=slack // timedelta(milliseconds=1))))
         recorder = JobRecorder(world.clock.now, self._checkers[-1].read, slack)
         world.listeners = [recorder]
         recorder.on_declared()
-        self._machine.listen(world.book)
-        await self._do(lambda: world.begin(*self._works, alive=list(self._machine.alive)))
+        await self._do(lambda: world.begin(*self._works))
 
     def _judge(self, ended: Instant) -> list[str]:
         rows = [row.to_dict() for row in SqliteJobHistory(self._path).rows(HistoryQuery(limit=None))]

@@ -123,7 +123,7 @@ def test_a_period_without_an_execution_has_a_reason_and_no_run() -> None:
 
 
 def test_a_period_that_is_not_recorded_says_why_in_its_state() -> None:
-    row = RunRow.of_open("backup", decide(TIMING, NOON), NoRecordReason.NOT_OWNED, "It is too old.").to_dict()
+    row = RunRow.of_open("backup", decide(TIMING, NOON), NoRecordReason.REMOVED, "It is too old.").to_dict()
 
     assert (row["state"], row["detail"], row["outcome"], row["attempts"]) == ("not owned", "It is too old.", None, 0)
     assert row["period_id"] == row["chosen_time"] == "2026-03-01T12:00:00Z"

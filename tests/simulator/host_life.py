@@ -4,7 +4,7 @@ The same scenario gives the same trace, byte by byte.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -15,17 +15,18 @@ from typing import NamedTuple
 from kron.adapters.memory_ledger import MemoryJobLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.decision import Decision
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.control import Recover
 from kron.engine.jobs.declaration import JobDeclaration
-from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.engine.jobs.host import Host
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch
 from kron.engine.loop import Engine
-from kron.engine.ports import Refusal
+from kron.engine.ports import Refusal, RunListener
+from kron.engine.runs import JobRun, RunResult
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.events import Event
+from kron.rules.job_record import RunHandle
 from kron.rules.job_spec import JobSpec
 from kron.simulator.event_loop import VirtualLoop
 from kron.theory.trace_format import Line, TraceHeader
@@ -90,17 +91,17 @@ class _Commands:
 
     def __init__(self, clock: VirtualClock, chance: Random, longest: timedelta) -> None:
         self._clock, self._chance, self._longest = clock, chance, longest
-        self._running: dict[str, tuple[Instant, Ending, Listener]] = {}
+        self._running: dict[str, tuple[Instant, RunResult, JobRun, RunListener[JobSpec]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
         """Begin them."""
-        for execution in executions:
+        for run in runs:
             lasts = self._chance.random() * self._longest if self._chance.random() < _SLOW else ZERO
-            ending = Ending(exit_code=int(self._chance.random() < _FAILING))
-            self._running[execution.run_id] = self._clock.now() + lasts, ending, listener
-            listener.on_process(execution.run_id, 1, 1)
-            task = asyncio.ensure_future(self._wait(execution.run_id, lasts))
+            result = RunResult(exit_code=int(self._chance.random() < _FAILING))
+            self._running[run.run_id] = self._clock.now() + lasts, result, run, listener
+            listener.on_started(run, RunHandle(run.run_id, 1, 1))
+            task = asyncio.ensure_future(self._wait(run.run_id, lasts))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -108,21 +109,25 @@ class _Commands:
         await self._clock.sleep(lasts)
         self._end(run_id)
 
-    def _end(self, run_id: str, ending: Ending | None = None) -> None:
+    def _end(self, run_id: str, result: RunResult | None = None) -> None:
         if (found := self._running.pop(run_id, None)) is not None:
-            _, drawn, listener = found
-            listener.on_end(run_id, ending or drawn)
+            _, drawn, run, listener = found
+            listener.on_ended(run, result or drawn)
+
+    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
+        """Return nothing: it has one life."""
+        return ()
 
     async def catch_up(self, *, stood_still: bool) -> None:  # noqa: ARG002  # all of it is known at once
         """Tell which have ended by now: commands go on while their host stands still."""
-        for run_id in [run_id for run_id, (until, _, _) in self._running.items() if until <= self._clock.now()]:
+        for run_id in [run_id for run_id, (until, _, _, _) in self._running.items() if until <= self._clock.now()]:
             self._end(run_id)
 
-    def terminate(self, execution: Execution) -> None:
+    def stop(self, run: JobRun) -> None:
         """End one."""
-        self._end(execution.run_id, Ending(signal="SIGTERM"))
+        self._end(run.run_id, RunResult(signal="SIGTERM"))
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """Let go of everything."""
         self._running.clear()
 
@@ -134,8 +139,8 @@ class _Recorder(JobRecorder):
         super().__init__(now, take)
         self.on_step: Callable[[], object] = lambda: None
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
-        super().on_begun(execution, decision)
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
+        super().on_begun(run, decision)
         self.on_step()
 
     def on_given_up(self, run_id: str) -> None:
@@ -170,18 +175,18 @@ class _Life:
         self._recorder.on_step = partial(self._stand_still_in, Place.IN_A_STEP)
         self._ledger.on_append = partial(self._stand_still_in, Place.IN_AN_APPEND, Place.AT_THE_DISK)
         runner = _Commands(self._clock, self._chance, scenario.longest_run)
-        host = Host(self._clock, runner, self._recorder, "simulated", "boot", scenario.slack)
-        self._book = PeriodPlanner(host)
+        runs = ActiveRuns[JobSpec](self._clock, runner)
+        self._book = PeriodPlanner(runs.running, self._recorder, "simulated", boot_id="boot", slack=scenario.slack)
         self._refused: list[Refusal] = []
         self._book.on_refused = self._refused.append
-        self._engine = Engine(self._clock, self._ledger, Emitter(self._events.append), self._book)
+        self._engine = Engine(self._clock, self._ledger, Emitter(self._events.append), self._book, runs)
 
     async def live(self) -> HostLife:
         """Live until the end."""
         scenario, end = self._scenario, self._scenario.start + self._scenario.span
         await self._engine.open()
         await self._engine.apply(lambda now: JobDeclaration(self._book, scenario.works, now, {}))
-        await self._engine.apply(partial(Recover, self._book, ()))
+        await self._engine.apply(partial(Recover, self._book, (), ()))
         self._recorder.on_declared()
         self._engine.arm()
         rates = {"stalls": scenario.stalls, "freezes": scenario.freezes, "slow_appends": scenario.slow_appends}

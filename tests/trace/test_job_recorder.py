@@ -145,7 +145,7 @@ def test_a_period_that_waits_for_a_slot_was_accepted_in_time() -> None:
         await world.begin(work(), work(name="b"))
         await world.clock.advance(HOUR)
 
-    lines, report = lines_of(story, most_active=1)
+    lines, report = lines_of(story, max_active=1)
 
     assert report.verdict is TruthValue.HOLDS
     assert [each["Outcome"]["acceptedMs"] for each in executed(lines)] == [milliseconds(NOON)] * 2
@@ -163,7 +163,7 @@ def test_a_period_is_held_to_the_policy_under_which_it_was_judged() -> None:
         await world.declare(work(name="b"), work("1 * * * *"))
         await world.clock.advance(50 * MINUTE)
 
-    lines, report = lines_of(story, most_active=1)
+    lines, report = lines_of(story, max_active=1)
 
     policies = [each["Decision"] for each in executed(lines) if each["Decision"]["identity"] == "a"]
     assert report.verdict is TruthValue.HOLDS
@@ -188,7 +188,7 @@ def test_a_late_period_after_a_pause_is_judged_without_slack() -> None:
 def test_a_slack_that_was_set_since_the_start_stands_beside_what_it_judged() -> None:
     async def story(world: RestartableHost) -> None:
         await world.begin(work())
-        world.book.host = world.book.host._replace(slack=5 * MINUTE)
+        world.book.slack = 5 * MINUTE
         await world.clock.advance(2 * MINUTE)
 
     lines, report = lines_of(story)

@@ -16,17 +16,16 @@ from typing import Any
 
 from kron.decision.decision import ONLY_SECOND_NOT_ALLOWED
 from kron.instant import Instant, format_instant, parse_instant
-from kron.kronjob.account import account_of
-from kron.kronjob.account import sentence as cluster_sentence
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import definition_key
 from kron.rules.verdict import Outcome
 from kron.testing.job_ledger_suite import MINUTE, NOON
+from kron.why.cluster import ClusterExplanation, ClusterRecords, cluster_sentence
 from kron.why.explanation import Explanation
 from kron.why.sentence import to_dict
 from tests.adapters.sqlite.job_histories import JobBatch, remembered
 from tests.kronjob.kronjob_documents import document
-from tests.kronjob.test_account import CHOSEN, FIRST, HOURLY, child, entry, many, outage, records
+from tests.why.test_cluster import CHOSEN, FIRST, HOURLY, child, entry, many, outage, records
 
 RECORDED = Path(__file__).with_name("recorded_answers.json")
 HOUR, DAY, SECOND = 60 * MINUTE, 24 * 60 * MINUTE, timedelta(seconds=1)
@@ -150,7 +149,7 @@ def ask_ledger(folder: Path, case: LedgerCase) -> Iterator[tuple[str, object]]:
     folder.mkdir()
     history = remembered(folder, *case.batches)
     for at in case.at:
-        yield format_instant(at), to_dict(Explanation(history.inquire(job().identity, at, case.now)))
+        yield format_instant(at), to_dict(Explanation(history.evidence(job().identity, at, case.now)))
 
 
 # --- of a cluster -----------------------------------------------------------------------------------------------------
@@ -167,16 +166,16 @@ _NOON, _EARLY, _APRIL = "2026-03-01T12:00:00Z", "2026-03-01T01:00:00Z", "2026-04
 class ClusterCase:
     """What a cluster has of a KronJob, and when what is asked."""
 
-    known: Any
+    known: ClusterRecords
     at: Sequence[str] = (CHOSEN, FIRST, _NOON)
     now: str = _NOON
 
 
-def unseen() -> Any:
+def unseen() -> ClusterRecords:
     """Return a KronJob that no operator has seen."""
     resource = document(window={"duration": "3h"})
     known = records(window={"duration": "3h"})
-    return type(known)(known.identity, resource, known.kronjob, ())
+    return ClusterRecords(known.identity, resource, known.kronjob, ())
 
 
 CLUSTER = {
@@ -220,8 +219,8 @@ def ask_cluster(case: ClusterCase) -> Iterator[tuple[str, object]]:
     """Yield each question to a cluster with what it answers."""
     for text in case.at:
         at = parse_instant(text)
-        account = account_of(case.known, at, parse_instant(case.now))
-        yield text, {**account.to_dict(), "answer": cluster_sentence(case.known, account, at)}
+        answer = ClusterExplanation(case.known, at, parse_instant(case.now))
+        yield text, {**answer.to_dict(), "answer": cluster_sentence(answer)}
 
 
 # --- both -------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kron.instant import Instant, format_instant
-from kron.rules.evidence import Evidence, RecordedPeriod
+from kron.rules.evidence import Evidence, RecordedPeriod, evidence_of_job
 from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunStart
 from kron.testing.job_ledger_suite import (
@@ -43,7 +43,7 @@ def closed(record: PeriodRecord, nominal: Instant | None = None, definition: str
 
 
 def asked(at: Instant, definition: str = HOURLY, record: JobRecord = OWNER, now: Instant = LATER) -> Evidence:
-    return Evidence(record, definition, at, now)
+    return evidence_of_job(record, definition, at, now)
 
 
 def state(inquiry: Evidence) -> object:

@@ -1,42 +1,53 @@
 """CallbackRunner: runs are coroutines on this event loop; whatever one raises is the failure of that run alone."""
 
 from asyncio import AbstractEventLoop, Task, get_running_loop
+from collections.abc import Collection, Sequence
 
-from kron.engine.ports import Ended, Run
+from kron.engine.ports import RunListener
+from kron.engine.runs import RunResult, TaskRun
+from kron.rules.registration import Callback
+
+_SUCCESS = RunResult(exit_code=0)
 
 
 class CallbackRunner:
     """Starts callbacks as tasks. A crash of the process ends them all, so none ever survives."""
 
-    start_is_idempotent = False
-
     def __init__(self) -> None:
-        self._tasks: dict[Run, Task[None]] = {}  # also keeps them from being collected while they run
+        self._tasks: dict[TaskRun, Task[None]] = {}  # also keeps them from being collected while they run
         self._loop: AbstractEventLoop | None = None
 
-    def start(self, run: Run, ended: Ended) -> None:
-        """Begin the run at the next turn of the event loop."""
+    def start(self, runs: Sequence[TaskRun], listener: RunListener[Callback]) -> None:
+        """Begin the runs at the next turn of the event loop."""
         if self._loop is None:
             self._loop = get_running_loop()
-        self._tasks[run] = self._loop.create_task(self._execute(run, ended), name=run.name)
+        for run in runs:
+            self._tasks[run] = self._loop.create_task(self._execute(run, listener), name=run.run_id)
 
-    def terminate(self, run: Run) -> None:
+    def stop(self, run: TaskRun) -> None:
         """Cancel the run; it lasts until the callback has really ended."""
         if task := self._tasks.get(run):
             task.cancel()
 
-    def abandon(self) -> None:
+    async def reattach(self, runs: Sequence[TaskRun], listener: RunListener[Callback]) -> Collection[str]:  # noqa: ARG002
+        """Return nothing: the process that they ran in is gone."""
+        return ()
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Nothing is late: callbacks stand still together with the loop."""
+
+    def detach(self) -> None:
         """Cancel all runs and forget them."""
         tasks = list(self._tasks.values())
         self._tasks.clear()
         for task in tasks:
             task.cancel()
 
-    async def _execute(self, run: Run, ended: Ended) -> None:
-        error: BaseException | None = None
+    async def _execute(self, run: TaskRun, listener: RunListener[Callback]) -> None:
+        result = _SUCCESS
         try:
-            await run.callback()
+            await run.work()
         except BaseException as raised:  # the callback's own affair, whatever it is
-            error = raised
+            result = RunResult(error=raised)
         if self._tasks.pop(run, None) is not None:
-            ended(run, error)
+            listener.on_ended(run, result)

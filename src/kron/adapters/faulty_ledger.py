@@ -1,4 +1,4 @@
-"""FaultyLedger: another ledger whose appends fail when they are told to, for tests of what happens then."""
+"""FaultyLedger: another ledger whose appends fail on demand, for tests of what happens then."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,11 @@ class FaultyLedger:
         self._failures.extend([None] * after)
         self._failures.extend([error or LedgerWriteError(path="faulty", reason="no space left on device")] * n)
 
+    def raise_next_failure(self) -> None:
+        """Raise the error that was ordered for this append, if there is one."""
+        if self._failures and (error := self._failures.popleft()) is not None:
+            raise error
+
     async def open(self) -> None:
         """Take possession."""
         await self.ledger.open()
@@ -32,8 +37,7 @@ class FaultyLedger:
     async def append(self, batch: Batch) -> Sequence[Refusal]:
         """Remember the batch, unless it was told to fail."""
         self.appends += 1
-        if self._failures and (error := self._failures.popleft()) is not None:
-            raise error
+        self.raise_next_failure()
         return await self.ledger.append(batch)
 
     async def close(self) -> None:

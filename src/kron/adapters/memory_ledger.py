@@ -10,14 +10,13 @@ from kron.engine.jobs.store import (
     JobBatch,
     JobSnapshot,
     PendingRetry,
-    UnfinishedRun,
     append_unless_refused,
     first_of_each,
 )
 from kron.engine.ports import Batch, Refusal
 from kron.errors import LedgerConflictError, LedgerInUseError, LedgerWriteError
 from kron.instant import Instant, format_instant
-from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
 from kron.rules.periods import PeriodRange, nominal_times_between
 from kron.rules.task_record import TaskRecord, TaskRunRecord
 from kron.rules.verdict import Outcome

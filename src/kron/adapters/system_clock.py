@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
 from kron.adapters.system_time import system_now
-from kron.engine.wake import WakeUp, set_if_pending
+from kron.engine.clock_watch import WakeUp, set_if_pending
 from kron.instant import SECOND, ZERO, Instant
 
 _BEAT = 1.0  # seconds between two signs of life while something other than time is waited for

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
-from kron.engine.wake import WakeUp, set_if_pending
+from kron.engine.clock_watch import WakeUp, set_if_pending
 from kron.instant import SECOND, ZERO, Instant, instant
 
 _PATIENCE = 10_000  # turns of the event loop to wait for quiet: a callback that never rests does not hold a test up

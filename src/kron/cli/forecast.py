@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.sqlite.job_history import median_durations
 from kron.cli.host_files import HostSelection, host_options
 from kron.cli.job_selection import AT_PATH, FILES, SINCE, UNTIL, find_identities, parse_span, select_jobs, zone_of
 from kron.cli.load_page import render_load_page
@@ -22,7 +21,7 @@ from kron.forecast.forecast import Forecast, build_forecast, days_by_hours, hour
 from kron.forecast.load import UNITS
 from kron.forecast.runs import ForecastJob
 from kron.hosts.krond.commands.check import ALLOW_EMPTY
-from kron.hosts.krond.commands.history import open_state
+from kron.hosts.krond.commands.history import open_history, open_state
 from kron.instant import format_instant, parse_duration
 
 _NAMES = 4  # that are shown of a collision; JSON has all
@@ -62,7 +61,7 @@ def forecast(
     """
     found = select_jobs(files, at_path, whose, allow_empty=allow_empty)
     span = parse_span(since, until, zone_of(found.entries))
-    durations = {} if state is None else median_durations(open_state(state).ledger)
+    durations = {} if state is None else dict(open_history(open_state(state)).median_durations())
     for text in given:
         durations |= _duration(text, found.entries)
     load = count_load(found.entries, span, durations)

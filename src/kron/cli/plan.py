@@ -9,7 +9,6 @@ import click
 
 from kron.adapters.files.job_files import is_directory
 from kron.adapters.files.trust import absolute_path
-from kron.adapters.sqlite.job_history import declared_jobs
 from kron.cli.host_files import (
     HostFiles,
     HostSelection,
@@ -33,7 +32,7 @@ from kron.forecast.plan import SchedulePlan, plan_change
 from kron.forecast.runs import ForecastJob, TimeSpan
 from kron.hosts.krond.commands.check import ALLOW_EMPTY
 from kron.hosts.krond.commands.control import connect
-from kron.hosts.krond.commands.history import open_state
+from kron.hosts.krond.commands.history import open_history, open_state
 from kron.instant import format_instant
 from kron.jobfile.host_job import HostJob, forecast_jobs, work_of
 from kron.rules.job_spec import parse_definition
@@ -160,7 +159,7 @@ def _declared(files: Sequence[str], state: Path | None) -> tuple[Side, Side]:
     if len(configs) != len(files):
         raise ControlError(reason=f"krond runs {', '.join(configs)}: give as many, in this order", exit_code=2)
     old = []
-    declared = declared_jobs(open_state(state).ledger)
+    declared = open_history(open_state(state)).definitions()
     for job in declared:
         timing, policy = parse_definition(job.identity, job.definition)
         if timing is not None and not policy.suspend:

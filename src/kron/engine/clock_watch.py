@@ -1,10 +1,52 @@
-"""ClockWatch: compares wall with monotonic time at each wake-up; reports a clock that was set and a frozen loop."""
+"""WakeUp, ClockWatch: the wait of the loop, and what the clocks did meanwhile: one was set, or the loop stood still."""
 
-from kron.engine.ports import Clock
+from asyncio import Future, get_running_loop
+from typing import TYPE_CHECKING
+
 from kron.instant import SECOND, Instant
 from kron.rules.events import Event, make_event
 
+if TYPE_CHECKING:
+    from kron.engine.ports import Clock
+
 _NOTEWORTHY = 1.0  # seconds: above what time servers correct at a stroke and what a busy machine is late
+
+
+class WakeUp:
+    """Set by whoever has news; one loop waits for it at a time. Smaller and quicker than an event of asyncio."""
+
+    __slots__ = ("_is_set", "_waiting")
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._waiting: Future[None] | None = None
+
+    def is_set(self) -> bool:
+        """Whether there is news."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Say that there is."""
+        self._is_set = True
+        if self._waiting is not None:
+            set_if_pending(self._waiting)
+
+    def clear(self) -> None:
+        """Say that it was looked at."""
+        self._is_set = False
+
+    def waiting(self) -> "Future[None]":
+        """Return a future that is done as soon as there is news; a clock may finish it before."""
+        self._waiting = get_running_loop().create_future()
+        if self._is_set:
+            self._waiting.set_result(None)
+        return self._waiting
+
+
+def set_if_pending(waiting: "Future[None]") -> None:
+    """End a wait, if it has not ended yet."""
+    if not waiting.done():
+        waiting.set_result(None)
 
 
 class ClockWatch:
@@ -12,7 +54,7 @@ class ClockWatch:
 
     __slots__ = ("_asked", "_clock", "_is_heeded", "_monotonic", "_wall", "is_told", "leapt")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: "Clock") -> None:
         self._clock = clock
         self._wall, self._monotonic = clock.now(), clock.monotonic()
         self._asked: float | None = None

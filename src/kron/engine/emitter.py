@@ -4,7 +4,8 @@ from asyncio import CancelledError
 from collections.abc import Callable, Container, Iterable, Sequence
 from logging import getLogger
 
-from kron.engine.ports import Run, Sink
+from kron.engine.ports import Sink
+from kron.engine.runs import TaskRun
 from kron.instant import Instant
 from kron.rules.events import EVENTS, Event, make_event
 
@@ -23,7 +24,7 @@ class Emitter:
         self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
         self._needs: Container[str] = getattr(sink, "needs", ())
         self._on_starts: Callable[[Sequence[str], Instant], object] | None = getattr(sink, "on_starts", None)
-        self._on_ends: Callable[[Sequence[Run]], object] | None = getattr(sink, "on_ends", None)
+        self._on_ends: Callable[[Sequence[TaskRun]], object] | None = getattr(sink, "on_ends", None)
         self._complained = False
 
     def wants(self, level: str) -> bool:
@@ -61,7 +62,7 @@ class Emitter:
             except _FAILURES:
                 self._complain()
 
-    def note_ends(self, runs: Sequence[Run]) -> None:
+    def note_ends(self, runs: Sequence[TaskRun]) -> None:
         """Say that runs have ended, likewise."""
         if self._on_ends is not None:
             try:

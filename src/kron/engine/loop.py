@@ -12,11 +12,13 @@ from datetime import timedelta
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.clock_watch import ClockWatch
 from kron.engine.delay import Delay
 from kron.engine.emitter import Emitter, log_crash
-from kron.engine.planner import Batch, Change, Planner, Step, Stored
+from kron.engine.planner import Batch, Change, ClockReading, Planner, Step, Stored
 from kron.engine.ports import Clock, Refusal, Store
+from kron.engine.runs import RunNews, Work
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
 from kron.instant import SECOND, ZERO, Instant
@@ -37,14 +39,21 @@ class FailedLedger(NamedTuple):
     error: str
 
 
-class Engine(Generic[Batch, Stored]):
+class Engine(Generic[Batch, Stored, Work]):
     """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
 
     def __init__(
-        self, clock: Clock, ledger: Store[Batch, Stored], emitter: Emitter, book: Planner[Batch, Stored]
+        self,
+        clock: Clock,
+        ledger: Store[Batch, Stored],
+        emitter: Emitter,
+        planner: Planner[Batch, Stored, Work],
+        runs: ActiveRuns[Work],
     ) -> None:
-        self._clock, self._ledger, self._emitter, self._book = clock, ledger, emitter, book
-        self._wake = book.wake
+        """`runs` are its own from now on; the planner may read what is running."""
+        self._clock, self._ledger, self._emitter, self._planner = clock, ledger, emitter, planner
+        self._runs = runs
+        self._wake = runs.wake
         self._turn = Lock()  # a step and a change never interleave
         self._watch = ClockWatch(clock)
         self._delay = Delay(clock)
@@ -61,42 +70,46 @@ class Engine(Generic[Batch, Stored]):
         """Take possession of the ledger and load what it remembers."""
         with self._clock.busy():
             await self._ledger.open()
-            self._book.load(await self._ledger.load())
+            self._planner.load(await self._ledger.load())
 
-    async def apply(self, make: Callable[[Instant], Change[Batch, _Result]]) -> _Result:
+    async def apply(self, make: Callable[[Instant], Change[Batch, _Result, Work]]) -> _Result:
         """Change what is declared; `make` says how, given the present.
 
         If the ledger cannot be written, its error is raised and everything is as before. The change itself knows what
         follows where the ledger refuses a job.
         """
         async with self._turn:
-            return await self._adopt(make(self._clock.now()))
+            return await self._commit(make(self._clock.now()))
 
     async def apply_after(
         self,
         ask: Callable[[Instant], Awaitable[_Answer]],
-        make: Callable[[_Answer, Instant], Change[Batch, _Result]],
+        make: Callable[[_Answer, Instant], Change[Batch, _Result, Work]],
     ) -> _Result:
         """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
         async with self._turn:
             now = self._clock.now()
             with self._waiting():
                 answer = await ask(now)
-            return await self._adopt(make(answer, now))
+            return await self._commit(make(answer, now))
 
-    async def _adopt(self, change: Change[Batch, _Result]) -> _Result:
+    async def _commit(self, change: Change[Batch, _Result, Work]) -> _Result:
         refused: Sequence[Refusal] = ()
         if change.batch:
             with self._waiting():
                 refused = await self._ledger.append(change.batch)
         result = change.commit(refused)
+        # A crash here: what starts is recorded and has not started, as after a step.
+        for run, why in change.stops:
+            self._runs.stop(run, why)
+        self._runs.start(change.starts)
         self._delay.hasten(self._clock.now())
         self._wake.set()
         return result
 
     def _waiting(self) -> AbstractContextManager[object]:
         """Surround a wait for the ledger; where lateness matters, it is measured."""
-        return self._clock.busy() if self._book.slack is None else self._delay.waiting()
+        return self._clock.busy() if self._planner.slack is None else self._delay.waiting()
 
     # --- the life of the loop -----------------------------------------------------------------------------------------
 
@@ -107,7 +120,7 @@ class Engine(Generic[Batch, Stored]):
         ends the loop, which is a bug of Kron; a stop raises it.
         """
         now = self._clock.now()
-        self._book.arm(since or now)
+        self._planner.arm(since or now)
         self._watch.expect(now)
         self._delay.take(now)
         self._delay.plan(now)
@@ -123,6 +136,10 @@ class Engine(Generic[Batch, Stored]):
     def is_draining(self) -> bool:
         """Whether it was asked to start nothing any more."""
         return self._hushed
+
+    def wake_up(self) -> None:
+        """Take a step soon: something was changed that decides what may start."""
+        self._wake.set()
 
     def look(self) -> None:
         """Report freezes and leaps before a call is handled: its caller may have stood still, too.
@@ -142,10 +159,11 @@ class Engine(Generic[Batch, Stored]):
     async def drain(self) -> Exception | None:
         """Wait until nothing runs, close the ledger, and return what could not be recorded, if anything."""
         self.pause_starts()
-        self._book.on_draining()
+        self._planner.on_draining(self._clock.now())
+        self._wake.set()
         if self._loop is not None:
             await self._loop
-        self._book.on_drained()
+        self._planner.on_drained(self._runs.take_news().ended)
         try:
             with self._clock.busy():
                 await self._ledger.close()
@@ -156,7 +174,7 @@ class Engine(Generic[Batch, Stored]):
     async def crash(self) -> None:
         """End as a crash does: nothing more is recorded, told or waited for."""
         self.pause_starts()
-        self._book.crash()
+        self._runs.detach()
         if self._loop is not None:
             self._loop.cancel()
             await wait([self._loop])  # it may have died long ago
@@ -166,13 +184,13 @@ class Engine(Generic[Batch, Stored]):
         while True:
             self._wake.clear()
             await self._turn.acquire()  # `async with` costs twice as much, and comes with every run
-            if self._book.slack is not None:
-                await self._catch_up(self._book.slack)
+            if self._planner.slack is not None:
+                await self._catch_up(self._planner.slack)
             try:
                 written = await self._step()
             finally:
                 self._turn.release()
-            if self._hushed and not self._book.has_runs() and self._is_done(written=written):
+            if self._hushed and not self._runs.running and self._is_done(written=written):
                 return
             if written is None:
                 await self._back_off()
@@ -195,7 +213,7 @@ class Engine(Generic[Batch, Stored]):
                 self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
             caught_up = leap
             self._turn.release()
-            await self._book.catch_up(stood_still=max(late, leap) > slack)
+            await self._runs.catch_up(stood_still=max(late, leap) > slack)
             self._delay.catch_up(now)
             await self._turn.acquire()
 
@@ -204,7 +222,7 @@ class Engine(Generic[Batch, Stored]):
         if written is None:
             self._last_tries -= 1
             return self._last_tries <= 0
-        return not self._book.has_unrecorded()
+        return not (self._runs.has_news() or self._planner.has_unrecorded())
 
     async def _wait(self, *, others_had_a_turn: bool) -> None:
         deadline = self._deadline()
@@ -216,16 +234,18 @@ class Engine(Generic[Batch, Stored]):
 
     def _deadline(self) -> Instant | None:
         """Return when the next step is due at the latest."""
-        deadline, longest = self._book.next_wake(hushed=self._hushed), self._clock.max_sleep
-        if longest is None:
-            return deadline
-        latest = self._clock.now() + longest
-        return latest if deadline is None or latest < deadline else deadline
+        now, longest = self._clock.now(), self._clock.max_sleep
+        times = (
+            self._planner.next_wake(now, self._runs.free_slots(), is_draining=self._hushed),
+            self._runs.next_timeout(now),
+            None if longest is None else now + longest,
+        )
+        return min((at for at in times if at is not None), default=None)
 
     async def _back_off(self) -> None:
         """Wait before the ledger is tried again, longer each time; a stop that waits for nothing else ends it."""
         until = self._clock.monotonic() + self._pause
-        while not (self._hushed and not self._book.has_runs()):
+        while not (self._hushed and not self._runs.running):
             left = SECOND * (until - self._clock.monotonic())
             if left <= ZERO:  # to the microsecond: of less no clock would see the end
                 return
@@ -239,18 +259,27 @@ class Engine(Generic[Batch, Stored]):
     async def _step(self) -> bool | None:
         """Take one step; return whether anything was written, None if the ledger failed."""
         now = self._clock.now()
-        if news := self._watch.read(now):
-            self._emitter.emit(news)
-        freeze = None if self._book.slack is None else self._delay.end(now, self._book.slack)
-        step = self._book.step(now, hushed=self._hushed, leapt=self._watch.leapt, freeze=freeze)
-        written = await self._write(step)
+        if noteworthy := self._watch.read(now):
+            self._emitter.emit(noteworthy)
+        freeze = None if self._planner.slack is None else self._delay.end(now, self._planner.slack)
+        reading = ClockReading(now, self._clock.monotonic(), self._watch.leapt, freeze)
+        self._runs.stop_overdue()
+        news = self._runs.take_news()
+        step = self._planner.step(reading, news, self._runs.free_slots(), is_draining=self._hushed)
+        written = await self._write(step, news)
         if written is not None:
-            # A crash here: what begins is recorded and has not begun. The contract says whether it is owed again.
-            step.act(hushed=self._hushed)
-        step.report(written=written)
+            if self._hushed and step.starts:
+                step.withdraw()
+                self._wake.set()
+            # A crash here: what starts is recorded and has not started. The contract says whether it is owed again.
+            for run, why in step.stops:
+                self._runs.stop(run, why)
+            self._runs.start(step.starts)
+            step.commit()
+        step.report(written=written, monotonic=self._clock.monotonic())
         return written
 
-    async def _write(self, step: Step[Batch]) -> bool | None:
+    async def _write(self, step: Step[Batch, Work], news: RunNews[Work]) -> bool | None:
         if not step.batch:
             self.failed_ledger = None  # what could not be recorded is not due any more: its job is gone
             return False
@@ -259,6 +288,7 @@ class Engine(Generic[Batch, Stored]):
                 refused = await self._ledger.append(step.batch)
         except Exception as error:
             step.rollback()
+            self._runs.put_back(news)
             self._failures, self._failure = self._failures + 1, error
             is_soon = isinstance(error, LedgerWriteError) and error.retry_soon
             self._pause = _SOON if is_soon else _back_off(self._failures)
@@ -273,7 +303,8 @@ class Engine(Generic[Batch, Stored]):
             self._failures, self._failure, self._told, self.failed_ledger = 0, None, "", None
             self._emitter.tell("LedgerRecovered", records=step.record_count)
         if refused:
-            step.refuse(refused)
+            self._runs.put_back(step.refuse(refused))
+            self._wake.set()
         return True
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from kron.engine.ports import Refusal
-from kron.engine.wake import WakeUp
+from kron.engine.runs import Run, RunNews, Work
 from kron.instant import Instant
+from kron.rules.job_record import ResultCode
 from kron.rules.outage import Freeze
 
 Batch = TypeVar("Batch", covariant=True)  # what a ledger writes in one transaction
@@ -14,19 +15,36 @@ Stored = TypeVar("Stored", contravariant=True)  # what it remembers
 Result = TypeVar("Result", covariant=True)
 
 
-class Change(Protocol[Batch, Result]):
+class ClockReading(NamedTuple):
+    """The present, read once for a step, and what the clocks did since the step before."""
+
+    now: Instant
+    monotonic: float = 0.0
+    jump: float = 0.0  # seconds that the wall clock was set ahead; below zero: back
+    freeze: Freeze | None = None  # until now the host stood still
+
+
+class Change(Protocol[Batch, Result, Work]):
     """A change of what is declared. Nothing is changed by it yet."""
 
     @property
     def batch(self) -> Batch:
         """What to remember first; nothing needs to be written if it is empty."""
 
+    @property
+    def starts(self) -> Sequence[Run[Work]]:
+        """The runs that start once it is committed."""
+
+    @property
+    def stops(self) -> Sequence[tuple[Run[Work], ResultCode]]:
+        """The runs that are asked to end then, and why."""
+
     def commit(self, refused: Sequence[Refusal], /) -> Result:
         """Apply the committed change; what is `refused` was not committed. Raise what prevents all of it."""
 
 
-class Step(Protocol[Batch]):
-    """One step, at one moment: what ended is settled, what is due is planned."""
+class Step(Protocol[Batch, Work]):
+    """One step, at one instant: what ended is settled, what is due is planned. It is undone until it is committed."""
 
     @property
     def batch(self) -> Batch:
@@ -36,24 +54,35 @@ class Step(Protocol[Batch]):
     def record_count(self) -> int:
         """How many jobs it speaks of."""
 
+    @property
+    def starts(self) -> Sequence[Run[Work]]:
+        """The runs that start; what was refused or withdrawn is not among them."""
+
+    @property
+    def stops(self) -> Sequence[tuple[Run[Work], ResultCode]]:
+        """The runs that are asked to end, and why."""
+
     def rollback(self) -> None:
-        """Put everything back as it was: it could not be remembered. What was due is still due."""
+        """Nothing is durable: put everything back as it was. What was due is still due."""
 
-    def refuse(self, refused: Sequence[Refusal], /) -> None:
-        """Undo the step for the jobs that the ledger refuses, before anything starts. All others are not concerned."""
+    def refuse(self, refused: Sequence[Refusal], /) -> RunNews[Work]:
+        """Undo the step for the jobs that the ledger refuses, before anything starts. All others are not concerned.
 
-    def act(self, *, hushed: bool) -> None:
-        """Tell what ended and start what begins, now that it is remembered; hushed: a stop came, start nothing."""
+        Return the news of those jobs, which the next step takes up again.
+        """
 
-    def report(self, *, written: bool | None) -> None:
-        """Tell how the step went; None: the ledger failed."""
+    def withdraw(self) -> None:
+        """Take back durable starts that must not happen, because a stop was asked for since they were planned."""
+
+    def commit(self) -> None:
+        """All is durable, and its runs are started: go on from there."""
+
+    def report(self, *, written: bool | None, monotonic: float) -> None:
+        """Tell what was committed, and how the step went; None: the ledger failed."""
 
 
-class Planner(Protocol[Batch, Stored]):
-    """All that is declared, that runs, and that is to come."""
-
-    wake: WakeUp
-    """Set whenever there is something to settle before time comes."""
+class Planner(Protocol[Batch, Stored, Work]):
+    """All that is declared, and that is to come, as a state machine: no clock, no disk, no processes."""
 
     def load(self, stored: Stored, /) -> None:
         """Take what the ledger remembers, before anything is declared."""
@@ -65,32 +94,17 @@ class Planner(Protocol[Batch, Stored]):
     def slack(self) -> timedelta | None:
         """How late a step may be before that is a freeze, None: lateness changes nothing."""
 
-    async def catch_up(self, *, stood_still: bool) -> None:
-        """Hear of the runs that have ended by now. Called before a step that is late, or after the clock was set.
+    def step(self, reading: ClockReading, news: RunNews[Work], free: int, /, *, is_draining: bool) -> Step[Batch, Work]:
+        """Take up what ended and what is due, a bounded number of jobs, and start as many runs as there are slots."""
 
-        It returns within seconds in any case. `stood_still`: the host did nothing for longer than its slack.
-        """
-
-    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> Step[Batch]:
-        """Take up what ended and what is due, a bounded number of jobs.
-
-        The clock was set so many seconds ahead. `freeze`: until now the host stood still.
-        """
-
-    def next_wake(self, *, hushed: bool) -> Instant | None:
+    def next_wake(self, now: Instant, free: int, /, *, is_draining: bool) -> Instant | None:
         """Return when the next step is due at the latest, None: when there is news."""
 
-    def has_runs(self) -> bool:
-        """Whether anything runs."""
-
     def has_unrecorded(self) -> bool:
-        """Whether something is to be recorded yet."""
+        """Whether something is to be recorded that is no news of a runner."""
 
-    def crash(self) -> None:
-        """Let go of all runs without a word."""
+    def on_draining(self, now: Instant, /) -> None:
+        """Plan no more starts, and drop what will never start."""
 
-    def on_draining(self) -> None:
-        """Tell that nothing more starts."""
-
-    def on_drained(self) -> None:
-        """Tell that nothing runs any more, and what could not be recorded."""
+    def on_drained(self, lost: Sequence[Run[Work]], /) -> None:
+        """Report that nothing runs, and the runs whose ends could not be recorded."""

@@ -1,17 +1,20 @@
 """Clock, Ledger, Runner, Sink: what the engine needs of the world. The docstrings are the specification."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple, Protocol, TypeVar
 
-from kron.engine.wake import WakeUp
+from kron.decision.decision import Decision
+from kron.engine.clock_watch import WakeUp
+from kron.engine.runs import JobRun, Run, RunResult, Work
 from kron.errors import LedgerConflictError
 from kron.instant import Instant
 from kron.rules.events import Event
+from kron.rules.job_record import PeriodRecord, RunEnd, RunHandle
+from kron.rules.job_spec import JobSpec
 from kron.rules.periods import NO_PERIODS, HandledPeriods
-from kron.rules.registration import Callback
 from kron.rules.task_record import TaskRecord, TaskRunRecord
 
 
@@ -112,44 +115,65 @@ class Ledger(Store[Batch, Mapping[str, TaskRecord]], Protocol):
     """
 
 
-class Run:
-    """One run: of which task, for which instant, since when; and once it has ended, when, how long it took, and how."""
+class RunListener(Protocol[Work]):
+    """What a runner reports to; it is called on the event loop."""
 
-    __slots__ = (
-        "callback", "ended", "error", "name", "scheduled", "seconds", "started", "started_monotonic", "timed_out",
-    )  # fmt: skip
+    def on_started(self, run: Run[Work], handle: RunHandle, /) -> None:
+        """The run exists, and can be found again by its handle."""
 
-    def __init__(
-        self, name: str, callback: Callback, scheduled: Instant, started: Instant, started_monotonic: float
-    ) -> None:
-        self.name = name
-        self.callback = callback
-        self.scheduled = scheduled
-        self.started = started
-        self.started_monotonic = started_monotonic
-        self.timed_out = False
-        self.ended: Instant | None = None
-        self.error: BaseException | None = None
-        self.seconds = 0.0
+    def on_ended(self, run: Run[Work], result: RunResult, /) -> None:
+        """The run has ended, or could not be started. Called once."""
 
 
-Ended = Callable[[Run, BaseException | None], None]
+class Runner(Protocol[Work]):
+    """What carries runs out: callbacks, processes, Kubernetes Jobs."""
+
+    def start(self, runs: Sequence[Run[Work]], listener: RunListener[Work], /) -> None:
+        """Start them in their order, without waiting; what becomes of each is reported to the listener.
+
+        A run whose handle is not reported does not survive this process.
+        """
+
+    def stop(self, run: Run[Work], /) -> None:
+        """Ask a run to end, and make sure that it does. It lasts until its end is reported."""
+
+    async def reattach(self, runs: Sequence[Run[Work]], listener: RunListener[Work], /) -> Collection[str]:
+        """Return the ids of the runs of an earlier life that go on; their ends are reported.
+
+        Asked once, before anything is started. A run that has no handle was recorded, and perhaps never started.
+        """
+
+    async def catch_up(self, *, stood_still: bool) -> None:
+        """Report every run that has ended by now, as far as that is known within seconds.
+
+        `stood_still`: the host did nothing for longer than its slack, and so may what the runner asks have.
+        """
+
+    def detach(self) -> None:
+        """Report nothing from now on, as after a crash. What can survive this process keeps running."""
 
 
-class Runner(Protocol):
-    """What carries runs out."""
+class Witness(Protocol):
+    """Who is told what became of periods and runs, once it is remembered."""
 
-    start_is_idempotent: bool
-    """Whether starting the same run a second time, after a crash between record and start, is harmless."""
+    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision, /) -> None:
+        """A period, or neighbours of which this was the last, are over without an execution."""
 
-    def start(self, run: Run, ended: Ended, /) -> None:
-        """Begin the run; `ended` is called once, when it has really ended, with what it raised, if anything."""
+    def on_begun(self, run: JobRun, decision: Decision | None, /) -> None:
+        """An attempt begins; the first one of a period executes what was decided."""
 
-    def terminate(self, run: Run, /) -> None:
-        """Ask the run to end soon. It lasts until it has."""
+    def on_ended(self, run: JobRun, end: RunEnd, /) -> None:
+        """An attempt has ended."""
 
-    def abandon(self) -> None:
-        """Let go of all runs without a word: what a crash does. `ended` is not called any more."""
+
+class Chronicle(Witness, Protocol):
+    """Who is also told what was done to jobs."""
+
+    def on_suspended(self, identity: str, /, *, suspended: bool) -> None:
+        """A job is held by command, or is not any more; it is told before what follows from it."""
+
+    def on_given_up(self, run_id: str, /) -> None:
+        """A run that failed is not tried again after all."""
 
 
 Sink = Callable[[Event], object]

@@ -23,13 +23,32 @@ _SENTENCES: Mapping[str, str] = {
 
 
 class NoRecordReason(Enum):
-    """Why nothing is recorded of a period."""
+    """Why nothing is recorded of a period, or of any."""
 
-    PLANNED = "planned"
-    SUSPENDED = "suspended"
-    NOT_OWNED = "not owned"  # it is before the declaration of the job or after its removal
-    FORGOTTEN = "forgotten"
-    CLOCK_AHEAD = "clock ahead"
+    PLANNED = "Planned"
+    SUSPENDED = "Suspended"
+    BEFORE_CREATION = "BeforeCreation"
+    EARLIER_DEFINITION = "EarlierDefinition"
+    REMOVED = "Removed"
+    FORGOTTEN = "Forgotten"  # it is older than what is kept
+    CLOCK_AHEAD = "ClockAhead"
+    NOT_SEEN = "NotSeen"  # the definition, by an operator
+    NOT_HANDLED = "NotHandled"
+    INVALID_SPEC = "InvalidSpec"
+    NO_PERIOD = "NoPeriod"
+
+
+_STATES = {  # of rows
+    NoRecordReason.PLANNED: "planned",
+    NoRecordReason.SUSPENDED: "suspended",
+    NoRecordReason.BEFORE_CREATION: "not owned",
+    NoRecordReason.EARLIER_DEFINITION: "not owned",
+    NoRecordReason.REMOVED: "not owned",
+    NoRecordReason.FORGOTTEN: "forgotten",
+    NoRecordReason.CLOCK_AHEAD: "clock ahead",
+    NoRecordReason.NOT_SEEN: "not handled",
+    NoRecordReason.NOT_HANDLED: "not handled",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +157,7 @@ class RunRow:
     def state(self) -> str | None:
         """What a run is doing, or why an open period has no outcome."""
         if self.no_record is not None:
-            return self.no_record.value
+            return _STATES[self.no_record]
         if self.run_id is None:
             return None
         return "running" if self.result is None else "completed"

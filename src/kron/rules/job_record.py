@@ -71,6 +71,13 @@ class RunHandle(NamedTuple):
     start_ticks: int  # when it began, in the clock ticks of the kernel
 
 
+class UnfinishedRun(NamedTuple):
+    """A run of which no end is recorded, and what it is recognised by, if that was recorded."""
+
+    attempt: RunStart
+    process: RunHandle | None
+
+
 class RunEnd(NamedTuple):
     """How a run ended."""
 

@@ -1,15 +1,14 @@
 """The surroundings of a simulated scheduler: callbacks that misbehave, and a ledger that fails and kills."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from random import Random
 
+from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryTaskLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.engine.ports import Batch, Refusal
-from kron.errors import LedgerWriteError
-from kron.rules.task_record import TaskRecord
 from kron.simulator.scenario import CallbackBehaviour, SimulatedJob
 
 _HANG = timedelta(days=3)
@@ -21,39 +20,27 @@ class CallbackError(Exception):
     """What a failing callback raises."""
 
 
-class CrashingLedger:
+class CrashingLedger(FaultyLedger):
     """A ledger in whose appends the process may die, before or after they are durable, and whose disk may fail.
 
     Some appends take a turn of the event loop, others none, as drawn: what happens meanwhile is part of the story.
     """
 
     def __init__(self, chance: Random) -> None:
-        self._chance = chance
         self._memory = MemoryTaskLedger()
+        super().__init__(self._memory)
+        self._chance = chance
         self.is_dead = False
         self._appends_left: int | None = None
         self._is_durable_first = False
-        self._failures_left = 0
 
     def crash_on_append(self, appends: int, *, is_durable_first: bool) -> None:
         """Let the process die in one of the next appends."""
         self._appends_left, self._is_durable_first = appends, is_durable_first
 
-    def fail_appends(self, appends: int) -> None:
-        """Let so many of the next appends fail."""
-        self._failures_left += appends
-
     def restart(self) -> None:
         """Be what the next process finds."""
         self.is_dead, self._appends_left = False, None
-
-    async def open(self) -> None:
-        """Take possession."""
-        await self._memory.open()
-
-    async def load(self) -> Mapping[str, TaskRecord]:
-        """Return what is remembered of each task."""
-        return await self._memory.load()
 
     async def append(self, batch: Batch) -> Sequence[Refusal]:
         """Remember the batch, unless the disk fails or the process dies of it."""
@@ -63,9 +50,7 @@ class CrashingLedger:
             self._appends_left -= 1
             if self._appends_left <= 0:
                 self._die(batch)
-        if self._failures_left:
-            self._failures_left -= 1
-            raise LedgerWriteError(path="simulated", reason="no space left on device")
+        self.raise_next_failure()
         return self._memory.append_now(batch)
 
     def _die(self, batch: Batch) -> None:
@@ -73,10 +58,6 @@ class CrashingLedger:
             self._memory.append_now(batch)
         self.is_dead = True
         raise asyncio.CancelledError
-
-    async def close(self) -> None:
-        """Give up possession."""
-        await self._memory.close()
 
 
 class SimulatedCallbacks:

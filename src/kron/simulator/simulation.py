@@ -7,7 +7,7 @@ from datetime import timedelta
 from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.ports import Run
+from kron.engine.runs import TaskRun
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
 from kron.hosts.library.scheduler import Scheduler, crash
 from kron.instant import SECOND, Instant
@@ -68,7 +68,7 @@ class _LiveSink:
         if not self._ledger.is_dead:
             self._recorder.on_starts(names, at)
 
-    def on_ends(self, runs: Sequence[Run]) -> None:
+    def on_ends(self, runs: Sequence[TaskRun]) -> None:
         if not self._ledger.is_dead:
             self._recorder.on_ends(runs)
 
@@ -214,7 +214,7 @@ class _SimulationRun:
                 self._clock.jump((2 * chance.random() - 1) * _CORRECTION)
             case _:
                 self._count_fault("fault")
-                self._ledger.fail_appends(chance.randint(1, _MOST_FAULTS))
+                self._ledger.fail_next(chance.randint(1, _MOST_FAULTS))
 
     async def _change(self) -> None:
         """Go on with another list."""

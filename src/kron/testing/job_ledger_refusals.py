@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from kron.engine.jobs.store import JobBatch, JobLedger, PendingRetry, UnfinishedRun
+from kron.engine.jobs.store import JobBatch, JobLedger, PendingRetry
 from kron.engine.ports import Refusal
 from kron.errors import LedgerError
-from kron.rules.job_record import ResultCode, RunEnd, RunHandle
+from kron.rules.job_record import ResultCode, RunEnd, RunHandle, UnfinishedRun
 from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,

@@ -16,9 +16,18 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from kron.engine.jobs.store import Handled, JobBatch, JobLedger, JobSnapshot, PendingRetry, UnfinishedRun
+from kron.engine.jobs.store import Handled, JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.errors import LedgerError, LedgerInUseError
-from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
+from kron.rules.job_record import (
+    JobRecord,
+    PeriodRecord,
+    ResultCode,
+    RunEnd,
+    RunHandle,
+    RunKind,
+    RunStart,
+    UnfinishedRun,
+)
 from kron.rules.job_spec import definition_key
 from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome
@@ -45,6 +54,7 @@ OTHER = '{"timing": {"schedule": "0 * * * *", "salt": "other ü"}, "policy": {}}
 OTHER_KEY = definition_key(OTHER)
 JOB = JobRecord("/etc/jobs.toml:backup", "backup", KEY, NOON, NOON)
 FULL = JobRecord("ü 日本\n", "x", KEY, NOON, NOW, True, NOW + MINUTE, "boot 1", False)  # noqa: FBT003
+NOTHING = JobBatch()
 DECLARED = JobBatch({KEY: DEFINITION}, [JOB])
 MISSED = PeriodRecord(
     JOB.identity, NOON, NOON, 1, NOON, NOON, Outcome.MISSED, "deadline", "It was too late.", KEY, NOW

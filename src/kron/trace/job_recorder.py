@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
-from kron.engine.jobs.execution import Acceptance, Execution
+from kron.engine.runs import Acceptance, JobRun
 from kron.instant import ZERO, Instant, format_instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind
 from kron.rules.job_spec import JobSpec
@@ -55,18 +55,18 @@ class JobRecorder:
             _decided(work, last), ("Outcome", {**fields, "outcome": record.outcome.value, "reason": record.reason})
         )
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
         """An attempt begins; the first one of a period is recorded with the decision by which it was accepted."""
-        attempt = execution.attempt
+        attempt = run.attempt
         if attempt.kind is not RunKind.PERIOD or attempt.nominal is None:
             return  # it belongs to no period, and several may run side by side
         self._begun.add(attempt.run_id)
         period = period_id(attempt.nominal)
         start: dict[str, object] = {"task": attempt.identity, "period": period, "attempt": attempt.attempt}
         if decision is None:  # its job may have been edited since the first attempt
-            self._put(("RunStart", {**start, "retries": execution.work.retries}), at=attempt.started)
+            self._put(("RunStart", {**start, "retries": run.work.retries}), at=attempt.started)
             return
-        acceptance = execution.acceptance or Acceptance(attempt.started, execution.work, self._slack)
+        acceptance = run.acceptance or Acceptance(attempt.started, run.work, self._slack)
         executed = {"identity": attempt.identity, "period": period, "outcome": "executed", "reason": None}
         judged = {"acceptedMs": _milliseconds(acceptance.at)}
         if acceptance.slack != self._slack:
@@ -78,9 +78,9 @@ class JobRecorder:
             at=attempt.started,
         )
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         """An attempt has ended."""
-        attempt = execution.attempt
+        attempt = run.attempt
         if attempt.run_id in self._begun and attempt.nominal is not None:
             self._begun.remove(attempt.run_id)
             event = "RunSuccess" if end.result is ResultCode.SUCCEEDED else "RunFailure"

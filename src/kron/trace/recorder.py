@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from kron.engine.ports import Run, Sink
+from kron.engine.ports import Sink
+from kron.engine.runs import TaskRun
 from kron.errors import LedgerError
 from kron.errors.base import describe_exception
 from kron.instant import Instant
@@ -114,28 +115,28 @@ class TraceRecorder:
             return
         self._put_runs(max(self._last, _milliseconds(at)), "RunStart", names)
 
-    def on_ends(self, runs: Iterable[Run]) -> None:
+    def on_ends(self, runs: Iterable[TaskRun]) -> None:
         """Take the ends of runs, which are durable by now."""
         succeeded: list[str] = []
         is_behind = self._is_behind()
         t, until = self._last, _EPOCH  # those that end before `until` end in the same millisecond
         for run in runs:
-            at, error = run.ended, run.error
-            assert at is not None
+            at, error = run.ended_at, None if run.result is None else run.result.error
+            assert at is not None, "it has ended"
             if error is None and at < until:
-                succeeded.append(run.name)
+                succeeded.append(run.run_id)
                 continue
             if succeeded:
                 self._put_runs(t, "RunSuccess", succeeded)
                 succeeded = []
             if error is None and is_behind:
-                self.on_success(run.name, at)
+                self.on_success(run.run_id, at)
             elif error is None:
                 t = max(self._last, _milliseconds(at))
                 until = _EPOCH + _MILLISECOND * (t + 1)
-                succeeded.append(run.name)
+                succeeded.append(run.run_id)
             else:
-                self.on_failure(run.name, at, error)
+                self.on_failure(run.run_id, at, error)
         if succeeded:
             self._put_runs(t, "RunSuccess", succeeded)
 

@@ -1,1 +1,1 @@
-"""Why something ran, or did not: evidence of a ledger to an explanation. Pure; nothing that decides imports it."""
+"""Why something ran, or did not: evidence of a ledger or a cluster, explained. Nothing that decides imports it."""

@@ -1,7 +1,7 @@
-"""sentence(answer) -> str: whether a job ran at an instant, in one sentence that begins with Yes or No."""
+"""An explanation as one sentence that begins with Yes or No, and as JSON."""
 
 from kron.cron.wall_time import format_short
-from kron.cron.zone import UTC_ZONE, Zone
+from kron.cron.zone import Zone
 from kron.instant import format_instant
 from kron.rules.evidence import ahead_text
 from kron.rules.history import NoRecordReason, RunRow
@@ -12,9 +12,13 @@ from kron.why.explanation import ExplainedPeriod, Explanation
 _STATES = {
     NoRecordReason.PLANNED: "is planned",
     NoRecordReason.SUSPENDED: "waits",
-    NoRecordReason.NOT_OWNED: "does not count",
+    NoRecordReason.BEFORE_CREATION: "does not count",
+    NoRecordReason.EARLIER_DEFINITION: "does not count",
+    NoRecordReason.REMOVED: "does not count",
     NoRecordReason.CLOCK_AHEAD: "is over",
     NoRecordReason.FORGOTTEN: "is over, and nothing is known of it any more",
+    NoRecordReason.NOT_SEEN: "has no outcome",
+    NoRecordReason.NOT_HANDLED: "has no outcome",
 }
 _KINDS = {RunKind.TRIGGER: "somebody asked for it", RunKind.BOOT: "the machine was started"}
 _ENDS = {
@@ -28,54 +32,65 @@ _ENDS = {
 
 
 def to_dict(answer: Explanation) -> dict[str, object]:
-    """Return the answer as JSON holds it."""
-    until = answer.inquiry.ahead_until
+    """Return the answer of a ledger as JSON holds it."""
+    evidence = answer.evidence
+    until = evidence.ahead_until
     return {
-        "identity": answer.inquiry.record.identity,
-        "at": format_instant(answer.inquiry.at),
+        "identity": evidence.identity,
+        "at": format_instant(evidence.at),
         "ran": answer.run is not None,
         "answer": sentence(answer),
         "clock_ahead_until": None if until is None else format_instant(until.replace(microsecond=0)),
-        "periods": [episode.to_dict() for episode in answer.periods],
+        "periods": [period.to_dict() for period in answer.periods],
     }
 
 
 def sentence(answer: Explanation) -> str:
-    """Return the answer; as long as periods to come are handled already, with the reason for that."""
-    inquiry, said = answer.inquiry, _sentence(answer)
-    until = inquiry.ahead_until
-    if until is None or inquiry.at > until or (why := ahead_text(until)) in said:
+    """Return the answer of a ledger; as long as periods to come are handled already, with the reason for that."""
+    evidence, said = answer.evidence, _sentence(answer)
+    until = evidence.ahead_until
+    if until is None or evidence.at > until or (why := ahead_text(until)) in said:
         return said
-    return f"{said.removesuffix('.')}; periods of {inquiry.record.name} were {why}."
+    return f"{said.removesuffix('.')}; periods of {evidence.name} were {why}."
 
 
 def _sentence(answer: Explanation) -> str:
-    zone = UTC_ZONE if answer.timing is None else answer.timing.schedule.zone
     if answer.run is not None:
-        return f"Yes: {_ran(answer.run, zone)}."
+        return f"Yes: {_ran(answer.run, answer.zone)}."
     if answer.periods:
-        return f"No: {period_sentence(answer.periods[0], zone)}."
-    name, at = answer.inquiry.record.name, format_short(zone, answer.inquiry.at)
-    if answer.timing is None and not any(answer.neighbours):
-        return f"No: {name} runs when the machine is started, and nothing was started at {at}."
-    before, after = (_neighbour(each, zone) for each in answer.neighbours)
+        return f"No: {_period_sentence(answer.periods[0], answer.zone)}."
+    if answer.evidence.timing is None and not any(answer.neighbours):
+        at = format_short(answer.zone, answer.evidence.at)
+        return f"No: {answer.evidence.name} runs when the machine is started, and nothing was started at {at}."
+    return no_period(answer)
+
+
+def no_period(answer: Explanation) -> str:
+    """Return the answer about an instant that no period touches."""
+    name, at = answer.evidence.name, format_short(answer.zone, answer.evidence.at)
+    before, after = (_neighbour(each, answer.zone) for each in answer.neighbours)
     return f"No: no period of {name} has to do with {at}; the nearest before is {before}, the nearest after is {after}."
 
 
-def period_sentence(episode: ExplainedPeriod, zone: Zone) -> str:
-    """Return what became of a period, or will."""
-    row, at = episode.row, format_short(zone, episode.effective_time)
-    period = f"the period {episode.decision.period_id}"
-    if row.no_record is not None:
-        second = "" if episode.effective_time == episode.decision.nominal_time else f", due at {at},"
-        return f"{period}{second} {_STATES[row.no_record]}: {row.detail}"
+def open_period(period: ExplainedPeriod, zone: Zone) -> str:
+    """Return why nothing is recorded of a period."""
+    row, at = period.row, period.effective_time
+    assert row.no_record is not None
+    second = "" if at == row.nominal_time else f", due at {format_short(zone, at)},"
+    return f"the period {row.period_id}{second} {_STATES[row.no_record]}: {row.detail}"
+
+
+def _period_sentence(period: ExplainedPeriod, zone: Zone) -> str:
+    row, named = period.row, f"the period {period.row.period_id}"
+    if row.outcome is None:
+        return open_period(period, zone)
     if row.result is ResultCode.NOT_STARTED:
-        return f"{period} was executed at {_started(row, zone)}, but nothing could be started: {row.detail}"
+        return f"{named} was executed at {_started(row, zone)}, but nothing could be started: {row.detail}"
     if row.outcome is Outcome.EXECUTED:
-        return f"{period} was executed at another second: run {row.run_id} {_began(row, zone)} and {how_it_ended(row)}"
-    is_told = row.chosen_time is None or episode.effective_time == episode.decision.nominal_time
-    due = "" if is_told else f" its second was {at};"
-    return f"{period} was {_outcome(row)} ({row.reason}):{due} {row.detail or row.reason}"
+        return f"{named} was executed at another second: run {row.run_id} {_began(row, zone)} and {how_it_ended(row)}"
+    is_nominal = row.chosen_time in (None, row.nominal_time)
+    due = "" if is_nominal else f" its second was {format_short(zone, period.effective_time)};"
+    return f"{named} was {row.outcome.value} ({row.reason}):{due} {row.detail or row.reason}"
 
 
 def how_it_ended(row: RunRow) -> str:
@@ -103,11 +118,10 @@ def _started(row: RunRow, zone: Zone) -> str:
     return format_short(zone, row.started_at.replace(microsecond=0))
 
 
-def _outcome(row: RunRow) -> str | None:
-    return row.state if row.outcome is None else row.outcome.value
-
-
-def _neighbour(episode: ExplainedPeriod | None, zone: Zone) -> str:
-    if episode is None:
+def _neighbour(period: ExplainedPeriod | None, zone: Zone) -> str:
+    if period is None:
         return "none"
-    return f"{format_short(zone, episode.effective_time)} ({_outcome(episode.row)})"
+    row, due = period.row, format_short(zone, period.effective_time)
+    if period.definition is None:  # in a cluster, only what touches the instant is evidence
+        return due
+    return f"{due} ({row.state if row.outcome is None else row.outcome.value})"

@@ -13,7 +13,7 @@ from kron.adapters.passing_ledger import TimedLedger
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun, Run
 from kron.rules.job_record import ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
@@ -29,8 +29,9 @@ def lines(metrics: JobMetrics, present: JobGauges = HERE) -> set[str]:
     return set(metrics.snapshot(present).render().decode().splitlines())
 
 
-def begin(metrics: JobMetrics, attempt: RunStart) -> Execution:
-    execution = Execution(attempt, WORK, 0.0)
+def begin(metrics: JobMetrics, attempt: RunStart) -> JobRun:
+    execution = Run(attempt, WORK)
+    execution.was_started = True
     metrics.on_begun(execution, NOW_DUE)
     return execution
 

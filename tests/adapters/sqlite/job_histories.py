@@ -3,9 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import HistoryQuery
 
 __all__ = ["JobBatch", "ids", "remembered"]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite.job_history import HistoryQuery
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import HistoryQuery
 from kron.rules.job_record import RunKind
 from kron.testing.job_ledger_suite import (
     DECLARED,
@@ -42,4 +42,4 @@ def test_an_execution_without_a_period_is_folded_at_the_instant_of_each_of_its_a
     history = remembered(tmp_path, DECLARED, JobBatch(begun=[TRIGGERED]), JobBatch(begun=[again]))
 
     for at in (TRIGGERED.started, again.started):
-        assert [row.run_id for row in history.rows_at(at, JOB.identity, executions=True)] == ["again"]
+        assert [row.run_id for row in history.rows(HistoryQuery(JOB.identity, at=at, executions=True))] == ["again"]

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from pathlib import Path
 
-from kron.adapters.sqlite.job_history import median_durations
 from kron.engine.jobs.store import JobBatch
 from kron.rules.job_record import ResultCode, RunEnd, RunStart
 from kron.testing.job_ledger_suite import DECLARED, JOB, attempt_at
@@ -19,7 +18,7 @@ def end(run: RunStart, seconds: int, result: ResultCode = ResultCode.SUCCEEDED) 
 def durations(path: Path, *took: int, result: ResultCode = ResultCode.SUCCEEDED) -> dict[str, timedelta]:
     runs = [attempt_at(minute, f"run {minute:04}") for minute in range(1, len(took) + 1)]
     ended = [end(run, seconds, result) for run, seconds in zip(runs, took, strict=True)]
-    return median_durations(remembered(path, DECLARED, JobBatch(begun=runs), JobBatch(ended=ended)).path)
+    return remembered(path, DECLARED, JobBatch(begun=runs), JobBatch(ended=ended)).median_durations()
 
 
 def test_the_usual_duration_is_the_median(tmp_path: Path) -> None:
@@ -37,4 +36,4 @@ def test_a_run_whose_end_nobody_saw_tells_nothing(tmp_path: Path) -> None:
 def test_a_run_that_goes_on_tells_nothing(tmp_path: Path) -> None:
     history = remembered(tmp_path, DECLARED, JobBatch(begun=[attempt_at(1, "run")]))
 
-    assert median_durations(history.path) == {}
+    assert history.median_durations() == {}

@@ -1,10 +1,9 @@
-"""failing_jobs, waiting_rows: whose last word was a failure, and what is to be tried again."""
+"""Jobs whose last execution failed."""
 
 from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite.job_history import failing_jobs, pending_retries
 from kron.engine.jobs.store import JobBatch
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode, RunEnd
@@ -18,8 +17,8 @@ def fails(path: Path, *ends: tuple[ResultCode, Instant | None]) -> bool:
     """Whether a job fails after runs that ended so, or will be tried again."""
     begun = [attempt_at(number, f"run {number}") for number in range(len(ends))]
     ended = [RunEnd(f"run {number}", NOON, result, retry_at=again) for number, (result, again) in enumerate(ends)]
-    remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
-    return failing_jobs(path / "ledger.db") == {JOB.identity}
+    history = remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
+    return history.failing_jobs() == {JOB.identity}
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED])
@@ -42,15 +41,3 @@ def test_an_attempt_that_is_tried_again_says_nothing(tmp_path: Path) -> None:
 
 def test_a_job_that_never_ran_does_not_fail(tmp_path: Path) -> None:
     assert not fails(tmp_path)
-
-
-def test_a_run_that_is_to_be_tried_again_is_found_until_it_is_or_it_is_given_up(tmp_path: Path) -> None:
-    begun = [attempt_at(number, f"run {number}") for number in range(3)]
-    ended = [RunEnd(each.run_id, NOON, FAILED, 4, retry_at=NOON + MINUTE) for each in begun]
-    further = attempt_at(1, "run 1 again", 2)
-    batches = JobBatch(begun=begun), JobBatch(ended=ended), JobBatch(begun=[further], given_up=["run 2"])
-    remembered(tmp_path, DECLARED, *batches)
-
-    rows = pending_retries(tmp_path / "ledger.db")
-
-    assert [(row.run_id, row.exit_code) for row in rows] == [("run 0", 4)]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory
+from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import HistoryQuery
 from kron.errors import LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.evidence import RecordedPeriod
-from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd
+from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
-from kron.rules.verdict import Outcome
 from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,
@@ -39,7 +39,7 @@ WINDOWED = '{"timing": {"schedule": "0 * * * *", "window": "after,2h"}, "policy"
 
 def touching(history: SqliteJobHistory, at: Instant) -> Sequence[RecordedPeriod]:
     """Return the periods of the job that have an instant in their minute or their window."""
-    return history.inquire(JOB.identity, at, at).touching
+    return history.evidence(JOB.identity, at, at).touching
 
 
 @pytest.fixture
@@ -56,28 +56,6 @@ def history(tmp_path: Path) -> SqliteJobHistory:
     )
 
 
-def test_rows_come_in_the_order_of_the_times_at_which_they_were_due(history: SqliteJobHistory) -> None:
-    assert ids(history) == ["run 2", "two", "two again", "seven", "12:08", "twelve"]
-
-
-def test_the_newest_rows_are_given_the_oldest_first(history: SqliteJobHistory) -> None:
-    assert ids(history, limit=2) == ["12:08", "twelve"]
-
-
-def test_rows_are_those_of_one_job(history: SqliteJobHistory) -> None:
-    assert ids(history, identity="other") == ["seven"]
-    assert ids(history, identity="unknown") == []
-
-
-def test_rows_are_those_with_one_outcome(history: SqliteJobHistory) -> None:
-    assert ids(history, outcome=Outcome.MISSED) == ["12:08"]
-    assert ids(history, outcome=Outcome.SKIPPED) == []
-
-
-def test_rows_lie_from_an_instant_on_and_before_another(history: SqliteJobHistory) -> None:
-    assert ids(history, since=NOON + 2 * MINUTE, until=NOON + 12 * MINUTE) == ["two", "two again", "seven", "12:08"]
-
-
 @pytest.mark.parametrize(("since", "until", "is_there"), [(0, 4, False), (0, 5, True), (8, 9, True), (9, 11, False)])
 def test_a_range_is_there_if_a_part_of_it_is(
     history: SqliteJobHistory, since: int, until: int, is_there: object
@@ -85,13 +63,6 @@ def test_a_range_is_there_if_a_part_of_it_is(
     found = ids(history, since=NOON + since * MINUTE, until=NOON + until * MINUTE)
 
     assert ("12:08" in found) is is_there
-
-
-def test_attempts_are_counted_and_can_be_folded(history: SqliteJobHistory) -> None:
-    rows = history.rows(HistoryQuery(identity=JOB.identity, since=NOON + MINUTE, until=NOON + 3 * MINUTE))
-
-    assert [(row.attempt, row.attempts) for row in rows] == [(1, 2), (2, 2)]
-    assert ids(history, executions=True) == ["run 2", "two again", "seven", "12:08", "twelve"]
 
 
 def test_an_execution_lasts_from_the_beginning_of_its_first_attempt_to_the_end_of_its_last(
@@ -109,47 +80,7 @@ def test_an_execution_lasts_from_the_beginning_of_its_first_attempt_to_the_end_o
     assert (row.duration, row.lateness, row.attempts) == (180.0, 0, 2)
 
 
-def test_one_run_is_found_by_its_name(tmp_path: Path) -> None:
-    history = remembered(tmp_path, DECLARED, JobBatch(begun=[RUN], ended=[FAILED]))
-
-    row = history.run("run 1")
-
-    assert row is not None
-    assert (row.name, row.result, row.started_at) == ("backup", ResultCode.FAILED, NOW)
-    assert history.run("run 7") is None
-
-
-def test_the_newest_run_of_a_job_is_found(history: SqliteJobHistory) -> None:
-    newest = history.latest_run(JOB.identity)
-
-    assert newest is not None
-    assert newest.run_id == "twelve"
-    assert history.latest_run("unknown") is None
-
-
-def test_a_definition_is_found_by_its_key(history: SqliteJobHistory) -> None:
-    assert history.definition(OTHER_KEY) == OTHER
-    assert history.definition("unknown") is None
-
-
-def test_jobs_are_listed_by_identity(history: SqliteJobHistory) -> None:
-    listed: list[JobRecord] = history.jobs()
-
-    assert [job.identity for job in listed] == [JOB.identity, "other"]
-
-
 # --- what touches an instant ------------------------------------------------------------------------------------------
-
-
-def test_a_period_inside_a_range_is_answered_for(history: SqliteJobHistory) -> None:
-    (touched,) = touching(history, NOON + 6 * MINUTE + timedelta(seconds=42))
-
-    assert touched.nominal == NOON + 6 * MINUTE
-    assert (touched.row.is_range, touched.row.period_count, touched.definition) == (True, 5, DEFINITION)
-
-
-def test_every_attempt_of_a_period_touches_its_minute(history: SqliteJobHistory) -> None:
-    assert [each.row.run_id for each in touching(history, NOON + 2 * MINUTE)] == ["two", "two again"]
 
 
 def test_nothing_touches_an_instant_without_an_outcome(history: SqliteJobHistory) -> None:
@@ -185,14 +116,14 @@ def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(his
     later = attempt_at(21, "later")._replace(started=NOON + 32 * MINUTE)
     history = remembered(history.path.parent, JobBatch(begun=[late, asked, later]))
 
-    begun = history.inquire(JOB.identity, NOON + 31 * MINUTE + timedelta(seconds=30), NOON).started
+    begun = history.evidence(JOB.identity, NOON + 31 * MINUTE + timedelta(seconds=30), NOON).started
 
     assert [(told.row.run_id, told.nominal) for told in begun] == [("asked", None), ("late", NOON + 20 * MINUTE)]
 
 
 def test_the_nearest_records_are_told_also_a_range_around_the_instant(history: SqliteJobHistory) -> None:
     def near(minute: int) -> list[str]:
-        found = history.inquire(JOB.identity, NOON + minute * MINUTE, NOON).nearest
+        found = history.evidence(JOB.identity, NOON + minute * MINUTE, NOON).nearest
         return sorted(str(told.row.period_id)[11:16] for told in found)
 
     assert near(3) == ["12:02", "12:08"]
@@ -201,29 +132,14 @@ def test_the_nearest_records_are_told_also_a_range_around_the_instant(history: S
     assert near(20) == ["12:12"]
 
 
-def test_rows_at_an_instant_speak_of_the_period_itself_of_one_job_or_of_all(history: SqliteJobHistory) -> None:
-    (row,) = history.rows_at(NOON + 6 * MINUTE, JOB.identity)
-    everything = history.rows_at(NOON + 7 * MINUTE, None)
-
-    assert (row.is_range, row.nominal_time, row.chosen_time) == (True, *[NOON + 6 * MINUTE] * 2)
-    assert [(each.name, each.outcome) for each in everything] == [
-        ("backup", Outcome.MISSED),
-        ("other", Outcome.EXECUTED),
-    ]
-
-
-def test_rows_at_an_instant_can_be_folded(history: SqliteJobHistory) -> None:
-    at = NOON + 2 * MINUTE
-
-    assert [row.run_id for row in history.rows_at(at, JOB.identity)] == ["two", "two again"]
-    assert [row.run_id for row in history.rows_at(at, JOB.identity, executions=True)] == ["two again"]
-
-
 def test_rows_at_an_instant_come_in_the_order_of_time_also_within_a_second(history: SqliteJobHistory) -> None:
     asked = TRIGGERED._replace(run_id="asked", started=NOON + 12 * MINUTE + timedelta(milliseconds=5))
     history = remembered(history.path.parent, JobBatch(begun=[asked]))
 
-    assert [row.run_id for row in history.rows_at(NOON + 12 * MINUTE, JOB.identity)] == ["twelve", "asked"]
+    assert [row.run_id for row in history.rows(HistoryQuery(JOB.identity, at=NOON + 12 * MINUTE))] == [
+        "twelve",
+        "asked",
+    ]
 
 
 # --- the last of each job ---------------------------------------------------------------------------------------------

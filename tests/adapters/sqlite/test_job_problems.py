@@ -1,11 +1,11 @@
-"""recent_troubles: what did not go well lately."""
+"""Recent runs that ended badly, and questions at the end of the calendar."""
 
 from pathlib import Path
 
 import pytest
 
-from kron.adapters.sqlite.job_history import SqliteJobHistory, recent_problems
 from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import HistoryQuery
 from kron.errors import OutOfRangeError
 from kron.instant import parse_instant
 from kron.rules.job_record import ResultCode, RunEnd
@@ -17,8 +17,8 @@ def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
     """Return which runs are told of, after runs that ended so."""
     begun = [attempt_at(number, f"run {number}") for number in range(len(results) + 1)]  # the last one still runs
     ended = [RunEnd(f"run {number}", NOON, result) for number, result in enumerate(results)]
-    remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
-    return [row.run_id for row in recent_problems(path / "ledger.db", limit)]
+    history = remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
+    return [row.run_id for row in history.problems(limit)]
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED, ResultCode.UNKNOWN])
@@ -40,10 +40,9 @@ def test_a_ledger_without_a_record_has_no_troubles(tmp_path: Path) -> None:
 
 
 def test_a_question_at_the_end_of_the_calendar_is_one_clear_error(tmp_path: Path) -> None:
-    remembered(tmp_path, DECLARED)
-    history, last = SqliteJobHistory(tmp_path / "ledger.db"), parse_instant("9999-12-31T23:59:59Z")
+    history, last = remembered(tmp_path, DECLARED), parse_instant("9999-12-31T23:59:59Z")
 
     with pytest.raises(OutOfRangeError):
-        history.inquire(JOB.identity, last, NOON)
+        history.evidence(JOB.identity, last, NOON)
     with pytest.raises(OutOfRangeError):
-        history.rows_at(last, None)
+        history.rows(HistoryQuery(at=last))

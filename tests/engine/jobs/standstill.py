@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal
+from kron.engine.runs import JobRun
 from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
@@ -32,10 +32,10 @@ class AtBegin:
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None: ...
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None: ...
+    def on_ended(self, run: JobRun, end: RunEnd) -> None: ...
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
-        if execution.attempt.identity == self._identity and not self._is_done:
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:  # noqa: ARG002
+        if run.attempt.identity == self._identity and not self._is_done:
             self._is_done = True
             self._world.clock.freeze(5 * MINUTE + 10 * SECOND)
 

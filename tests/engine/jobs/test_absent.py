@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from kron.engine.jobs.execution import Ending
+from kron.engine.runs import RunResult
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, RestartableHost, lived, work
 
 GOOD = work("30 * * * *", "good")
@@ -127,7 +127,7 @@ def test_a_retry_waits_until_the_file_of_its_job_is_repaired() -> None:
         job = work("0 * * * *", retries=1, retry_delay=10 * MINUTE)
         await world.begin(GOOD, job)
         await world.clock.advance(2 * MINUTE)
-        world.runner.end("life1-1", Ending(exit_code=1))
+        world.runner.end("life1-1", RunResult(exit_code=1))
         await world.clock.advance(MINUTE)
         await fail_file(world)
         await world.clock.advance(12 * MINUTE)
@@ -143,7 +143,7 @@ def test_a_retry_is_given_up_with_its_job() -> None:
         world.runner.lasts = None
         await world.begin(GOOD, work("0 * * * *", retries=1, retry_delay=10 * MINUTE))
         await world.clock.advance(2 * MINUTE)
-        world.runner.end("life1-1", Ending(exit_code=1))
+        world.runner.end("life1-1", RunResult(exit_code=1))
         await world.clock.advance(MINUTE)
         await fail_file(world)
         await world.declare(GOOD)

@@ -70,7 +70,7 @@ def test_who_could_run_since_earlier_has_slack_since_then() -> None:
         await world.engine.open()
         await world.declare(work(name="a"))
         since = world.clock.now()
-        await world.clock.advance(MINUTE + world.book.host.slack)
+        await world.clock.advance(MINUTE + world.book.slack)
 
         world.engine.arm(since)
         await world.clock.advance(MINUTE)

@@ -12,7 +12,7 @@ def test_a_job_of_the_boot_runs_once_for_each_boot() -> None:
         await world.begin(work("@reboot"))
         await world.crash(down=HOUR)
         await world.begin(work("@reboot"))
-        world._host["boot"] = "another"
+        world.planner_options["boot_id"] = "another"
         await world.crash(down=HOUR)
         await world.begin(work("@reboot"))
 
@@ -41,7 +41,7 @@ def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(
         await world.begin(*works)
         await world.clock.advance(2 * HOUR)
 
-    told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
+    told = [line.partition(" ")[2] for line in lived(story, max_active=1).told]
     assert (told.count("a boot"), told.count("b boot")) == (1, 1)
 
 
@@ -52,7 +52,7 @@ def test_a_job_of_the_boot_that_waits_does_not_begin_while_somebody_holds_it() -
         await world.suspend("b")
         await world.clock.advance(3 * HOUR)
 
-    assert lived(story, most_active=1).told == ["11:59:00 a boot"]
+    assert lived(story, max_active=1).told == ["11:59:00 a boot"]
 
 
 def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again() -> None:
@@ -66,7 +66,7 @@ def test_a_job_of_the_boot_that_is_replaced_before_it_begins_does_not_come_again
         await world.begin(work("@reboot", "b"), work("@reboot", "a", concurrency="replace"))
         await world.clock.advance(3 * HOUR)
 
-    told = [line.partition(" ")[2] for line in lived(story, most_active=1).told]
+    told = [line.partition(" ")[2] for line in lived(story, max_active=1).told]
     assert told == ["b boot", "a replaced", "a trigger"]
 
 
@@ -114,7 +114,7 @@ def test_a_job_of_the_boot_that_waits_and_becomes_another_does_not_begin() -> No
         await world.declare(work("@reboot", "a"), work("0 0 1 1 *", "b"))
         await world.clock.advance(3 * HOUR)
 
-    assert lived(story, most_active=1).told == ["11:59:00 a boot"]
+    assert lived(story, max_active=1).told == ["11:59:00 a boot"]
 
 
 def test_a_job_of_the_boot_that_was_removed_and_is_back_at_a_start_does_not_run_again() -> None:

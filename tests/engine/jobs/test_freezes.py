@@ -141,7 +141,7 @@ def test_what_waits_for_a_slot_when_a_freeze_begins_is_executed_after_it() -> No
         await world.clock.advance_to(NOON + 10 * SECOND)
         await stand_still(world, NOON + 5 * MINUTE + 10 * SECOND)
 
-    assert lived(story, most_active=1).told == ["12:00:00 a 02 12:00 executed", "12:05:10 b 02 12:00 executed"]
+    assert lived(story, max_active=1).told == ["12:00:00 a 02 12:00 executed", "12:05:10 b 02 12:00 executed"]
 
 
 def test_each_of_many_jobs_is_judged_by_the_freeze_though_a_step_takes_up_a_few() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kron.engine.jobs.execution import Ending
+from kron.engine.runs import RunResult
 from kron.errors import JobActiveError
 from kron.rules.contract import JOB_CONTRACT, FirstMinute, InterruptedRun
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
@@ -66,7 +66,7 @@ def test_a_run_that_survived_is_active_and_its_time_counts_from_its_start() -> N
         await world.clock.advance(MINUTE)
         running = dict(world.runner.running)
         await world.crash(down=10 * MINUTE)
-        world.runner.running = {name: (run, world.book) for name, (run, _) in running.items()}
+        world.runner.running = running
         await world.begin(job, alive=["life1-1"])
         await world.clock.advance(2 * HOUR)
 
@@ -159,7 +159,7 @@ def test_a_removed_job_leaves_its_run_to_finish() -> None:
         await world.clock.advance(MINUTE)
         declared = await world.declare(work(name="b"))
         assert declared.removed == ["a"]
-        world.runner.end("life1-1", Ending(exit_code=3))
+        world.runner.end("life1-1", RunResult(exit_code=3))
         await world.clock.advance(MINUTE)
 
     assert "12:00:00 a 02 12:00 failed" in lived(story).told
@@ -273,7 +273,7 @@ def test_a_run_that_survived_its_job_has_its_timeout_and_its_grace() -> None:
         await world.clock.advance(MINUTE)
         running = dict(world.runner.running)
         await world.crash(down=10 * MINUTE)
-        world.runner.running = {name: (run, world.book) for name, (run, _) in running.items()}
+        world.runner.running = running
         await world.begin(alive=["life1-1"])
         grace.extend(run.work.grace for run in world.book.running.values())
         await world.clock.advance(2 * HOUR)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kron.engine.jobs.execution import Ending
+from kron.engine.runs import RunResult
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 
@@ -98,7 +98,7 @@ def test_replace_ends_the_run_and_begins_when_it_is_gone() -> None:
         await world.begin(work(concurrency="replace"))
         await world.clock.advance(HOUR + MINUTE)
         assert world.runner.terminated == ["life1-1"]
-        world.runner.end("life1-1", Ending(signal="SIGKILL"))
+        world.runner.end("life1-1", RunResult(signal="SIGKILL"))
         await world.clock.advance(SECOND)
 
     assert lived(story).told == [
@@ -113,7 +113,7 @@ def test_what_waits_to_replace_gives_way_to_what_comes_after_it() -> None:
         world.runner.lasts, world.runner.heeds = None, False
         await world.begin(work("* * * * *", concurrency="replace"))
         await world.clock.advance(3 * MINUTE + SECOND)
-        world.runner.end("life1-1", Ending(signal="SIGKILL"))
+        world.runner.end("life1-1", RunResult(signal="SIGKILL"))
         await world.clock.advance(SECOND)
 
     assert lived(story).told == [
@@ -139,7 +139,7 @@ def test_no_more_run_at_once_than_the_host_allows_and_waiting_makes_nobody_late(
         await world.begin(*(work(name=name) for name in "abc"))
         await world.clock.advance(25 * MINUTE)
 
-    world = lived(story, most_active=1)
+    world = lived(story, max_active=1)
     assert world.told == [
         "12:00:00 a 02 12:00 executed",
         "12:10:00 b 02 12:00 executed",
@@ -218,7 +218,7 @@ def test_a_clock_that_is_set_forward_is_time_without_a_host() -> None:
     async def story(world: RestartableHost) -> None:
         await world.begin(work(deadline="2h"), work("0 12 * * *", "b"))
         world.clock.jump(4 * HOUR)
-        world.book.wake.set()
+        world.engine.wake_up()
         await world.clock.advance(SECOND)
 
     assert lived(story).told == [

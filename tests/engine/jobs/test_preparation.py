@@ -37,10 +37,10 @@ async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, s
     elif meanwhile == "suspend":
         await world.suspend("a")
     elif meanwhile == "max_active":
-        world.book.host = world.book.host._replace(most_active=1)
+        world.runs.max_active = 1
     await world.clock.advance(after * SECOND)
     await world.declare(*changed, prepared=prepared)
-    world.book.host = world.book.host._replace(most_active=0)
+    world.runs.max_active = 0
     await world.clock.advance(5 * HOUR)
     await world.engine.crash()
     ledger = world.ledger

@@ -7,7 +7,6 @@ from inspect import getattr_static
 import pytest
 
 from kron.decision.decide import decide
-from kron.engine.jobs.control import Recover
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.step import JobStep
@@ -30,7 +29,7 @@ async def recover(world: RestartableHost, *works: JobSpec, lasts: timedelta = ti
     """Begin a life, and judge the downtime of its jobs, which takes some time."""
     await world.engine.open()
     await world.declare(*works)
-    await world.engine.apply(partial(Recover, world.book, ()))
+    await world.recover()
     for job in world.book.jobs.values():
         now = world.clock.now()
         found = judge_downtime(job, now)
@@ -178,7 +177,7 @@ def test_a_recovery_by_a_clock_that_was_set_back_does_not_go_back_behind_what_wa
         world.clock.jump(-2 * HOUR)
         await world.engine.open()
         await world.declare(HOURLY)
-        await world.engine.apply(partial(Recover, world.book, ()))
+        await world.recover()
         (job,) = world.book.jobs.values()
         reached, now = job.reached, world.clock.now()
         assert reached > now
@@ -210,7 +209,7 @@ def test_a_long_backlog_takes_several_steps_and_another_job_is_judged_in_the_fir
         await world.begin(*jobs, work("0 * * * *", "due"))
         await world.engine.crash()
         world.clock.jump(7 * DAY)
-        steps = steps_until_finished(world, leapt=7 * 86400.0)
+        steps = steps_until_finished(world, jump=7 * 86400.0)
 
         assert "due" in {each.identity for each in steps[0].batch.closed}
         assert len(steps) > 3 * 7 * 1440 * PERIOD / PART
@@ -230,9 +229,9 @@ def test_a_step_records_some_of_many_closings_and_a_crash_after_it_loses_none(li
         await world.engine.crash()
         world.clock.jump(DAY)
         while not world.ledger.closed:
-            step = world.book.step(world.clock.now(), hushed=False, leapt=0.0, freeze=None)
+            step = world.plan()
             await world.ledger.append(step.batch)
-            step.act(hushed=False)
+            world.carry_out(step)
         recorded = len(world.ledger.closed)
         await world.crash()
         await world.begin(job)
@@ -269,13 +268,13 @@ def test_periods_that_wait_to_be_recorded_are_not_searched_for_each_one_that_fol
     lived(story)
 
 
-def steps_until_finished(world: RestartableHost, *, leapt: float = 0.0) -> list[JobStep]:
+def steps_until_finished(world: RestartableHost, *, jump: float = 0.0) -> list[JobStep]:
     """Take steps until nothing is left over."""
     steps: list[JobStep] = []
     while not steps or world.book.unfinished:
-        steps.append(world.book.step(world.clock.now(), hushed=False, leapt=leapt, freeze=None))
-        steps[-1].act(hushed=False)
-        leapt = 0.0
+        steps.append(world.plan(jump=jump))
+        world.carry_out(steps[-1])
+        jump = 0.0
     return steps
 
 

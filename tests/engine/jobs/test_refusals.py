@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.control import Trigger
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.recovery import CloseDowntime, judge_downtime
 from kron.engine.ports import Refusal
@@ -130,7 +128,7 @@ async def refuse_what_waits(world: RestartableHost, ledger: Ledger, job: JobSpec
 def test_periods_that_wait_behind_a_refused_one_stay_accepted(ledger: Ledger) -> None:
     job = work("* * * * *", "a", concurrency="allow", deadline="30s")
 
-    world, found = refused(ledger, lambda world: refuse_what_waits(world, ledger, job), most_active=1)
+    world, found = refused(ledger, lambda world: refuse_what_waits(world, ledger, job), max_active=1)
 
     assert [each.nominal for each in found] == [NOON]
     assert starts(world, "a") == minutes(1, 2, 3, 4)
@@ -140,7 +138,7 @@ def test_periods_that_wait_behind_a_refused_one_stay_accepted(ledger: Ledger) ->
 def test_periods_that_were_closed_for_a_refused_one_are_judged_again(ledger: Ledger) -> None:
     job = work("* * * * *", "a", concurrency="forbid", deadline="1h")
 
-    world, found = refused(ledger, lambda world: refuse_what_waits(world, ledger, job), most_active=1)
+    world, found = refused(ledger, lambda world: refuse_what_waits(world, ledger, job), max_active=1)
 
     assert [each.nominal for each in found] == [NOON]
     assert starts(world, "a") == minutes(1, 3, 4)  # 12:02 came while 12:01 was accepted
@@ -207,7 +205,7 @@ def test_a_refused_trigger_is_an_error_and_starts_nothing(ledger: Ledger) -> Non
         )
         world.book.new_run_id = lambda: "taken"  # type: ignore[method-assign]  # a name that another run has
         with pytest.raises(LedgerConflictError):
-            await world.engine.apply(partial(Trigger, world.book, "a"))
+            await world.trigger("a")
         assert not world.runner.running
         assert world.book.jobs["a"].active == {}
 

@@ -35,7 +35,7 @@ def test_a_period_that_waits_for_a_slot_is_left_to_the_next_life() -> None:
         await world.crash()
         await world.begin(BUSY, JOB)
 
-    assert outcomes(lived(story, most_active=1)) == ["executed"]
+    assert outcomes(lived(story, max_active=1)) == ["executed"]
 
 
 def test_a_job_that_is_suspended_while_its_period_waits_for_a_slot_runs_it_once_resumed() -> None:
@@ -46,7 +46,7 @@ def test_a_job_that_is_suspended_while_its_period_waits_for_a_slot_runs_it_once_
         await world.resume("a")
         await world.clock.advance(SECOND)
 
-    assert outcomes(lived(story, most_active=1)) == ["executed"]
+    assert outcomes(lived(story, max_active=1)) == ["executed"]
 
 
 def test_a_step_that_fails_while_a_period_waits_for_a_slot_closes_the_others_once() -> None:
@@ -60,7 +60,7 @@ def test_a_step_that_fails_while_a_period_waits_for_a_slot_closes_the_others_onc
         world.runner.end(next(iter(world.runner.running)))
         await world.clock.advance(SECOND)
 
-    world = lived(story, most_active=1)
+    world = lived(story, max_active=1)
     assert outcomes(world) == ["executed", "refused"]
     assert len([entry for entry in world.told if " a 02 16:03 skipped" in entry]) == 1
 

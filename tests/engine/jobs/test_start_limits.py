@@ -62,4 +62,4 @@ def test_a_period_that_waits_for_a_slot_keeps_its_limit_when_its_deadline_is_edi
         await world.clock.advance(MINUTE)
         assert limits(world) == (WITHOUT_SLACK + SLACK, WITHOUT_SLACK)
 
-    lived(story, slack=SLACK, most_active=1)
+    lived(story, slack=SLACK, max_active=1)

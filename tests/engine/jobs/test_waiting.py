@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from kron.engine.jobs.execution import Ending
+from kron.engine.runs import RunResult
 from kron.errors import LedgerWriteError, UnknownJobError
 from kron.rules.job_record import ResultCode
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, drained, lived, work
@@ -47,7 +47,7 @@ def test_a_run_that_was_asked_for_leaves_a_row_when_a_period_takes_its_place() -
         await world.trigger("a")
         await world.clock.advance(HOUR)
 
-    assert "12:00:00 a replaced" in lived(story, most_active=1).told
+    assert "12:00:00 a replaced" in lived(story, max_active=1).told
 
 
 def test_a_run_that_was_asked_for_leaves_a_row_when_its_job_is_removed() -> None:
@@ -62,7 +62,7 @@ def test_a_run_that_was_asked_for_leaves_a_row_when_its_job_is_removed() -> None
         world.ledger.failures = 1
         await world.clock.advance(MINUTE)
 
-    world = lived(story, most_active=1)
+    world = lived(story, max_active=1)
     assert [line.partition(" ")[2] for line in world.told] == ["b trigger", "a replaced"]
     assert "a" not in [attempt.identity for name, attempt in world.ledger.runs.items() if name not in world.ledger.ends]
 
@@ -75,7 +75,7 @@ def test_what_waits_of_a_job_is_given_up_when_it_is_removed() -> None:
         await world.begin(work("0 0 1 1 *", retries=1, retry_delay=HOUR), work("0 0 1 1 *", "b"))
         asked.append(await world.trigger("a"))
         await world.clock.advance(MINUTE)
-        world.runner.end(asked[0], Ending(exit_code=1))
+        world.runner.end(asked[0], RunResult(exit_code=1))
         await world.clock.advance(MINUTE)
         await world.declare(work("0 0 1 1 *", "b"))
         await world.clock.advance(MINUTE)
@@ -100,7 +100,7 @@ def test_a_period_that_waits_for_room_does_not_begin_while_its_job_is_held(*, by
             await world.resume("b")
         await world.clock.advance(MINUTE)
 
-    assert lived(story, most_active=1).told == ["12:00:00 a 02 12:00 executed", "12:19:00 b 02 12:00 executed"]
+    assert lived(story, max_active=1).told == ["12:00:00 a 02 12:00 executed", "12:19:00 b 02 12:00 executed"]
 
 
 def test_a_run_that_was_asked_for_is_recorded_before_its_name_is_told() -> None:
@@ -137,7 +137,7 @@ def test_a_run_that_was_asked_for_and_waits_leaves_a_row_when_the_host_stops(lin
         asked.append(await world.trigger("a"))
         await drained(world)
 
-    world = lived(story, most_active=1)
+    world = lived(story, max_active=1)
     end = world.ledger.ends[asked[0]]
     assert (end.result, end.detail) == (ResultCode.STOPPED, "it had not begun when the host was asked to stop")
     assert "11:59:00 a stopped" in world.told
@@ -152,7 +152,7 @@ def test_a_period_that_waits_is_left_to_the_next_life_when_the_host_stops() -> N
         await drained(world)
         await world.begin(work("0 0 1 1 *", "b"), work("0 12 * * *", deadline="3h"))
 
-    assert lived(story, most_active=1).told == ["11:59:00 b trigger", "13:01:00 a 02 12:00 executed"]
+    assert lived(story, max_active=1).told == ["11:59:00 b trigger", "13:01:00 a 02 12:00 executed"]
 
 
 def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None:
@@ -164,7 +164,7 @@ def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None:
         await world.trigger("a")
         await world.clock.advance(4 * HOUR)
 
-    world = lived(story, most_active=1)
+    world = lived(story, max_active=1)
     assert [line.partition(" ")[2] for line in world.told] == [
         "b trigger",
         "a 02 12:00 skipped: superseded",
@@ -226,15 +226,15 @@ def test_a_retry_that_waits_for_room_is_not_looked_at_until_something_ends() -> 
     async def story(world: RestartableHost) -> None:
         world.runner.lasts = None
         await world.begin(work(retries=1, retry_delay=MINUTE), work("0 0 1 1 *", "b"))
-        world.runner.end(await world.trigger("a"), Ending(exit_code=1))
+        world.runner.end(await world.trigger("a"), RunResult(exit_code=1))
         await world.clock.advance(SECOND)
         other = await world.trigger("b")
         await world.clock.advance(MINUTE)
-        assert world.book.next_wake(hushed=False) == NOON + HOUR
+        assert world.next_wake() == NOON + HOUR
         world.runner.end(other)
         await world.clock.advance(SECOND)
 
-    world = lived(story, most_active=1, start=NOON + MINUTE)
+    world = lived(story, max_active=1, start=NOON + MINUTE)
     assert world.told == ["12:01:00 a trigger", "12:01:00 a failed", "12:01:01 b trigger", "12:02:01 a trigger"]
 
 
@@ -245,7 +245,7 @@ def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
         world.runner.lasts = None
         await world.begin(work(retries=1, retry_delay=MINUTE))
         failed.append(await world.trigger("a"))
-        world.runner.end(failed[0], Ending(exit_code=1))
+        world.runner.end(failed[0], RunResult(exit_code=1))
         await world.clock.advance(SECOND)
         await world.declare(work(command="another"))
         assert not world.book.jobs["a"].is_active
@@ -263,7 +263,7 @@ def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:
         await world.clock.advance(10 * MINUTE)
         await world.suspend("a")
         await world.clock.advance(MINUTE)
-        assert world.book.next_wake(hushed=False) is None
+        assert world.next_wake() is None
 
     assert len(lived(story, start=NOON + SECOND).told) == 10
 
@@ -289,7 +289,7 @@ def test_times_of_runs_that_have_ended_do_not_pile_up_behind_one_that_goes_on() 
         await world.trigger("b")
         world.runner.lasts = SECOND
         await world.clock.advance(6 * HOUR)
-        kept.append(len(world.book._timeouts))
+        kept.append(len(world.runs._timeouts))
 
     assert len(lived(story).told) > 360
     assert kept[0] < 200

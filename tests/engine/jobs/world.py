@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
@@ -11,20 +11,22 @@ from typing import Any
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
-from kron.engine.jobs.control import Recover, Suspend, Trigger
+from kron.engine.jobs.control import Recover, Suspend, Trigger, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
-from kron.engine.jobs.execution import Ending, Execution, Listener, Witness
-from kron.engine.jobs.host import Host
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
-from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry, UnfinishedRun
+from kron.engine.jobs.step import JobStep
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.engine.loop import Engine
-from kron.engine.ports import Refusal
+from kron.engine.planner import ClockReading
+from kron.engine.ports import Refusal, RunListener, Witness
+from kron.engine.runs import JobRun, RunResult
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.events import Event
-from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.rules.policy import Policy
@@ -119,7 +121,7 @@ class Runner:
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
-        self.running: dict[str, tuple[Execution, Listener]] = {}
+        self.running: dict[str, tuple[JobRun, RunListener[JobSpec]]] = {}
         self.terminated: list[str] = []
         self.lasts: timedelta | None = timedelta()
         self.is_hasty = False  # whether runs end before anything else happens
@@ -129,15 +131,15 @@ class Runner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._until: dict[str, Instant] = {}  # when runs end that last for a while
 
-    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
-        for execution in executions:
-            self.running[execution.run_id] = (execution, listener)
-            listener.on_process(execution.run_id, 1000 + len(self.running), 7)
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+        for run in runs:
+            self.running[run.run_id] = (run, listener)
+            listener.on_started(run, RunHandle(run.run_id, 1000 + len(self.running), 7))
             if self.is_hasty:
-                self.end(execution.run_id)
+                self.end(run.run_id)
             elif self.lasts is not None:
-                self._until[execution.run_id] = self._clock.now() + self.lasts
-                task = asyncio.ensure_future(self._run(execution.run_id, self.lasts))
+                self._until[run.run_id] = self._clock.now() + self.lasts
+                task = asyncio.ensure_future(self._run(run.run_id, self.lasts))
                 self._tasks.add(task)
 
     async def _run(self, run_id: str, lasts: timedelta) -> None:
@@ -146,17 +148,21 @@ class Runner:
 
     def _end(self, run_id: str) -> None:
         if run_id in self.running:
-            self.end(run_id, Ending(exit_code=self.codes.pop(0) if self.codes else 0))
+            self.end(run_id, RunResult(exit_code=self.codes.pop(0) if self.codes else 0))
 
-    def end(self, run_id: str, ending: Ending = Ending(exit_code=0)) -> None:  # noqa: B008  # a value
+    def end(self, run_id: str, result: RunResult = RunResult(exit_code=0)) -> None:  # noqa: B008  # a value
         if run_id in self.running:
-            execution, listener = self.running.pop(run_id)
-            listener.on_end(execution.run_id, ending)
+            run, listener = self.running.pop(run_id)
+            listener.on_ended(run, result)
 
-    def terminate(self, execution: Execution) -> None:
-        self.terminated.append(execution.run_id)
+    def stop(self, run: JobRun) -> None:
+        self.terminated.append(run.run_id)
         if self.heeds:
-            self.end(execution.run_id, Ending(signal="SIGTERM"))
+            self.end(run.run_id, RunResult(signal="SIGTERM"))
+
+    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> Collection[str]:
+        self.running |= {run.run_id: (run, listener) for run in runs if run.run_id in self.running}
+        return list(self.running)
 
     async def catch_up(self, *, stood_still: bool) -> None:  # noqa: ARG002  # its ends are there or are not
         self._clock.delay(self.catching_up)
@@ -164,7 +170,7 @@ class Runner:
             if self._until[run_id] <= self._clock.now():
                 self._end(run_id)
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         self.running.clear()
 
 
@@ -182,15 +188,16 @@ class RestartableHost:
         self.given_up: list[str] = []
         self.events: list[Event] = []
         self.refused: list[Refusal] = []
-        self._host, self._lives = host, 0
+        self._max_active, self.planner_options, self._lives = host.pop("max_active", 0), host, 0
         self._born()
 
     def _born(self) -> None:
         self._lives += 1
-        given = {"boot": "boot", **self._host}
-        self.book = PeriodPlanner(Host(self.clock, self.runner, self, f"life{self._lives}", **given))
+        self.runs = ActiveRuns(self.clock, self.runner, max_active=self._max_active)
+        given = {"boot_id": "boot", **self.planner_options}
+        self.book = PeriodPlanner(self.runs.running, self, f"life{self._lives}", **given)
         self.book.on_refused = self.refused.append
-        self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book)
+        self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book, self.runs)
 
     def restart_on(self, ledger: Ledger) -> None:
         """Have another ledger, before anything is begun."""
@@ -200,10 +207,16 @@ class RestartableHost:
     async def begin(self, *works: JobSpec, alive: Sequence[str] = (), spares_absent: bool = False) -> JobsApplied:
         await self.engine.open()
         declared = await self.declare(*works, spares_absent=spares_absent)
-        await self.engine.apply(partial(Recover, self.book, alive))
+        await self.recover(alive)
         self.engine.arm()
         await self.clock.advance(timedelta())
         return declared
+
+    async def recover(self, alive: Sequence[str] = ()) -> None:
+        unfinished = unfinished_runs(self.book)
+        found = await self.runner.reattach(unfinished, self.runs)
+        left = await self.engine.apply(partial(Recover, self.book, unfinished, {*alive, *found}))
+        self.runs.adopt(left, self.clock.now())
 
     async def declare(
         self,
@@ -232,6 +245,25 @@ class RestartableHost:
         await self.engine.drain()
         self._born()
 
+    def next_wake(self) -> Instant | None:
+        """Return when the engine takes the next step, None: when there is news."""
+        now = self.clock.now()
+        times = self.book.next_wake(now, self.runs.free_slots(), is_draining=False), self.runs.next_timeout(now)
+        return min((at for at in times if at is not None), default=None)
+
+    def plan(self, *, jump: float = 0.0) -> JobStep:
+        """Plan a step by hand; the engine does nothing."""
+        reading = ClockReading(self.clock.now(), jump=jump)
+        return self.book.step(reading, self.runs.take_news(), self.runs.free_slots(), is_draining=False)
+
+    def carry_out(self, step: JobStep) -> None:
+        """Do what a step says, as if it were recorded."""
+        for run, why in step.stops:
+            self.runs.stop(run, why)
+        self.runs.start(step.starts)
+        step.commit()
+        step.report(written=True, monotonic=0.0)
+
     async def suspend(self, *names: str, until: Instant | None = None) -> None:
         await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=True, until=until))
 
@@ -239,7 +271,7 @@ class RestartableHost:
         await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=False))
 
     async def trigger(self, name: str) -> str:
-        return await self.engine.apply(partial(Trigger, self.book, name))
+        return await self.engine.apply(lambda now: Trigger(self.book, name, now, has_room=self.runs.free_slots() > 0))
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         for listener in self.listeners:
@@ -248,10 +280,10 @@ class RestartableHost:
         assert last.nominal_time == record.last
         self._tell(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
         for listener in self.listeners:
-            listener.on_begun(execution, decision)
-        attempt = execution.attempt
+            listener.on_begun(run, decision)
+        attempt = run.attempt
         what = (
             "executed"
             if decision is not None
@@ -261,11 +293,11 @@ class RestartableHost:
         )
         self._tell(attempt.identity, attempt.nominal, what)
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         for listener in self.listeners:
-            listener.on_ended(execution, end)
+            listener.on_ended(run, end)
         if end.result.value != "succeeded":
-            self._tell(execution.attempt.identity, execution.attempt.nominal, end.result.value)
+            self._tell(run.attempt.identity, run.attempt.nominal, end.result.value)
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
         for tell in self.on_held:

@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.cron.schedule import Schedule
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.agenda import Agenda, TaskEntry
 from kron.engine.emitter import Emitter
 from kron.engine.loop import Engine
-from kron.engine.ports import Run
+from kron.engine.runs import Run, RunResult, TaskRun
 from kron.engine.tasks.declaration import reschedule
-from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
+from kron.engine.tasks.planner import ObligationPlanner
 from kron.engine.tasks.step import Planned
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract, FirstMinute
 from kron.rules.due import Occurrences
+from kron.rules.job_record import RunKind, RunStart
 from kron.rules.obligation import ObligationReason, StartTask, plan_task
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
@@ -45,9 +47,9 @@ def running(name: str = "report", since: Instant = NOON) -> TaskRecord:
     return task(name, since)._replace(running_since=since, scheduler=ME)
 
 
-def end(name: str = "report", error: BaseException | None = None, at: Instant = NOON + MINUTE) -> Run:
-    run = Run(name, work, NOON, NOON, 0.0)
-    run.ended, run.error = at, error
+def end(name: str = "report", error: BaseException | None = None, at: Instant = NOON + MINUTE) -> TaskRun:
+    run: TaskRun = Run(RunStart(name, name, RunKind.PERIOD, None, NOON, 1, NOON, "", ""), work)
+    run.ended_at, run.result = at, RunResult(exit_code=0) if error is None else RunResult(error=error)
     return run
 
 
@@ -61,7 +63,7 @@ class PlannedAgenda:
             reschedule(self.agenda, entry, now, ME)
         self.step = Planned(now, self.agenda, contract, ME)
 
-    def act(self, *ends: Run) -> Planned:
+    def act(self, *ends: TaskRun) -> Planned:
         """Settle what ended, then plan what is due, as the engine does."""
         self.step.settle(ends, self.entries)
         self.step.plan(self.agenda.pop_due(self.now, ALL))
@@ -174,7 +176,7 @@ def test_those_that_begin_are_told_from_those_that_ended() -> None:
     step = world.act(end("one"), end("gone"), end("three"))
 
     assert [before.name for _, before, _ in step.starts] == ["two"]
-    assert [each.name for each in step.ended] == ["one", "gone", "three"]
+    assert [each.run_id for each in step.ended] == ["one", "gone", "three"]
     assert [owed.reason for owed in step.owed] == [ObligationReason.DUE]
 
 
@@ -235,7 +237,7 @@ maybe = st.none() | instants
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[PlannedAgenda, list[Run]]:
+def worlds(draw: st.DrawFn) -> tuple[PlannedAgenda, list[TaskRun]]:
     """Draw tasks at rest, running here or cut off, and ends of some of those that run here."""
     records = [
         task(name, draw(instants))._replace(
@@ -250,7 +252,7 @@ def worlds(draw: st.DrawFn) -> tuple[PlannedAgenda, list[Run]]:
 
 
 @given(worlds())
-def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[PlannedAgenda, list[Run]]) -> None:
+def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[PlannedAgenda, list[TaskRun]]) -> None:
     world, ends = drawn
     records, places = world.records, world.places
 
@@ -261,7 +263,7 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[Plann
 
 
 @given(worlds())
-def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, list[Run]]) -> None:
+def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, list[TaskRun]]) -> None:
     world, ends = drawn
     first = world.act(*ends)
     first.undo()
@@ -275,7 +277,7 @@ def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, 
 
 @given(worlds())
 def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(
-    drawn: tuple[PlannedAgenda, list[Run]],
+    drawn: tuple[PlannedAgenda, list[TaskRun]],
 ) -> None:
     world, ends = drawn
     step = world.act(*ends)
@@ -287,7 +289,9 @@ def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(
 
 
 @given(worlds())
-def test_withdrawing_gives_back_exactly_the_records_before_the_starts(drawn: tuple[PlannedAgenda, list[Run]]) -> None:
+def test_withdrawing_gives_back_exactly_the_records_before_the_starts(
+    drawn: tuple[PlannedAgenda, list[TaskRun]],
+) -> None:
     world, ends = drawn
     step = world.act(*ends)
     begun = [before for _, before, _ in step.starts]
@@ -318,7 +322,7 @@ def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str,
 
     assert [record.name for record in step.settled] == ["good"]
     assert [name for name, _ in step.aside] == ["bad"]
-    assert [run.name for run in step.ended] == ["bad", "good"]
+    assert [run.run_id for run in step.ended] == ["bad", "good"]
     assert len(step.retries) == len(step.ended)
     assert world.entries["bad"].record is bad
 
@@ -326,9 +330,9 @@ def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str,
 def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> None:
     async def story() -> list[str]:
         host = ContractHarness(DECLARATIVE)
-        ports = Ports(host.clock, host.disk, CallbackRunner(), Emitter(host.events.append))
-        book = ObligationPlanner(ports, DECLARATIVE, "me", Limits())
-        engine = Engine(host.clock, host.disk, ports.emitter, book)
+        runs, emitter = ActiveRuns(host.clock, CallbackRunner()), Emitter(host.events.append)
+        book = ObligationPlanner(runs.running, emitter, DECLARATIVE, "me")
+        engine = Engine(host.clock, host.disk, emitter, book, runs)
         tasks = parse_registrations([host.task()], ScheduleReader(DECLARATIVE, "posix", "UTC"))
         await engine.open()
         engine.arm()

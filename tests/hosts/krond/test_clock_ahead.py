@@ -162,7 +162,7 @@ def test_explain_speaks_of_the_first_period_that_is_not_handled(krond: Krond) ->
 
 
 def answer_of(path: Path, at: Instant, now: Instant) -> Answered:
-    return Answered(SqliteJobHistory(path).inquire("a", at, now))
+    return Answered(SqliteJobHistory(path).evidence("a", at, now))
 
 
 def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import pytest
 
 from kron.adapters.system_time import system_now
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.errors import ControlError
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.daemon import Daemon, Watching
@@ -43,7 +43,7 @@ class Fault:
 
     def on_closed(self, *_: object) -> None: ...
 
-    def on_ended(self, _execution: Execution, _end: RunEnd) -> None:
+    def on_ended(self, _run: JobRun, _end: RunEnd) -> None:
         raise ZeroDivisionError("a bug")
 
 
@@ -116,7 +116,7 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
 def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> int:
         await handlers["trigger"]({"job": "stubborn"})
-        while not ((process := next(iter(daemon.book.running.values())).process) and (tmp_path / "ready").exists()):
+        while not ((process := next(iter(daemon.runs.running.values())).handle) and (tmp_path / "ready").exists()):
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
         daemon.terminate_runs()
         await handlers["trigger"]({"job": "a"})

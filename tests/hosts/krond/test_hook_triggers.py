@@ -6,7 +6,7 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun, Run
 from kron.hosts.krond.hooks import HookTriggers, Notification, Ping
 from kron.jobfile.host_job import Command, HookCommand, Hooks, HostJob, Webhook, work_of
 from kron.rules.history import RunRow
@@ -46,9 +46,11 @@ class SentNotifications:
         self.alarms.on_ended(execution(attempt=attempt), end)
 
 
-def execution(*, attempt: int = 1, started: datetime = three, before: str = "") -> Execution:
+def execution(*, attempt: int = 1, started: datetime = three, before: str = "") -> JobRun:
     record = RunStart("r-1", "backup", RunKind.PERIOD, three, three, attempt, started, "key", "boot", before)
-    return Execution(record, work_of(JOB), 0.0)
+    run = Run(record, work_of(JOB))
+    run.was_started = True
+    return run
 
 
 def sent_row(sent: SentNotifications) -> RunRow:
@@ -123,7 +125,7 @@ def test_who_got_the_ping_of_a_start_gets_that_of_an_end_however_it_came(result:
 def test_an_execution_that_never_began_pings_no_end() -> None:
     told = SentNotifications()
     displaced = execution()
-    displaced.has_begun = False
+    displaced.was_started = False
 
     told.alarms.on_ended(displaced, RunEnd("r-1", three, ResultCode.REPLACED))
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kron.engine.wake import WakeUp
+from kron.engine.clock_watch import WakeUp
 from kron.rules.events import Event
 from kron.testing import FaultyLedger, VirtualClock, crash
 from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run

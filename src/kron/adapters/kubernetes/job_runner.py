@@ -1,6 +1,6 @@
 """KubernetesRunner: the engine's runner: a run is a Job, and creating it is the lock and the record."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import cast
@@ -18,7 +18,8 @@ from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Ending, Execution, Listener
+from kron.engine.ports import RunListener
+from kron.engine.runs import JobRun, RunResult
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
@@ -33,6 +34,7 @@ from kron.kronjob.status import (
     SUPERSEDED,
     CreateFailure,
 )
+from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -47,7 +49,7 @@ class PendingJob:
         "_decision", "attempts", "is_replaced", "job", "key", "may_exist", "run", "start_before", "was_blocked",
     )  # fmt: skip
 
-    def __init__(self, run: Execution, decision: Decision | None, key: Key) -> None:
+    def __init__(self, run: JobRun, decision: Decision | None, key: Key) -> None:
         """`decision` is None for a Job that exists: what its annotations say may be no period of the schedule."""
         self.run, self._decision = run, decision
         self.start_before = None if run.acceptance is None else run.acceptance.start_before
@@ -94,21 +96,21 @@ class KubernetesRunner:
         self._api, self._cache, self._ledger, self._queue = api, cache, ledger, queue
         self._backoff, self._events, self._boundary = backoff, events, boundary
         self._on_created_job, self._refresh, self._now = on_created, refresh, now
-        self._listener: Listener | None = None
+        self._listener: RunListener[JobSpec] | None = None
         self._pending: dict[Key, PendingJob] = {}  # by the key of the Job
         self._runs: dict[str, PendingJob] = {}  # the same, by the id of the run
 
     # --- the engine's runner ------------------------------------------------------------------------------------------
 
-    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
         """Let the Jobs be created, as soon as there is a worker."""
         self._listener = listener
-        for run in executions:
+        for run in runs:
             namespace, _, name = run.attempt.identity.partition("/")
             with self._boundary.around(PLURAL, namespace, name, then=partial(self._set_aside, run)):
                 self._start(run)
 
-    def _start(self, run: Execution) -> None:
+    def _start(self, run: JobRun) -> None:
         attempt, timing = run.attempt, run.work.timing
         assert attempt.nominal is not None, "a Job belongs to a period"
         assert timing is not None, "a KronJob has a schedule"
@@ -116,25 +118,25 @@ class KubernetesRunner:
         key = kronjob.namespace, job_name(kronjob, attempt.nominal)
         pending = PendingJob(run, decide(timing, attempt.nominal), key)
         if key in self._pending:  # another replica was quicker while it was recorded
-            self._finish(pending, Ending())
+            self._finish(pending, RunResult())
             return
         self._pending[key] = self._runs[run.run_id] = pending
         self._queue.add(Priority.START, key[0], key, partial(self._create, pending))
 
-    def _set_aside(self, run: Execution, error: str) -> None:
+    def _set_aside(self, run: JobRun, error: str) -> None:
         """Let a run end whose Job cannot even be described."""
         self._ledger.set_create_failure(run.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
         if self._listener is not None:
-            self._listener.on_end(run.run_id, Ending(not_started=INTERNAL_ERROR))
+            self._listener.on_ended(run, RunResult(not_started=INTERNAL_ERROR))
 
-    def reattach(self, run: Execution, job: ChildJob, listener: Listener) -> None:
+    def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobSpec]) -> None:
         """Take up a Job that is there."""
         self._listener = listener
         pending = PendingJob(run, None, (job.namespace, job.name))
         pending.job = job
         self._pending[pending.key] = self._runs[run.run_id] = pending
 
-    def run_of(self, key: Key) -> Execution | None:
+    def run_of(self, key: Key) -> JobRun | None:
         """Return the run that a Job is, None if it is none of its own."""
         pending = self._pending.get(key)
         return None if pending is None else pending.run
@@ -144,9 +146,9 @@ class KubernetesRunner:
         pending = self._pending.get(key)
         return pending is not None and pending.job is None
 
-    def terminate(self, execution: Execution) -> None:
+    def stop(self, run: JobRun) -> None:
         """Delete a Job to make room for another; one that is not there yet is not created."""
-        pending = self._runs.get(execution.run_id)
+        pending = self._runs.get(run.run_id)
         if pending is None:
             return
         namespace, key = pending.key[0], pending.key
@@ -156,12 +158,16 @@ class KubernetesRunner:
             pending.is_replaced = True
             self._queue.add(Priority.START, namespace, ("delete", key), partial(self._delete, pending))
 
+    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
+        """Return nothing: which Jobs are there is seen in the cluster, and they are adopted as they are found."""
+        return ()
+
     async def catch_up(self, *, stood_still: bool) -> None:
         """See which Jobs have ended, if their watch may be behind."""
         if stood_still:
             await self._refresh()
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """Let go of everything."""
         self._listener = None
         self._pending.clear()
@@ -173,9 +179,9 @@ class KubernetesRunner:
         if pending is None or pending.job is None:
             return
         if job is None or job.uid != pending.job.uid:  # another one of its name comes after its end
-            self._finish(pending, Ending())
+            self._finish(pending, RunResult())
         elif job.succeeded is not None:
-            self._finish(pending, Ending(exit_code=0 if job.succeeded else 1))
+            self._finish(pending, RunResult(exit_code=0 if job.succeeded else 1))
         else:
             pending.job = job
 
@@ -189,7 +195,7 @@ class KubernetesRunner:
     async def _create(self, pending: PendingJob) -> float | None:
         seen, record = self._current(pending), self._ledger.record(pending.run.attempt.identity)
         if seen is None or record is None or record.handled.has(pending.decision.nominal_time):
-            self._finish(pending, Ending())  # it is not wanted any longer, or another replica was quicker
+            self._finish(pending, RunResult())  # it is not wanted any longer, or another replica was quicker
             return None
         if seen.kronjob is None or seen.job_spec is None:
             return await self._close_without_job(pending, seen, Outcome.SKIPPED, DEFINITION_CHANGED)
@@ -232,7 +238,7 @@ class KubernetesRunner:
             case ErrorClass.ALREADY_EXISTS:
                 return await self._adopt_existing(pending, seen)
             case ErrorClass.NAMESPACE_TERMINATING:
-                self._finish(pending, Ending())
+                self._finish(pending, RunResult())
                 return None
             case ErrorClass.REJECTED:
                 message = f"spec.jobTemplate: the server refuses its Job: {error.message}"
@@ -272,7 +278,7 @@ class KubernetesRunner:
 
         That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
         """
-        pending.was_blocked = pending.was_blocked or self._queue.was_blocked_since(pending.run.begun)
+        pending.was_blocked = pending.was_blocked or self._queue.was_blocked_since(pending.run.started_monotonic)
         return pending.was_blocked and pending.start_before is not None and at >= pending.start_before
 
     async def _close_without_job(
@@ -302,7 +308,7 @@ class KubernetesRunner:
         self._ledger.record_outcome(seen, pending.decision, Outcome.EXECUTED, job=job.name)
         self._cache.jobs.put(job)
         if job.owner != seen.uid:
-            self._finish(pending, Ending())  # it is the run of its period, but nothing has to wait for it
+            self._finish(pending, RunResult())  # it is the run of its period, but nothing has to wait for it
         else:
             self.on_job_changed(pending.key, self._cache.jobs.objects.get(pending.key))  # which may know more already
 
@@ -317,7 +323,7 @@ class KubernetesRunner:
         if seen is not None:
             job = "" if pending.job is None else pending.job.name
             self._ledger.record_outcome(seen, pending.decision, outcome, reason, job=job, message=message)
-        self._finish(pending, Ending(not_started=reason))
+        self._finish(pending, RunResult(not_started=reason))
 
     # --- deleting -----------------------------------------------------------------------------------------------------
 
@@ -334,7 +340,7 @@ class KubernetesRunner:
             await self._api.request("delete", JOBS, namespace, name, body=body)
         except ApiError as error:
             if is_already_deleted(error):
-                self._finish(pending, Ending())
+                self._finish(pending, RunResult())
                 return None
             pending.attempts += 1
             return retry_delay(error, pending.attempts)
@@ -342,14 +348,14 @@ class KubernetesRunner:
             self._events.record_deletion(seen, job)
         return None
 
-    def _finish(self, pending: PendingJob, ending: Ending) -> None:
+    def _finish(self, pending: PendingJob, result: RunResult) -> None:
         if self._pending.get(pending.key) is pending:
             del self._pending[pending.key], self._runs[pending.run.run_id]
         if self._listener is not None:
-            self._listener.on_end(pending.run.run_id, ending)
+            self._listener.on_ended(pending.run, result)
 
 
-def _kronjob(run: Execution) -> KronJob:
+def _kronjob(run: JobRun) -> KronJob:
     """Return the KronJob of which a run is."""
     return cast("KronJob", run.work.payload)
 

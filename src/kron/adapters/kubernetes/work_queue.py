@@ -10,8 +10,8 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, sleep
+from kron.engine.clock_watch import WakeUp
 from kron.engine.ports import Clock
-from kron.engine.wake import WakeUp
 from kron.instant import SECOND
 
 _Item = TypeVar("_Item")

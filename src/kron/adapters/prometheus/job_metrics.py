@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, g
 from prometheus_client.registry import Collector
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.instant import SECOND
 from kron.rules.events import Event
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
@@ -79,19 +79,19 @@ class JobMetrics:
         """Count the periods."""
         self._runs[record.identity, record.outcome.value] += record.period_count
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:  # noqa: ARG002
         """Count an execution once, however many attempts it takes."""
-        attempt = execution.attempt
+        attempt = run.attempt
         if attempt.attempt == 1:
             self._runs[attempt.identity, Outcome.EXECUTED.value] += 1
             if attempt.chosen is not None:
                 self._lateness.observe(max(0.0, (attempt.started - attempt.chosen) / SECOND))
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         """Count how an attempt ended."""
-        self._results[execution.attempt.identity, end.result.value] += 1
-        if end.result not in _UNSEEN and execution.has_begun:
-            self._duration.observe(max(0.0, (end.ended_at - execution.attempt.started) / SECOND))
+        self._results[run.attempt.identity, end.result.value] += 1
+        if end.result not in _UNSEEN and run.was_started:
+            self._duration.observe(max(0.0, (end.ended_at - run.attempt.started) / SECOND))
 
     def on_append(self, seconds: float) -> None:
         """Note how long the ledger took."""

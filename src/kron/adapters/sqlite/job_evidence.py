@@ -22,7 +22,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
 from kron.instant import MICROSECOND, ZERO, Instant
-from kron.rules.evidence import Evidence, RecordedPeriod
+from kron.rules.evidence import Evidence, RecordedPeriod, evidence_of_job
 from kron.rules.history import RunRow
 from kron.rules.job_spec import parse_definition, parse_timing
 from kron.rules.periods import nominal_range_around, touches_instant
@@ -71,22 +71,16 @@ class EvidenceReader:
         rows = connection.execute(f"{_VERSIONS}{where}", {"identity": identity})
         self._versions: _Versions = {(name, key): _Version(text, _timing(name, text)) for name, key, text in rows}
 
-    def inquiry(self, now: Instant) -> Evidence:
-        """Return what there is to tell about the one job, which must be known."""
+    def evidence(self, now: Instant) -> Evidence:
+        """Return what is recorded of the one job, which must be known."""
         identity = self._identity
         assert identity is not None
         record = read_job(self._connection.execute(f"{JOB_SQL} WHERE identity = ?", (identity,)).fetchone())
         near = self._connection.execute(_NEAR, {"identity": identity, "at": to_timestamp(self._at)})
-        return Evidence(
-            record,
-            self._versions[identity, record.definition_key].text,
-            self._at,
-            now,
-            list(self._periods_at()),
-            list(self._started_at()),
-            [self._told(row) for row in near],
-            self._ahead(now),
-        )
+        definition = self._versions[identity, record.definition_key].text
+        found = evidence_of_job(record, definition, self._at, now, self._ahead(now))
+        touching, started = list(self._periods_at()), list(self._started_at())
+        return found._replace(touching=touching, started=started, nearest=[self._told(row) for row in near])
 
     def _ahead(self, now: Instant) -> Instant | None:
         """Return the latest second of a period that was recorded at an instant that has not come yet."""
@@ -100,7 +94,7 @@ class EvidenceReader:
         found += [told for told in self._started_at() if told.row.run_id not in names]
         rows: dict[object, RunRow] = {}
         for number, (nominal, row, definition) in enumerate(found):
-            if nominal is not None and row.is_range:
+            if nominal is not None and definition is not None and row.is_range:
                 row = row.narrow_to_period(decide(parse_timing(row.identity, definition), nominal))
             row = fold_attempts(self._connection, row) if executions else row
             rows[(executions and row.run_id) or number] = row

@@ -3,13 +3,11 @@
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 from kron.adapters.sqlite.job_evidence import EvidenceReader
 from kron.adapters.sqlite.job_tables import (
@@ -26,13 +24,13 @@ from kron.adapters.sqlite.job_tables import (
     translate_errors,
 )
 from kron.adapters.sqlite.schema import check_header, check_version, connect_read_only, create_empty, publish
-from kron.adapters.sqlite.statements import from_timestamp, reason_of, to_timestamp
-from kron.engine.jobs.store import UnfinishedRun
+from kron.adapters.sqlite.statements import from_timestamp, reason_of, to_timestamp_optional
+from kron.engine.ledger import HistoryQuery, JobDefinition
 from kron.errors import LedgerUnusableError, LedgerWriteError, OutOfRangeError
 from kron.instant import Instant, format_instant
 from kron.rules.evidence import Evidence
 from kron.rules.history import RunRow
-from kron.rules.job_record import PROBLEM, RETRYABLE, JobRecord, ResultCode
+from kron.rules.job_record import PROBLEM, RETRYABLE, JobRecord, ResultCode, UnfinishedRun
 from kron.rules.verdict import Outcome
 
 _RANGES = SELECT.replace("FROM entry JOIN", "FROM entry INDEXED BY entry_range JOIN")
@@ -44,107 +42,160 @@ _LAST = """SELECT identity, effective, outcome, result FROM job JOIN entry ON en
 ) UNION ALL
 SELECT identity, max(at), outcome, result FROM entry JOIN job ON job.id = entry.job WHERE nominal IS NULL
 GROUP BY job.id ORDER BY 2"""
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryQuery:
-    """Which rows: those that were due from `since` on and before `until`, and of these the newest ones."""
-
-    identity: str | None = None
-    since: Instant | None = None
-    until: Instant | None = None
-    outcome: Outcome | None = None
-    limit: int | None = 100
-    executions: bool = False  # one row for all attempts of an execution
-
-    def conditions(self) -> list[str]:
-        """Return what holds of the rows, but for the end of the time."""
-        asked = {
-            f"entry.job = {JOB_ID}": self.identity is not None,
-            "effective >= :since": self.since is not None,
-            "outcome = :outcome": self.outcome is not None,
-            f"attempt = {ATTEMPTS}": self.executions,
-        }
-        return ["1", *(condition for condition, is_asked in asked.items() if is_asked)]
-
-    def parameters(self) -> Mapping[str, object]:
-        """Return the values that conditions speak of."""
-        return {
-            "identity": self.identity,
-            "since": None if self.since is None else to_timestamp(self.since),
-            "until": None if self.until is None else to_timestamp(self.until),
-            "outcome": None if self.outcome is None else self.outcome.value,
-            "limit": -1 if self.limit is None else self.limit,
-        }
+_DECLARED = """SELECT identity, name, text FROM job JOIN definition ON definition.id = job.definition
+    WHERE declared = 1 ORDER BY identity"""
+_SERVED = "SELECT identity FROM job WHERE boot = ? OR suspended = 1"
+LOOKED_AT = 50_000  # records: what is older is for who asks for it, and nobody waits for a long history
+_PROBLEMS = ", ".join(sorted(f"'{each.value}'" for each in PROBLEM))
+_TROUBLES = f"""{SELECT} WHERE entry.id IN (
+    SELECT id FROM entry WHERE id > (SELECT max(id) FROM entry) - {LOOKED_AT}
+        AND (outcome <> '{Outcome.EXECUTED.value}' OR result IN ({_PROBLEMS}))
+    ORDER BY id DESC LIMIT ?
+) ORDER BY entry.id DESC"""
+# An attempt that was tried again says nothing: the last one of its execution does.
+_JUDGED = ", ".join(f"'{result.value}'" for result in (*RETRYABLE, ResultCode.SUCCEEDED))
+_FAILING = f"""SELECT identity FROM job JOIN (
+    SELECT job, max(id) AS id FROM entry WHERE retry_at IS NULL AND result IN ({_JUDGED}) GROUP BY job
+) AS last ON last.job = job.id JOIN entry ON entry.id = last.id
+WHERE entry.result <> '{ResultCode.SUCCEEDED.value}'"""
+_ROWS = 200_000  # runs that are looked at, the newest first
+_RUNS = 50  # of each job
+# What was not started, or ended unseen, took no time that is known.
+_NEWEST_RUNS = """SELECT identity, at, ended FROM (
+    SELECT job, at, ended, result FROM entry WHERE run_id IS NOT NULL ORDER BY effective DESC LIMIT ?
+) JOIN job ON job.id = job WHERE ended IS NOT NULL AND result IN ('succeeded', 'failed', 'timeout')"""
 
 
 class SqliteJobHistory:
-    """Reads without a lock and without writing; each question is answered from one moment of the ledger."""
+    """A HistoryReader. It reads without a lock, also while another has the ledger."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
 
     def jobs(self) -> list[JobRecord]:
-        """Return all jobs, also those that are not defined any more, by identity."""
+        """Return all jobs, also those that are no longer declared, by identity."""
         with self._connected() as connection:
             return [read_job(row) for row in connection.execute(f"{JOB_SQL} ORDER BY identity")]
 
-    def rows(self, wanted: HistoryQuery) -> list[RunRow]:
+    def job(self, identity: str) -> JobRecord | None:
+        """Return a job, also one that is no longer declared; None if it is not known."""
+        with self._connected() as connection:
+            row = connection.execute(f"{JOB_SQL} WHERE identity = ?", (identity,)).fetchone()
+            return None if row is None else read_job(row)
+
+    def definition(self, key: str) -> str | None:
+        """Return the text of a definition by its key, None if no record refers to it."""
+        with self._connected() as connection:
+            row = connection.execute("SELECT text FROM definition WHERE key = ?", (key,)).fetchone()
+            return None if row is None else str(row[0])
+
+    def definitions(self) -> list[JobDefinition]:
+        """Return the declared jobs with their definitions, by identity."""
+        with self._connected() as connection:
+            return [JobDefinition(*map(str, row)) for row in connection.execute(_DECLARED)]
+
+    # --- runs and periods ---------------------------------------------------------------------------------------------
+
+    def rows(self, query: HistoryQuery, /) -> list[RunRow]:
         """Return rows in the order of the times at which they were due, the oldest first."""
-        conditions, parameters = " AND ".join(wanted.conditions()), wanted.parameters()
-        before = "1" if wanted.until is None else "effective < :until"
+        if query.at is not None:
+            return self._rows_at(query.at, query)
+        conditions, parameters = " AND ".join(_conditions(query)), _parameters(query)
+        before = "1" if query.until is None else "effective < :until"
         with self._connected() as connection:
             found = connection.execute(f"{SELECT} WHERE {conditions} AND {before} {_NEWEST}", parameters).fetchall()
-            if wanted.until is not None:  # ranges that had begun
+            if query.until is not None:  # ranges that had begun
                 across = "number > 1 AND effective >= :until AND first < :until"
                 found += connection.execute(f"{_RANGES} WHERE {conditions} AND {across} {_NEWEST}", parameters)
             found.sort(key=lambda row: row[:2])
-            rows = [read_history_row(row) for row in (found if wanted.limit is None else found[-wanted.limit :])]
-            return [fold_attempts(connection, row) for row in rows] if wanted.executions else rows
+            rows = [read_history_row(row) for row in (found if query.limit is None else found[-query.limit :])]
+            return [fold_attempts(connection, row) for row in rows] if query.executions else rows
+
+    def _rows_at(self, at: Instant, query: HistoryQuery) -> list[RunRow]:
+        with self._connected() as connection, _inside(at):
+            found = EvidenceReader(connection, at, query.identity).rows(executions=query.executions)
+        rows = sorted((row for row in found if query.outcome in (None, row.outcome)), key=attrgetter("due"))
+        return rows if query.limit is None else rows[-query.limit :]
 
     def run(self, run_id: str) -> RunRow | None:
-        """Return the row of a run."""
+        """Return the row of a run, None if it is not known."""
         with self._connected() as connection:
             row = connection.execute(f"{SELECT} WHERE run_id = ?", (run_id,)).fetchone()
             return None if row is None else read_history_row(row)
 
-    def latest_run(self, identity: str) -> RunRow | None:
-        """Return the row of the run of a job that was due last."""
-        rows = self.rows(HistoryQuery(identity=identity, outcome=Outcome.EXECUTED, limit=1))
-        return rows[0] if rows else None
-
     def unfinished(self) -> list[UnfinishedRun]:
-        """Return the runs of which no end is recorded."""
+        """Return the runs without an end, in the order in which they began."""
         with self._connected() as connection:
             return load_unfinished(connection)
 
+    def problems(self, limit: int) -> list[RunRow]:
+        """Return recent runs that ended badly and periods without a run, the last recorded one first."""
+        with self._connected() as connection:
+            return [read_history_row(row) for row in connection.execute(_TROUBLES, (limit,))]
+
+    def pending_retries(self) -> list[RunRow]:
+        """Return the rows of failed runs that are to be retried."""
+        with self._connected() as connection:
+            return [read_history_row(row) for row in connection.execute(f"{SELECT} WHERE {WAITING} ORDER BY entry.id")]
+
+    def evidence(self, identity: str, at: Instant, now: Instant) -> Evidence:
+        """Return what is recorded of a job, which must be known, around an instant."""
+        with self._connected() as connection, _inside(at):
+            return EvidenceReader(connection, at, identity).evidence(now)
+
+    # --- by job -------------------------------------------------------------------------------------------------------
+
     def last_results(self) -> dict[str, tuple[str, str | None]]:
-        """Return by identity the outcome and, of an execution, the result of what was due last."""
+        """Return by identity the outcome and, of an execution that has ended, the result of what was due last."""
         with self._connected() as connection:
             return {identity: (outcome, result) for identity, _, outcome, result in connection.execute(_LAST)}
 
-    def inquire(self, identity: str, at: Instant, now: Instant) -> Evidence:
-        """Return what there is to tell about a job around an instant."""
-        with self._connected() as connection, _inside(at):
-            return EvidenceReader(connection, at, identity).inquiry(now)
-
-    def rows_at(self, at: Instant, identity: str | None, *, executions: bool = False) -> list[RunRow]:
-        """Return what touches an instant, of one job or of all: periods, also those inside ranges, and runs."""
-        with self._connected() as connection, _inside(at):
-            rows = EvidenceReader(connection, at, identity).rows(executions=executions)
-            return sorted(rows, key=attrgetter("due"))
-
-    def definition(self, key: str) -> str | None:
-        """Return the text of a definition."""
+    def failing_jobs(self) -> set[str]:
+        """Return the jobs whose last execution that succeeded or failed has failed."""
         with self._connected() as connection:
-            row = connection.execute("SELECT text FROM definition WHERE key = ?", (key,)).fetchone()
-            return None if row is None else str(row[0])
+            return {str(identity) for (identity,) in connection.execute(_FAILING)}
+
+    def served_at_boot(self, boot_id: str) -> set[str]:
+        """Return the jobs that a host does not start because of this boot: they have run since, or are suspended."""
+        with self._connected() as connection:
+            return {str(identity) for (identity,) in connection.execute(_SERVED, (boot_id,))}
+
+    def median_durations(self) -> dict[str, timedelta]:
+        """Return by identity the median duration of the newest runs of each job that has any."""
+        found: dict[str, list[float]] = {}
+        with self._connected() as connection:
+            for identity, started, ended in connection.execute(_NEWEST_RUNS, (_ROWS,)):
+                durations = found.setdefault(identity, [])
+                if len(durations) < _RUNS:
+                    durations.append(max(0.0, (from_timestamp(ended) - from_timestamp(started)).total_seconds()))
+        return {identity: timedelta(seconds=median(durations)) for identity, durations in found.items()}
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         with open_to_read(self.path) as connection:
             connection.execute("BEGIN")
             yield connection
+
+
+def _conditions(query: HistoryQuery) -> list[str]:
+    """Return what holds of the rows, but for the end of the time."""
+    asked = {
+        f"entry.job = {JOB_ID}": query.identity is not None,
+        "effective >= :since": query.since is not None,
+        "outcome = :outcome": query.outcome is not None,
+        f"attempt = {ATTEMPTS}": query.executions,
+    }
+    return ["1", *(condition for condition, is_asked in asked.items() if is_asked)]
+
+
+def _parameters(query: HistoryQuery) -> Mapping[str, object]:
+    return {
+        "identity": query.identity,
+        "since": to_timestamp_optional(query.since),
+        "until": to_timestamp_optional(query.until),
+        "outcome": None if query.outcome is None else query.outcome.value,
+        "limit": -1 if query.limit is None else query.limit,
+    }
 
 
 @contextmanager
@@ -167,88 +218,6 @@ def _inside(at: Instant) -> Iterator[None]:
         yield
     except OverflowError as error:
         raise OutOfRangeError(what=f"what lies around {format_instant(at)}") from error
-
-
-LOOKED_AT = 50_000  # records: what is older is for who asks for it, and nobody waits for a long history
-_PROBLEMS = ", ".join(sorted(f"'{each.value}'" for each in PROBLEM))
-_TROUBLES = f"""{SELECT} WHERE entry.id IN (
-    SELECT id FROM entry WHERE id > (SELECT max(id) FROM entry) - {LOOKED_AT}
-        AND (outcome <> '{Outcome.EXECUTED.value}' OR result IN ({_PROBLEMS}))
-    ORDER BY id DESC LIMIT ?
-) ORDER BY entry.id DESC"""
-
-
-def recent_problems(path: Path, limit: int) -> list[RunRow]:
-    """Return runs that failed and periods without one, as they were recorded; also while another has the ledger."""
-    with open_to_read(path) as connection:
-        return [read_history_row(row) for row in connection.execute(_TROUBLES, (limit,))]
-
-
-# An attempt that was tried again says nothing: the last one of its execution does.
-_FAILING = """SELECT identity FROM job JOIN (
-    SELECT job, max(id) AS id FROM entry WHERE retry_at IS NULL AND result IN ({results}) GROUP BY job
-) AS last ON last.job = job.id JOIN entry ON entry.id = last.id
-WHERE entry.result <> '{succeeded}'"""
-
-
-def failing_jobs(path: Path) -> set[str]:
-    """Return jobs whose last execution that succeeded or failed has failed, also while another has the ledger."""
-    results = ", ".join(f"'{result.value}'" for result in (*RETRYABLE, ResultCode.SUCCEEDED))
-    with open_to_read(path) as connection:
-        found = connection.execute(_FAILING.format(results=results, succeeded=ResultCode.SUCCEEDED.value))
-        return {identity for (identity,) in found}
-
-
-def pending_retries(path: Path) -> list[RunRow]:
-    """Return the rows of runs that failed and are to be tried again."""
-    with open_to_read(path) as connection:
-        return [read_history_row(row) for row in connection.execute(f"{SELECT} WHERE {WAITING} ORDER BY entry.id")]
-
-
-_DECLARED = """SELECT identity, name, text FROM job JOIN definition ON definition.id = job.definition
-    WHERE declared = 1 ORDER BY identity"""
-
-
-_SERVED = "SELECT identity FROM job WHERE boot = ? OR suspended = 1"
-
-
-class JobDefinition(NamedTuple):
-    """A job that is defined, and how."""
-
-    identity: str
-    name: str
-    definition: str
-
-
-def declared_jobs(path: str | PathLike[str]) -> list[JobDefinition]:
-    """Return them all, by identity."""
-    with open_to_read(Path(path)) as connection:
-        return [JobDefinition(*map(str, row)) for row in connection.execute(_DECLARED)]
-
-
-def served_at_boot(path: str | PathLike[str], boot: str) -> set[str]:
-    """Return the identities of jobs that a start does not run because of a boot: it has, or they are suspended."""
-    with open_to_read(Path(path)) as connection:
-        return {str(identity) for (identity,) in connection.execute(_SERVED, (boot,))}
-
-
-_ROWS = 200_000  # runs that are looked at, the newest first
-_RUNS = 50  # of each job
-# What was not started, or ended unseen, took no time that is known.
-_NEWEST_RUNS = """SELECT identity, at, ended FROM (
-    SELECT job, at, ended, result FROM entry WHERE run_id IS NOT NULL ORDER BY effective DESC LIMIT ?
-) JOIN job ON job.id = job WHERE ended IS NOT NULL AND result IN ('succeeded', 'failed', 'timeout')"""
-
-
-def median_durations(path: str | PathLike[str]) -> dict[str, timedelta]:
-    """Return the median duration of the newest runs of each job that has any."""
-    found: dict[str, list[float]] = {}
-    with open_to_read(Path(path)) as connection:
-        for identity, started, ended in connection.execute(_NEWEST_RUNS, (_ROWS,)):
-            durations = found.setdefault(identity, [])
-            if len(durations) < _RUNS:
-                durations.append(max(0.0, (from_timestamp(ended) - from_timestamp(started)).total_seconds()))
-    return {identity: timedelta(seconds=median(durations)) for identity, durations in found.items()}
 
 
 def copy_ledger(ledger: str | PathLike[str], copy: str | PathLike[str]) -> None:

@@ -18,11 +18,20 @@ from typing import Any
 
 from kron.adapters.sqlite.schema import LedgerSchema
 from kron.adapters.sqlite.statements import from_timestamp, from_timestamp_optional, reason_of, to_timestamp
-from kron.engine.jobs.store import JobSnapshot, PendingRetry, UnfinishedRun
+from kron.engine.jobs.store import JobSnapshot, PendingRetry
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.history import RunRow, merge_attempts
-from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
+from kron.rules.job_record import (
+    JobRecord,
+    PeriodRecord,
+    ResultCode,
+    RunEnd,
+    RunHandle,
+    RunKind,
+    RunStart,
+    UnfinishedRun,
+)
 from kron.rules.job_spec import definition_key, parse_timing
 from kron.rules.periods import HandledPeriods, LongRange, nominal_times_between
 from kron.rules.verdict import Outcome

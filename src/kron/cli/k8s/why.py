@@ -10,18 +10,18 @@ from kron.cli.k8s.queries import NAME, ClusterOptions, ClusterQueries, KronJobNa
 from kron.console.decision_text import print_facts
 from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.cron.zone import UTC_ZONE
-from kron.decision.seed import period_id
 from kron.errors import escape_unprintable
 from kron.instant import format_instant
-from kron.kronjob.account import Account, Records, Source, account_of, sentence
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob
+from kron.why.cluster import ClusterExplanation, ClusterRecords, RecordedBy, cluster_sentence
 from kron.why.decision_steps import period_facts, policy_text
+from kron.why.explanation import ExplainedPeriod
 
 _SOURCES = {
-    Source.STATUS: "status.handledPeriods of the KronJob",
-    Source.JOB: "the Job, which the status does not list yet",
-    Source.COMPUTED: "nobody; this is what the present definition decides",
+    RecordedBy.STATUS: "status.handledPeriods of the KronJob",
+    RecordedBy.JOB: "the Job, which the status does not list yet",
+    RecordedBy.COMPUTED: "nobody; this is what the present definition decides",
 }
 
 
@@ -46,44 +46,45 @@ def why(which: KronJobName, at: str, kubeconfig: str | None, context: str | None
     zone = UTC_ZONE if records.kronjob is None else records.kronjob.timing.schedule.zone
     now = system_now()
     moment = read_moment(at, zone, now)
-    account = account_of(records, moment, now)
+    answer = ClusterExplanation(records, moment, now)
     if as_json:
-        click.echo(json.dumps(account.to_dict(), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
     else:
-        text = escape_unprintable(sentence(records, account, moment))
-        click.secho(text, fg="green" if account.ran else "yellow", bold=True)
-        if account.nominal is not None:
+        text = escape_unprintable(cluster_sentence(answer))
+        click.secho(text, fg="green" if answer.ran else "yellow", bold=True)
+        if answer.period is not None:
             click.echo()
-            click.secho(f"Period {period_id(account.nominal)}", bold=True)
-            print_facts(_lines(records.kronjob, account))
-    click.get_current_context().exit(0 if account.ran else 1)
+            click.secho(f"Period {answer.period.row.period_id}", bold=True)
+            print_facts(_lines(answer, answer.period))
+    click.get_current_context().exit(0 if answer.ran else 1)
 
 
-async def _records(cluster: ClusterQueries, which: KronJobName) -> Records:
+async def _records(cluster: ClusterQueries, which: KronJobName) -> ClusterRecords:
     document = await cluster.kronjob(which)
     metadata = document["metadata"]
     namespace, name = metadata["namespace"], metadata["name"]
     found = parse_kronjob(document)
     kronjob = found if isinstance(found, KronJob) else None
-    return Records(f"{namespace}/{name}", document, kronjob, await cluster.jobs_of(namespace, name))
+    return ClusterRecords(f"{namespace}/{name}", document, kronjob, await cluster.jobs_of(namespace, name))
 
 
-def _lines(kronjob: KronJob | None, account: Account) -> Iterator[tuple[str, str]]:
-    if kronjob is None or account.decision is None:
-        yield "chosen", "not known" if account.chosen is None else format_instant(account.chosen)
+def _lines(answer: ClusterExplanation, period: ExplainedPeriod) -> Iterator[tuple[str, str]]:
+    kronjob, row, chosen = answer.records.kronjob, period.row, answer.chosen
+    if kronjob is None or period.decided is None:
+        yield "chosen", "not known" if chosen is None else format_instant(chosen)
         yield "", "by an earlier definition; the present one has no such period"
     else:
-        yield from period_facts(kronjob.timing, account.decision)
-        if account.chosen != account.decision.chosen_time and account.chosen is not None:
+        yield from period_facts(kronjob.timing, period.decided)
+        if chosen != period.decided.chosen_time and chosen is not None:
             zone = kronjob.timing.schedule.zone
-            yield "", f"recorded, by an earlier definition: {format_utc_and_local(zone, account.chosen)}"
+            yield "", f"recorded, by an earlier definition: {format_utc_and_local(zone, chosen)}"
         yield "policy", f"{policy_text(kronjob.policy)}{', suspended' if kronjob.policy.suspend else ''}"
-    yield "outcome", f"{account.outcome or 'none'}{f', {account.reason}' if account.reason else ''}"
-    if account.outage is not None:
-        first, last = format_instant(account.outage.first), format_instant(account.outage.last)
-        yield "", f"one of an outage, from {first} until {last}"
-    if account.job is not None:
-        yield "job", f"{account.job}{f', {account.child.state}' if account.child else ''}"
-        if account.child is not None and account.child.created is not None:
-            yield "", f"created {format_instant(account.child.created)}"
-    yield "told by", _SOURCES[account.source]
+    outcome = "none" if row.outcome is None else row.outcome.value
+    yield "outcome", f"{outcome}{f', {answer.reason}' if answer.reason else ''}"
+    if row.first is not None and row.last is not None:
+        yield "", f"one of an outage, from {format_instant(row.first)} until {format_instant(row.last)}"
+    if row.run_id is not None:
+        yield "job", f"{row.run_id}{f', {answer.child.state}' if answer.child else ''}"
+        if answer.child is not None and answer.child.created is not None:
+            yield "", f"created {format_instant(answer.child.created)}"
+    yield "told by", _SOURCES[answer.recorded_by]

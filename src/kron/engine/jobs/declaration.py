@@ -6,16 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.absent import keep_waiting_retries, waiting_retries
-from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal
+from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant
-from kron.rules.job_record import JobRecord, PeriodRecord
+from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
 from kron.rules.override import DefinitionChange, compare_definition
@@ -112,13 +111,15 @@ class JobDeclaration:
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
+        self.starts: Sequence[JobRun] = ()
+        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
-    def _runs_of_others(self) -> dict[str, dict[str, Execution]]:
+    def _runs_of_others(self) -> dict[str, dict[str, JobRun]]:
         """Return what runs of jobs that are not declared, by identity."""
-        found: dict[str, dict[str, Execution]] = {}
-        for run_id, execution in self._book.running.items():
-            if execution.attempt.identity not in self._book.jobs:
-                found.setdefault(execution.attempt.identity, {})[run_id] = execution
+        found: dict[str, dict[str, JobRun]] = {}
+        for run_id, run in self._book.running.items():
+            if run.attempt.identity not in self._book.jobs:
+                found.setdefault(run.attempt.identity, {})[run_id] = run
         return found
 
     def look_ahead(self) -> None:
@@ -130,7 +131,7 @@ class JobDeclaration:
 
     def commit(self, refused: Sequence[Refusal]) -> JobsApplied:
         """Let it be so, and return what became of the jobs; those that the ledger refuses are set aside."""
-        book, chronicle = self._book, self._book.host.chronicle
+        book, chronicle = self._book, self._book.chronicle
         for refusal in refused:
             self._leave_as_it_was(refusal)
         held = [record.identity for record in self._before if record.is_suspended]
@@ -144,7 +145,7 @@ class JobDeclaration:
         if self._is_whole:
             book.replace_all(self._jobs, self._records, self._declared.at)
             if book.is_armed:  # before, no retry is taken up yet
-                keep_waiting_retries(book)
+                book.keep_waiting_retries()
         else:
             book.update(self._jobs, self._declared.removed, self._declared.at)
         for identity, error in self._aside.items():
@@ -160,7 +161,7 @@ class JobDeclaration:
         """Retry no run of a job that is gone, and start none that was asked for."""
         book, job = self._book, self._book.jobs.get(identity)
         if job is None:
-            book.dropped_retries += [retry.attempt.run_id for retry in waiting_retries(book, identity)]
+            book.dropped_retries += [retry.attempt.run_id for retry in book.waiting_retries(identity)]
             return
         book.dropped_retries += job.retry_run_ids()
         if self._is_whole:  # else nothing is remembered of who is gone
@@ -172,7 +173,7 @@ class JobDeclaration:
         self._closed = [each for each in self._closed if each[1].identity != identity]
         for records in (self._records, self._before):
             records[:] = [each for each in records if each.identity != identity]
-        retries = waiting_retries(self._book, identity) if before is None else before.retries
+        retries = self._book.waiting_retries(identity) if before is None else before.retries
         kept = {retry.attempt.run_id for retry in retries}
         self._given_up = [each for each in self._given_up if each not in kept]
         declared = self._declared
@@ -225,7 +226,7 @@ class JobDeclaration:
             self._given_up += new.limit_retries()
             return self._remember(new)
         self._close(before, record, work)
-        boot = book.host.boot if book.is_armed else ""  # neither is a changed one
+        boot = book.boot_id if book.is_armed else ""  # neither is a changed one
         new = self._job(work, renewed._replace(declared_at=now, handled_until=now, last_boot_id=boot))
         if job is None:
             self._returned(new)
@@ -243,7 +244,7 @@ class JobDeclaration:
             identity = job.record.identity
             job.armed, job.gap = self._declared.at, Reason.DOWNTIME
             job.active = self._active.pop(identity, {})
-            job.retries = waiting_retries(self._book, identity)
+            job.retries = self._book.waiting_retries(identity)
             self._given_up += job.limit_retries()
             job.at = None if job.retries else job.at
         return job
@@ -252,8 +253,8 @@ class JobDeclaration:
         """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
         book, now = self._book, self._declared.at
         boot = "" if before is None else before.last_boot_id
-        boot = book.host.boot if book.is_armed else boot  # a new file is no boot of the machine
-        served = owned_after(now, book.host.contract.first_minute)
+        boot = book.boot_id if book.is_armed else boot  # a new file is no boot of the machine
+        served = owned_after(now, book.contract.first_minute)
         record = JobRecord(work.identity, work.name, work.definition_key, now, served, last_boot_id=boot)
         if before is not None and before.is_suspended:
             record = record._replace(is_suspended=True, suspended_until=before.suspended_until)

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Acceptance, Execution
 from kron.engine.jobs.store import PendingRetry
+from kron.engine.runs import Acceptance, JobRun, Run, RunResult
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import AT_ONCE, Effort, Ongoing
-from kron.rules.job_record import JobRecord, RunKind
+from kron.rules.job_record import JobRecord, ResultCode, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.outage import ClosedPeriods, Outage, Recovery, cost_of
 from kron.rules.periods import NO_PERIODS, HandledPeriods, PeriodQueue, effective_time
@@ -23,9 +23,12 @@ class RunRequest(NamedTuple):
     kind: RunKind
     run_id: str
     decision: Decision | None = None  # of its period, if it belongs to one
-    replaces: frozenset[str] = frozenset()  # names of runs
+    replaces: frozenset[str] = frozenset()  # ids of runs
     acceptance: Acceptance | None = None  # of its period
 
+
+REPLACED_BEFORE_START = RunResult(not_started="it had not begun when something else took its place")
+STOPPED_BEFORE_START = RunResult(not_started="it had not begun when the host was asked to stop")
 
 PendingItem: TypeAlias = ClosedPeriods | RunRequest
 
@@ -64,7 +67,7 @@ class JobState:
         self.armed = record.declared_at  # since when it could run, without a break of its own
         self.gap = Reason.DEADLINE  # what is missed in a break of its own
         self.at: Instant | None = None
-        self.active: dict[str, Execution] = {}
+        self.active: dict[str, JobRun] = {}
         self.queue: tuple[PendingItem, ...] = ()
         self.retries: tuple[PendingRetry, ...] = ()
         self.handled = handled if work.timing is None else handled.under(work.timing.schedule)
@@ -106,6 +109,21 @@ class JobState:
     def unstarted_requests(self) -> tuple[RunRequest, ...]:
         """Return what belongs to no period and has not begun."""
         return tuple(each for each in self.queue if isinstance(each, RunRequest) and each.decision is None)
+
+    def manual_run(self, accepted: RunRequest, boot_id: str, now: Instant) -> JobRun:
+        """Return a run that belongs to no period."""
+        record = self.record
+        attempt = RunStart(
+            accepted.run_id, record.identity, accepted.kind, None, None, 1, now, record.definition_key, boot_id
+        )
+        return Run(attempt, self.work, self.work.timeout)
+
+    def never_started(self, accepted: RunRequest, boot_id: str, now: Instant, result: RunResult) -> JobRun:
+        """Return the run of a request that never begins, and leaves a row."""
+        run = self.manual_run(accepted, boot_id, now)
+        run.result, run.ended_at = result, now
+        run.stop_reason = ResultCode.STOPPED if result is STOPPED_BEFORE_START else ResultCode.REPLACED
+        return run
 
     def triggers(self) -> tuple[RunRequest, ...]:
         """Return what somebody asked for and has not begun."""

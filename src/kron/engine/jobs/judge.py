@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Acceptance
 from kron.engine.jobs.job_state import GapJudgement, JobState, PendingItem, RunRequest
+from kron.engine.runs import Acceptance, JobRun
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.effort import PERIOD, Effort, Ongoing
 from kron.rules.job_record import RunKind
@@ -30,9 +30,9 @@ class PlanningContext(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """What makes room for a newer execution: runs to end, and not to be tried again, by name; what never begins."""
+    """What makes room for a newer execution: runs to end; ids of those not to be tried again; what never begins."""
 
-    runs: tuple[str, ...] = ()
+    runs: tuple[JobRun, ...] = ()
     given_up: tuple[str, ...] = ()
     displaced: tuple[RunRequest, ...] = ()
 
@@ -115,7 +115,7 @@ def enqueue(job: JobState, accepted: RunRequest, *, replaces: bool) -> Replaceme
     if not replaces:
         job.queue += (accepted,)
         return Replacement()
-    making_room = Replacement(tuple(job.active), job.retry_run_ids(), job.unstarted_requests())
+    making_room = Replacement(tuple(job.active.values()), job.retry_run_ids(), job.unstarted_requests())
     job.retries = ()
     closed = tuple(item for each in job.queue if (item := _give_up(each, accepted.kind)) is not None)
     job.queue = (*closed, accepted._replace(replaces=frozenset(job.active)))

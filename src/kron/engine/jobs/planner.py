@@ -1,24 +1,28 @@
 """PeriodPlanner: plans the steps of a host's jobs: what is declared, what is due, and what runs."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
-from heapq import heapify, heappop, heappush
 from itertools import count
 
 from kron.engine.agenda import Agenda
-from kron.engine.jobs.asked import REPLACED_BEFORE_START, STOPPED_BEFORE_START, never_started
-from kron.engine.jobs.execution import Ending, Execution
-from kron.engine.jobs.host import Host
-from kron.engine.jobs.job_state import JobCheckpoint, JobState, RunRequest
+from kron.engine.jobs.job_state import (
+    REPLACED_BEFORE_START,
+    STOPPED_BEFORE_START,
+    JobCheckpoint,
+    JobState,
+    RunRequest,
+)
 from kron.engine.jobs.judge import PlanningContext
-from kron.engine.jobs.step import JobStep, News
+from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobSnapshot, PendingRetry
-from kron.engine.ports import Refusal
-from kron.engine.wake import WakeUp
+from kron.engine.planner import ClockReading
+from kron.engine.ports import Chronicle, Refusal
+from kron.engine.runs import JobRun, RunNews
 from kron.errors.base import describe_exception
-from kron.instant import SECOND, ZERO, Instant
+from kron.instant import SECOND, Instant
+from kron.rules.contract import JOB_CONTRACT, Contract
 from kron.rules.effort import Effort
-from kron.rules.job_record import JobRecord, ResultCode, RunHandle
+from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.outage import Freeze, outstanding
 from kron.rules.periods import HandledPeriods
@@ -31,11 +35,26 @@ _LEAST = 256  # the work that each due job may take, whatever others took: three
 class PeriodPlanner:
     """All jobs. It never waits, and remembers nothing by itself: the engine does."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.wake = WakeUp()
+    def __init__(
+        self,
+        running: Mapping[str, JobRun],
+        chronicle: Chronicle,
+        instance_id: str,
+        *,
+        boot_id: str = "",
+        slack: timedelta = timedelta(seconds=30),
+        run_token: Callable[[], str] = str,
+        contract: Contract = JOB_CONTRACT,
+    ) -> None:
+        """`running` are the runs in flight, by their ids, kept by the loop.
+
+        `instance_id` tells this life of the host from any other, `boot_id` this boot of the machine. `run_token`
+        returns the part of a run's id that no other process can guess, "" if it needs none.
+        """
+        self.running, self.chronicle = running, chronicle
+        self.boot_id, self.slack, self.contract = boot_id, slack, contract
+        self._instance_id, self._run_token = instance_id, run_token
         self.jobs: dict[str, JobState] = {}
-        self.running: dict[str, Execution] = {}
         self.snapshot = JobSnapshot()
         self.agenda: Agenda[JobState] = Agenda()
         self.queued: dict[str, JobState] = {}  # jobs of which something has come that is not recorded yet
@@ -44,10 +63,8 @@ class PeriodPlanner:
         self._armed: Instant | None = None  # since when the host could run anything, without a break
         self._gap = Reason.DOWNTIME
         self._frozen: Freeze | None = None  # until all that came in it is judged
-        self._ended: list[tuple[Execution, Ending, Instant]] = []
-        self._processes: list[RunHandle] = []
+        self._unstarted: list[JobRun] = []  # what was asked for and never begins, and is not recorded yet
         self.dropped_retries: list[str] = []  # names of runs that are not tried again after all
-        self._timeouts: list[tuple[float, str]] = []  # by the monotonic clock
         self._most = _FEW
         self.aside: dict[str, str] = {}  # identities of jobs that could not be judged, and the errors
         self.on_aside: Callable[[str, Exception], object] = lambda _identity, _error: None
@@ -86,8 +103,8 @@ class PeriodPlanner:
 
     def new_run_id(self) -> str:
         """Return the name of a new run."""
-        token = self.host.run_token()
-        return f"{self.host.life}-{next(self._numbers)}{token and f'-{token}'}"
+        token = self._run_token()
+        return f"{self._instance_id}-{next(self._numbers)}{token and f'-{token}'}"
 
     # --- what is declared ---------------------------------------------------------------------------------------------
 
@@ -99,6 +116,20 @@ class PeriodPlanner:
     def records(self) -> list[JobRecord]:
         """Return what is remembered of all jobs, also of those that are not defined any more."""
         return list({**self.snapshot.jobs, **{identity: job.record for identity, job in self.jobs.items()}}.values())
+
+    def is_absent(self, identity: str) -> bool:
+        """Whether a recorded job is neither declared nor removed: its file could not be read at the start."""
+        record = self.snapshot.jobs.get(identity)
+        return identity not in self.jobs and record is not None and record.is_declared
+
+    def waiting_retries(self, identity: str) -> tuple[PendingRetry, ...]:
+        """Return the retries that wait until an absent job is declared again."""
+        return tuple(retry for retry in self.snapshot.retries if retry.attempt.identity == identity)
+
+    def keep_waiting_retries(self) -> None:
+        """Let the retries of absent jobs wait, and no others."""
+        waiting = [retry for retry in self.snapshot.retries if self.is_absent(retry.attempt.identity)]
+        self.snapshot = self.snapshot._replace(retries=waiting)
 
     def work(self, record: JobRecord) -> JobSpec:
         """Return a job as it was declared last."""
@@ -122,7 +153,6 @@ class PeriodPlanner:
         for job in jobs.values():
             at, job.at = job.at, None
             self.reschedule(job, now, at)
-        self.wake.set()
 
     def update(self, jobs: Mapping[str, JobState], gone: Collection[str], now: Instant) -> None:
         """Declare these jobs, too, and these no more; of those that are gone nothing is kept but what runs."""
@@ -144,7 +174,14 @@ class PeriodPlanner:
             if before_of.get(identity) is not job:  # its place is not in the agenda yet: it may be prepared
                 at, job.at = job.at, None
             self.reschedule(job, now, at)
-        self.wake.set()
+
+    def declare(self, job: JobState, now: Instant) -> None:
+        """Declare one more job, or another definition of it."""
+        self.update({job.record.identity: job}, (), now)
+
+    def forget(self, identity: str, now: Instant) -> None:
+        """Keep nothing of a job but its runs."""
+        self.update({}, [identity], now)
 
     def mark_handled(self, identity: str, handled: HandledPeriods, now: Instant) -> None:
         """Know all periods of a job that have an outcome, also those that another host has handled."""
@@ -152,15 +189,11 @@ class PeriodPlanner:
             job.set_handled(handled)
             self.reschedule(job, now)
 
-    def reattach(self, execution: Execution, now: Instant) -> None:
-        """Take a run up that goes on."""
-        self.running[execution.run_id] = execution
-        job = self.jobs.get(execution.attempt.identity)
+    def reattach(self, run: JobRun) -> None:
+        """Take a run of an earlier life up that goes on."""
+        job = self.jobs.get(run.attempt.identity)
         if job is not None:
-            job.active[execution.run_id] = execution
-        timeout = execution.work.timeout
-        if timeout is not None:
-            self.watch(execution, max(ZERO, timeout - (now - execution.attempt.started)))
+            job.active[run.run_id] = run
 
     def retry(self, retries: Iterable[PendingRetry], now: Instant) -> None:
         """Try again what failed before."""
@@ -171,7 +204,6 @@ class PeriodPlanner:
                 self.reschedule(job, now)
             else:
                 self.dropped_retries.append(retry.attempt.run_id)
-        self.wake.set()
 
     def reschedule(self, job: JobState, now: Instant, at: Instant | None = None) -> None:
         """Look at a job when time brings something to do, which is at `at` if that is known, and while it waits."""
@@ -179,7 +211,7 @@ class PeriodPlanner:
             return
         try:
             is_unfinished = job.look_ahead() or job.has_closings
-            at = now if job.is_boot_due(self.host.boot) else at or job.next_check(now)
+            at = now if job.is_boot_due(self.boot_id) else at or job.next_check(now)
         except Exception as error:
             self.set_aside(job.record.identity, error)
             return
@@ -196,7 +228,6 @@ class PeriodPlanner:
     def check_now(self, job: JobState, now: Instant) -> None:
         """Look at a job in the next step."""
         self.agenda.schedule(job, now)
-        self.wake.set()
 
     def next_expected(self, job: JobState) -> Instant | None:
         """Return the chosen second of the first run of a job that has not begun, also while it waits for its turn.
@@ -209,12 +240,11 @@ class PeriodPlanner:
         chosen = None if first is None else first.chosen_time
         if not job.queue and not job.active:
             return chosen
-        over = {execution.run_id for execution, _, _ in self._ended}
         waiting = [each.decision for each in job.queue if isinstance(each, RunRequest)]
         times = [chosen, *(None if decision is None else decision.chosen_time for decision in waiting)]
-        for run_id, execution in job.active.items():
-            if execution.attempt.attempt == 1 and run_id not in self.running and run_id not in over:
-                times.append(execution.attempt.chosen)  # it is being recorded, and begins then
+        for run in job.active.values():
+            if run.attempt.attempt == 1 and not run.was_started:
+                times.append(run.attempt.chosen)  # it is being recorded, and begins then
         return min((at for at in times if at is not None), default=None)
 
     # --- the engine's questions ---------------------------------------------------------------------------------------
@@ -232,77 +262,46 @@ class PeriodPlanner:
         """Whether runs may start."""
         return self._armed is not None
 
-    def has_runs(self) -> bool:
-        """Whether anything runs."""
-        return bool(self.running)
-
     def has_unrecorded(self) -> bool:
-        """Whether an end is to be recorded yet."""
-        return bool(self._ended or self._processes or self.dropped_retries)
+        """Whether something is to be recorded that never began, or is not tried again."""
+        return bool(self._unstarted or self.dropped_retries)
 
-    def next_wake(self, *, hushed: bool) -> Instant | None:
-        """Return when the next step is due at the latest."""
-        deadline = None if hushed else self._next_instant()
-        while self._timeouts and self._timeouts[0][1] not in self.running:
-            heappop(self._timeouts)
-        if self._timeouts:
-            left = SECOND * max(0.0, self._timeouts[0][0] - self.host.clock.monotonic())
-            latest = self.host.clock.now() + min(left, timedelta(days=1))
-            deadline = latest if deadline is None or latest < deadline else deadline
-        return deadline
+    def next_wake(self, now: Instant, free: int, *, is_draining: bool) -> Instant | None:  # noqa: ARG002
+        """Return when the next step is due at the latest: at once, if a step has left something."""
+        if is_draining:
+            return None
+        return now if self.unfinished else self.agenda.next_instant()
 
-    def _next_instant(self) -> Instant | None:
-        """Return when there is something to do: at once, if a step has left something."""
-        return self.host.clock.now() if self.unfinished else self.agenda.next_instant()
-
-    def crash(self) -> None:
-        """Let go of everything; what runs goes on."""
-        self.host.runner.abandon()
-
-    def on_draining(self) -> None:
+    def on_draining(self, now: Instant) -> None:
         """Note that runs that somebody asked for, and that wait, do not begin any more. Periods are left to come."""
-        now = self.host.clock.now()
         for job in self.queued.values():
             asked = job.triggers()
             job.queue = tuple(each for each in job.queue if each not in asked)
-            self._ended += [
-                (never_started(job, each, self.host, now, ResultCode.STOPPED), STOPPED_BEFORE_START, now)
-                for each in asked
-            ]
-        self.wake.set()
+            self._unstarted += [job.never_started(each, self.boot_id, now, STOPPED_BEFORE_START) for each in asked]
 
-    def on_drained(self) -> None:
+    def on_drained(self, lost: Sequence[JobRun]) -> None:
         """Nothing is told of it here: the host does."""
 
-    @property
-    def slack(self) -> timedelta | None:
-        """How late a step may be before that is a freeze."""
-        return self.host.slack
-
-    async def catch_up(self, *, stood_still: bool) -> None:
-        """Hear of the runs that have ended by now."""
-        await self.host.runner.catch_up(stood_still=stood_still)
-
-    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> JobStep:
+    def step(self, reading: ClockReading, news: RunNews[JobSpec], free: int, *, is_draining: bool) -> JobStep:
         """Take up what ended and what is due."""
-        if SECOND * leapt > self.host.slack:  # only the wall clock went on: to the jobs that is time without a host
+        now = reading.now
+        if SECOND * reading.jump > self.slack:  # only the wall clock went on: to the jobs that is time without a host
             self._armed, self._gap = now, Reason.DEADLINE
         elif self._armed is not None and now < self._armed:  # the clock was set back: what it shows again is not missed
             self._armed = now
-        self._frozen = outstanding(self._frozen, freeze, self._first_instant(), now)
-        self._end_overdue()
+        self._frozen = outstanding(self._frozen, reading.freeze, self._first_instant(), now)
         step = JobStep(self, now)
-        step.settle(self._ended, self._processes, self.dropped_retries)
-        self._ended, self._processes, self.dropped_retries = [], [], []
-        if not hushed:
-            host, armed = self.host, self._armed or now
-            moment = PlanningContext(now, armed, self._gap, host.slack, host.boot, self.new_run_id, self._frozen)
+        step.settle([*news.ended, *self._unstarted], news.handles, self.dropped_retries)
+        self._unstarted, self.dropped_retries = [], []
+        if not is_draining:
+            armed = self._armed or now
+            moment = PlanningContext(now, armed, self._gap, self.slack, self.boot_id, self.new_run_id, self._frozen)
             effort = Effort()
             for job in self._due(now):
                 effort.left = max(effort.left, _LEAST)
                 self._look_at(job, step, moment, effort)
             self._go_on(step, moment, effort)
-            step.begin(self.free_slots())
+            step.begin(min(free, _MANY))
         return step
 
     def _go_on(self, step: JobStep, moment: PlanningContext, effort: Effort) -> None:
@@ -332,68 +331,16 @@ class PeriodPlanner:
         self._most = min(2 * self._most, _MANY) if len(due) == self._most else _FEW
         return due
 
-    def free_slots(self) -> int:
-        """Return how many runs may begin."""
-        most = self.host.most_active
-        return _MANY if not most else max(0, min(_MANY, most - len(self.running)))
-
-    def put_back(self, states: Mapping[JobState, JobCheckpoint], now: Instant, news: News) -> None:
+    def put_back(
+        self, states: Mapping[JobState, JobCheckpoint], now: Instant, unstarted: list[JobRun], given_up: list[str]
+    ) -> None:
         """Undo a step that could not be remembered; what was due is still due."""
         for job, state in states.items():
             if job.record.identity not in self.aside:
                 job.restore(state)
                 self.reschedule(job, now)
-        ended, processes, given_up = news
-        self._ended, self._processes = ended + self._ended, processes + self._processes
-        self.dropped_retries = given_up + self.dropped_retries
-
-    # --- runs ---------------------------------------------------------------------------------------------------------
-
-    def start(self, executions: list[Execution]) -> None:
-        """Start what is recorded."""
-        for execution in executions:
-            self.running[execution.run_id] = execution
-            self.watch(execution, execution.work.timeout)
-        if executions:
-            self.host.runner.start(executions, self)
-
-    def watch(self, execution: Execution, timeout: timedelta | None) -> None:
-        """End a run when its time is over."""
-        if timeout is None:
-            return
-        if len(self._timeouts) > 2 * len(self.running) + _MANY:  # most are of runs that have ended
-            self._timeouts = [each for each in self._timeouts if each[1] in self.running]
-            heapify(self._timeouts)
-        heappush(self._timeouts, (self.host.clock.monotonic() + timeout / SECOND, execution.run_id))
-
-    def terminate(self, run_ids: Iterable[str], why: ResultCode) -> None:
-        """Ask runs to end; the first reason counts."""
-        for run_id in run_ids:
-            execution = self.running.get(run_id)
-            if execution is not None:
-                execution.ends_as = execution.ends_as or why
-                self.host.runner.terminate(execution)
+        self._unstarted, self.dropped_retries = unstarted + self._unstarted, given_up + self.dropped_retries
 
     def drop_requests(self, job: JobState, asked: Iterable[RunRequest], now: Instant) -> None:
         """Note that something was asked for and never begins."""
-        self._ended += [(never_started(job, each, self.host, now), REPLACED_BEFORE_START, now) for each in asked]
-
-    def on_process(self, run_id: str, pid: int, ticks: int) -> None:
-        """Note as which process a run is there."""
-        process = RunHandle(run_id, pid, ticks)
-        self._processes.append(process)
-        if run_id in self.running:
-            self.running[run_id].process = process
-        self.wake.set()
-
-    def on_end(self, run_id: str, ending: Ending) -> None:
-        """Note the end of a run."""
-        execution = self.running.pop(run_id, None)
-        if execution is not None:
-            self._ended.append((execution, ending, self.host.clock.now()))
-            self.wake.set()
-
-    def _end_overdue(self) -> None:
-        monotonic = self.host.clock.monotonic()
-        while self._timeouts and self._timeouts[0][0] <= monotonic:
-            self.terminate([heappop(self._timeouts)[1]], ResultCode.TIMEOUT)
+        self._unstarted += [job.never_started(each, self.boot_id, now, REPLACED_BEFORE_START) for each in asked]

@@ -145,7 +145,7 @@ def _key(record: JobRecord | None) -> str | None:
 def _prepare(
     book: PeriodPlanner, work: JobSpec, record: JobRecord | None, basis: Basis, now: Instant, known: HandledPeriods
 ) -> Parts[PreparedJob]:
-    served = owned_after(now, book.host.contract.first_minute) if record is None else now
+    served = owned_after(now, book.contract.first_minute) if record is None else now
     job = JobState(work, JobRecord(work.identity, work.name, work.definition_key, now, served), known)
     if record is not None and change_of(book, record, work) is DefinitionChange.SETTINGS:
         return PreparedJob(work.identity, job, (), basis, None)  # it goes on where the old one is

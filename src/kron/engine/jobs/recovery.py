@@ -11,7 +11,9 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal
+from kron.engine.runs import JobRun
 from kron.instant import Instant
+from kron.rules.job_record import ResultCode
 from kron.rules.outage import Outage, Recovery, recover
 from kron.rules.verdict import Reason
 
@@ -47,6 +49,8 @@ class CloseDowntime:
         self.batch = JobBatch(
             jobs=[] if self._record == job.record else [self._record], closed=[record for _, record, _ in self._closed]
         )
+        self.starts: Sequence[JobRun] = ()
+        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
     def commit(self, refused: Sequence[Refusal]) -> None:
         """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""
@@ -60,4 +64,4 @@ class CloseDowntime:
         job.recovered = None if found.runs is None else Recovery([], found.runs, found.closed_after)
         book.reschedule(job, self._until)
         for each in self._closed:
-            book.host.chronicle.on_closed(*each)
+            book.chronicle.on_closed(*each)

@@ -4,12 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.asked import REPLACED_BEFORE_START, never_started
-from kron.engine.jobs.execution import Acceptance, Ending, Execution
-from kron.engine.jobs.job_state import JobCheckpoint, JobState, PendingItem, RunRequest, served_before
+from kron.engine.jobs.job_state import (
+    REPLACED_BEFORE_START,
+    JobCheckpoint,
+    JobState,
+    PendingItem,
+    RunRequest,
+    served_before,
+)
 from kron.engine.jobs.judge import PlanningContext, Replacement, judge_due_periods
 from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.engine.ports import Refusal
+from kron.engine.runs import Acceptance, JobRun, Run, RunNews
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import Effort
 from kron.rules.job_record import RETRYABLE, JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
@@ -20,10 +26,7 @@ from kron.rules.periods import effective_time
 if TYPE_CHECKING:
     from kron.engine.jobs.planner import PeriodPlanner
 
-Seen: TypeAlias = tuple[Execution, Ending, Instant]
-Begun: TypeAlias = tuple[Execution, Decision | None]
-News: TypeAlias = tuple[list[Seen], list[RunHandle], list[str]]  # ends, processes, names of runs that are given up
-
+Begun: TypeAlias = tuple[JobRun, Decision | None]
 
 _MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a step: each is written and logged
 
@@ -31,49 +34,51 @@ _MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a 
 class JobStep:
     """One step. It moves jobs on at once; `rollback` puts them back."""
 
-    def __init__(self, book: "PeriodPlanner", now: Instant) -> None:
-        self._book, self._now = book, now
+    def __init__(self, planner: "PeriodPlanner", now: Instant) -> None:
+        self._planner, self._now = planner, now
         self._states: dict[JobState, JobCheckpoint] = {}
-        self._seen: list[Seen] = []
+        self._seen: Sequence[JobRun] = ()
         self._dropped: list[str] = []
-        self._processes: list[RunHandle] = []
-        self._ends: list[tuple[Execution, RunEnd]] = []
+        self._handles: list[RunHandle] = []
+        self._ends: list[tuple[JobRun, RunEnd]] = []
         self._given_up: list[str] = []  # names of runs that are not tried again after all
         self._lifted: list[str] = []  # identities of jobs that were held until now
         self._batch: JobBatch | None = None
         self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
         self._begun: list[Begun] = []
-        self._replaced: list[str] = []
+        self._replaced: list[JobRun] = []
 
     # --- planning -----------------------------------------------------------------------------------------------------
 
-    def settle(self, seen: list[Seen], processes: list[RunHandle], given_up: list[str]) -> None:
+    def settle(self, seen: Sequence[JobRun], handles: Iterable[RunHandle], given_up: list[str]) -> None:
         """Record ends, what runs are recognised by, and which are not tried again after all."""
         self._seen, self._dropped = seen, given_up
-        over = {execution.run_id for execution, _, _ in seen}  # nobody has to recognise it any more
-        self._processes = [process for process in processes if process.run_id not in over]
+        over = {run.run_id for run in seen}  # they are not looked for again
+        self._handles = [handle for handle in handles if handle.run_id not in over]
         self._given_up += given_up
-        for execution, ending, at in seen:
-            job = self._book.jobs.get(execution.attempt.identity)
+        for run in seen:
+            job = self._planner.jobs.get(run.attempt.identity)
             retry_at = None
             if job is not None:
                 self._touch(job)
-                job.active.pop(execution.run_id, None)
-                retry_at = self._again(job, execution, ending, at)
-            self._end(execution, ending, at, retry_at)
+                job.active.pop(run.run_id, None)
+                retry_at = self._again(job, run)
+            self._end(run, retry_at)
 
-    def _end(self, execution: Execution, ending: Ending, at: Instant, retry_at: Instant | None) -> None:
-        result = _result(execution, ending)
-        end = RunEnd(execution.run_id, at, result, ending.exit_code, ending.signal, ending.not_started, retry_at)
-        self._ends.append((execution, end))
+    def _end(self, run: JobRun, retry_at: Instant | None) -> None:
+        result, at = run.result, run.ended_at
+        assert result is not None, "it has ended"
+        assert at is not None, "it has ended"
+        end = RunEnd(run.run_id, at, run.code, result.exit_code, result.signal, result.not_started, retry_at)
+        self._ends.append((run, end))
 
-    def _again(self, job: JobState, execution: Execution, ending: Ending, at: Instant) -> Instant | None:
+    def _again(self, job: JobState, run: JobRun) -> Instant | None:
         """Return when a failed attempt is to be tried again, None if it is not."""
-        attempt = execution.attempt
-        if _result(execution, ending) not in RETRYABLE or attempt.attempt > job.work.retries:
+        attempt = run.attempt
+        if run.code not in RETRYABLE or run.ended_at is None or attempt.attempt > job.work.retries:
             return None
         try:
-            retry_at = at + job.work.retry_delay
+            retry_at = run.ended_at + job.work.retry_delay
         except OverflowError:
             return None
         job.retries += (PendingRetry(attempt, retry_at),)
@@ -103,23 +108,23 @@ class JobStep:
         self._replaced += replaced.runs
         self._given_up += replaced.given_up
         for each in replaced.displaced:
-            self._end(never_started(job, each, self._book.host, self._now), REPLACED_BEFORE_START, self._now, None)
+            self._end(job.never_started(each, self._planner.boot_id, self._now, REPLACED_BEFORE_START), None)
 
     def begin(self, room: int) -> None:
         """Record what is judged: what is over, and what begins as far as there is room."""
-        for job in [*self._book.queued.values(), *self._states]:
+        for job in [*self._planner.queued.values(), *self._states]:
             closed, begun = len(self._closed), len(self._begun)
             try:
                 if job.has_pending(self._now):
                     room -= self._begin(job, room)
             except Exception as error:  # of this job alone
                 self._take_back(job, closed, begun)
-                self._book.set_aside(job.record.identity, error)
+                self._planner.set_aside(job.record.identity, error)
 
     def _take_back(self, job: JobState, closed: int, begun: int) -> None:
         """Forget what would have begun of a job, after so many closings and beginnings of others."""
-        for execution, _ in self._begun[begun:]:
-            job.active.pop(execution.run_id, None)
+        for run, _ in self._begun[begun:]:
+            job.active.pop(run.run_id, None)
         del self._closed[closed:], self._begun[begun:]
         if job in self._states:
             self.leave_out(job)
@@ -131,10 +136,10 @@ class JobStep:
         for retry in [each for each in job.retries if each.at <= self._now][:room]:
             job.retries = tuple(each for each in job.retries if each is not retry)
             attempt = retry.attempt._replace(
-                run_id=self._book.new_run_id(),
+                run_id=self._planner.new_run_id(),
                 attempt=retry.attempt.attempt + 1,
                 started=self._now,
-                boot_id=self._book.host.boot,
+                boot_id=self._planner.boot_id,
                 retry_of=retry.attempt.run_id,
             )
             self._execute(job, attempt, None)
@@ -146,7 +151,7 @@ class JobStep:
                 if len(self._closed) >= most:
                     break
                 self._close(job, first)
-            elif begun < room and not (first.replaces & self._book.running.keys()):
+            elif begun < room and not (first.replaces & job.active.keys()):
                 self._execute(job, self._attempt(job, first), first.decision, first.acceptance)
                 begun += 1
             else:
@@ -163,19 +168,19 @@ class JobStep:
         if decision is not None:
             self._serve(job, effective_time(decision))
         elif accepted.kind is RunKind.BOOT:  # until then, a crash leaves it to the next life
-            job.record = record = record._replace(last_boot_id=self._book.host.boot)
+            job.record = record = record._replace(last_boot_id=self._planner.boot_id)
         return RunStart(
             accepted.run_id, record.identity, accepted.kind, nominal, chosen, 1, self._now, record.definition_key,
-            self._book.host.boot,
+            self._planner.boot_id,
         )  # fmt: skip
 
     def _execute(
         self, job: JobState, attempt: RunStart, decision: Decision | None, acceptance: Acceptance | None = None
     ) -> None:
-        execution = Execution(attempt, job.work, self._book.host.clock.monotonic())
-        execution.acceptance = acceptance
-        job.active[execution.run_id] = execution
-        self._begun.append((execution, decision))
+        run = Run(attempt, job.work, job.work.timeout)
+        run.acceptance = acceptance
+        job.active[run.run_id] = run
+        self._begun.append((run, decision))
 
     def _close(self, job: JobState, closing: ClosedPeriods) -> None:
         self._serve(job, closing.last_effective)
@@ -213,8 +218,8 @@ class JobStep:
             self._batch = JobBatch(
                 jobs=[job.record for job, state in self._states.items() if job.record is not state.record],
                 closed=[record for _, record, _ in self._closed],
-                begun=self._unbegun() + [execution.attempt for execution, _ in self._begun],
-                processes=self._processes,
+                begun=self._unbegun() + [run.attempt for run, _ in self._begun],
+                processes=self._handles,
                 ended=[end for _, end in self._ends],
                 given_up=self._given_up,
             )
@@ -222,7 +227,17 @@ class JobStep:
 
     def _unbegun(self) -> list[RunStart]:
         """What never begins leaves a row, too."""
-        return [execution.attempt for execution, _ in self._ends if not execution.has_begun]
+        return [run.attempt for run, _ in self._ends if not run.was_started]
+
+    @property
+    def starts(self) -> Sequence[JobRun]:
+        """The runs that start."""
+        return [run for run, _ in self._begun]
+
+    @property
+    def stops(self) -> Sequence[tuple[JobRun, ResultCode]]:
+        """The runs that something else replaces."""
+        return [(run, ResultCode.REPLACED) for run in self._replaced]
 
     @property
     def record_count(self) -> int:
@@ -231,66 +246,72 @@ class JobStep:
 
     def rollback(self) -> None:
         """Put everything back as it was."""
-        self._put_back(self._states, self._begun, (self._seen, self._processes, self._dropped))
+        self._put_back(self._states, self._begun, self._seen)
 
-    def _put_back(self, states: Mapping[JobState, JobCheckpoint], begun: Iterable[Begun], news: News) -> None:
-        for execution, _ in begun:
-            job = self._book.jobs.get(execution.attempt.identity)
+    def _put_back(
+        self, states: Mapping[JobState, JobCheckpoint], begun: Iterable[Begun], seen: Iterable[JobRun]
+    ) -> None:
+        for run, _ in begun:
+            job = self._planner.jobs.get(run.attempt.identity)
             if job is not None:
-                job.active.pop(execution.run_id, None)
-        for execution, _, _ in news[0]:
-            job = self._book.jobs.get(execution.attempt.identity)
-            if job is not None and execution.has_begun:
-                job.active[execution.run_id] = execution
-        self._book.put_back(states, self._now, news)
+                job.active.pop(run.run_id, None)
+        unstarted = []
+        for run in seen:
+            job = self._planner.jobs.get(run.attempt.identity)
+            if not run.was_started:
+                unstarted.append(run)
+            elif job is not None:
+                job.active[run.run_id] = run
+        self._planner.put_back(states, self._now, unstarted, self._dropped)
 
-    def refuse(self, refused: Sequence[Refusal]) -> None:
+    def refuse(self, refused: Sequence[Refusal]) -> RunNews[JobSpec]:
         """Put everything of some jobs back as it was, and let them go on with what the ledger has.
 
         A refused end is not recorded again: the ledger keeps the one that it has. Observers hear that the run is over.
         """
-        book, gone = self._book, {each.identity for each in refused}
+        planner, gone = self._planner, {each.identity for each in refused}
         over = {each.run_id for each in refused}
         states = {job: state for job, state in self._states.items() if job.record.identity in gone}
         begun = [each for each in self._begun if each[0].attempt.identity in gone]
-        seen = [each for each in self._seen if each[0].attempt.identity in gone and each[0].run_id not in over]
-        # Whose the others are is not known: they are written again, which changes nothing.
-        self._put_back(states, begun, (seen, self._processes, self._dropped))
+        seen = [run for run in self._seen if run.attempt.identity in gone and run.run_id not in over]
+        self._put_back(states, begun, seen)
         waiting = {run_id for job in states for run_id in job.retry_run_ids()}.union(self._dropped)
         self._given_up = [each for each in self._given_up if each not in waiting]
         self._begun = [each for each in self._begun if each[0].attempt.identity not in gone]
-        ends = [(execution, end._replace(retry_at=None)) for execution, end in self._ends if execution.run_id in over]
+        ends = [(run, end._replace(retry_at=None)) for run, end in self._ends if run.run_id in over]
         self._ends = ends + [each for each in self._ends if each[0].attempt.identity not in gone]
         self._closed = [each for each in self._closed if each[1].identity not in gone]
         self._lifted = [each for each in self._lifted if each not in gone]
-        running = [each for each in self._replaced if each in book.running]
-        self._replaced = [each for each in running if book.running[each].attempt.identity not in gone]
+        self._replaced = [run for run in self._replaced if run.attempt.identity not in gone]
         self._states = {job: state for job, state in self._states.items() if job not in states}
         for refusal in refused:
-            book.take_refusal(refusal, self._now)
-        book.wake.set()
+            planner.take_refusal(refusal, self._now)
+        # Whose the handles are is not known: they are written again, which changes nothing.
+        return RunNews([run for run in seen if run.was_started], self._handles)
 
-    def act(self, *, hushed: bool) -> None:  # noqa: ARG002  # what is recorded begins: a stop waits for it
-        """End what is replaced, start what begins, and tell all of it."""
-        book = self._book
-        book.terminate(self._replaced, ResultCode.REPLACED)
-        book.start([execution for execution, _ in self._begun])
+    def withdraw(self) -> None:
+        """Change nothing: what is recorded begins, and a stop waits for it."""
+
+    def commit(self) -> None:
+        """Look at the jobs again when time brings something to do."""
         for job in self._states:
-            book.reschedule(job, self._now)
-        chronicle = book.host.chronicle
+            self._planner.reschedule(job, self._now)
+
+    def report(self, *, written: bool | None, monotonic: float) -> None:  # noqa: ARG002
+        """Tell all of it, if it is recorded."""
+        if written is None:
+            return
+        chronicle = self._planner.chronicle
         for identity in self._lifted:
             chronicle.on_suspended(identity, suspended=False)
-        for execution, end in self._ends:
-            chronicle.on_ended(execution, end)
+        for run, end in self._ends:
+            chronicle.on_ended(run, end)
         for run_id in self._given_up:  # before what takes its place
             chronicle.on_given_up(run_id)
         for work, record, last in self._closed:
             chronicle.on_closed(work, record, last)
-        for execution, decision in self._begun:
-            chronicle.on_begun(execution, decision)
-
-    def report(self, *, written: bool | None) -> None:
-        """Nothing more is told."""
+        for run, decision in self._begun:
+            chronicle.on_begun(run, decision)
 
 
 def closed_by(job: JobRecord, closing: ClosedPeriods, now: Instant) -> PeriodRecord:
@@ -300,8 +321,3 @@ def closed_by(job: JobRecord, closing: ClosedPeriods, now: Instant) -> PeriodRec
         job.identity, first.nominal_time, last.nominal_time, number, last.chosen_time, reached, outcome, reason, detail,
         job.definition_key, now,
     )  # fmt: skip
-
-
-def _result(execution: Execution, ending: Ending) -> ResultCode:
-    found = ending.result()
-    return found if execution.ends_as is None or found is ResultCode.UNKNOWN else execution.ends_as

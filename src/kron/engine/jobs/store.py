@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from kron.engine.ports import Refusal, Store
 from kron.instant import Instant
-from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart
+from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
 from kron.rules.periods import HandledPeriods
 
 
@@ -58,13 +58,6 @@ class JobBatch(NamedTuple):
             if identity in identities:
                 found[identity] = min(nominal, found.get(identity, nominal))
         return found
-
-
-class UnfinishedRun(NamedTuple):
-    """A run of which no end is recorded, and what it is recognised by, if that was recorded."""
-
-    attempt: RunStart
-    process: RunHandle | None
 
 
 class PendingRetry(NamedTuple):

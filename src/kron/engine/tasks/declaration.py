@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.ports import Batch, Run
+from kron.engine.ports import Batch
+from kron.engine.runs import TaskRun
 from kron.instant import Instant
 from kron.rules.contract import Contract, FirstMinute
 from kron.rules.obligation import next_evaluation, obligation
@@ -35,7 +36,7 @@ def declare(
     tasks: Sequence[TaskSpec],
     stored: Mapping[str, TaskRecord],
     declared: Mapping[str, TaskEntry],
-    running: Mapping[str, Run],
+    running: Mapping[str, TaskRun],
     terms: tuple[Contract, Instant, str],
 ) -> TaskDeclaration:
     """Return the declaration; nothing is changed by it yet. `terms` are contract, now and the scheduler's name."""
@@ -49,7 +50,7 @@ def declare(
         assert record is not None, "a registered task is remembered"
         if override.kind is OverrideKind.NEW and task.name in running:
             # It was removed while it ran, and comes back: that run is still its only one.
-            record = record._replace(running_since=running[task.name].started, scheduler=me)
+            record = record._replace(running_since=running[task.name].attempt.started, scheduler=me)
             overrides[index] = override._replace(after=record)
         if record is not override.before:
             records.append(record)

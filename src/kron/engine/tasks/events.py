@@ -122,8 +122,9 @@ def tell_ends(emitter: Emitter, step: Planned) -> None:
     completed, failed = emitter.takes("TaskRunCompleted"), emitter.takes("TaskRunFailed")
     if completed or failed:
         for run, retry in zip(step.ended, step.retries, strict=True):
-            if completed if run.error is None else failed:
-                emitter.emit((end_event(run.name, run.ended, run.seconds, run.error, retry),))
+            error = None if run.result is None else run.result.error
+            if completed if error is None else failed:
+                emitter.emit((end_event(run.run_id, run.ended_at, run.seconds, error, retry),))
     emitter.note_ends(step.ended)
 
 

@@ -8,19 +8,20 @@ from typing import NamedTuple
 from kron.engine.agenda import Agenda, TaskEntry
 from kron.engine.emitter import Emitter
 from kron.engine.gc_pause import gc_paused, run_gc_paused
-from kron.engine.ports import Batch, Clock, Ledger, Refusal, Run, Runner
+from kron.engine.planner import ClockReading
+from kron.engine.ports import Batch, Refusal
+from kron.engine.runs import RunNews, RunResult, TaskRun
 from kron.engine.tasks.declaration import TaskDeclaration, TasksApplied, declare, reschedule
 from kron.engine.tasks.events import clamp_events, start_delay, start_events, tell_declaration, tell_ends
 from kron.engine.tasks.step import Planned
-from kron.engine.timeouts import Timeouts
-from kron.engine.wake import WakeUp
 from kron.errors import RunTimeoutError
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
 from kron.rules.contract import Contract
+from kron.rules.job_record import ResultCode
 from kron.rules.obligation import Obligation
-from kron.rules.outage import Freeze
+from kron.rules.registration import Callback
 from kron.rules.task_record import AHEAD, Clamped, TaskRecord, clamp
 
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
@@ -29,38 +30,27 @@ _MINUTE = timedelta(minutes=1)
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
-class Ports(NamedTuple):
-    """The world as the library sees it."""
-
-    clock: Clock
-    ledger: Ledger
-    runner: Runner
-    emitter: Emitter
-
-
-class Limits(NamedTuple):
-    """What a host may add to the contract; None: no limit."""
-
-    concurrent_runs: int | None = None
-    run_timeout: timedelta | None = None
-
-
 class ObligationPlanner:
-    """What is declared, running and coming. A task never runs beside itself."""
+    """What is declared and coming. A task never runs beside itself."""
 
-    def __init__(self, ports: Ports, contract: Contract, me: str, limits: Limits) -> None:
-        self._clock, _, self._runner, self._emitter = ports
-        self._contract, self._me, self._limits = contract, me, limits
-        self.wake = WakeUp()
+    def __init__(
+        self,
+        running: Mapping[str, TaskRun],
+        emitter: Emitter,
+        contract: Contract,
+        me: str,
+        *,
+        run_timeout: timedelta | None = None,
+    ) -> None:
+        """`running` are the runs in flight, by the names of their tasks, kept by the loop; `run_timeout`: of each."""
+        self._running, self._emitter = running, emitter
+        self._contract, self._me, self._run_timeout = contract, me, run_timeout
         self._agenda: Agenda[TaskEntry] = Agenda()
         self._entries: dict[str, TaskEntry] = {}
         self._stored: Mapping[str, TaskRecord] | None = None
-        self._running: dict[str, Run] = {}
-        self._ended: list[Run] = []  # ends that the ledger does not know yet
         self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
         self._clamped: list[Clamped] = []  # baselines that the ledger still has far in the future
         self._lowest = _FIRST  # while the clock is not behind it, no baseline can be far ahead
-        self._timeouts = Timeouts(limits.run_timeout)
         self._armed_at: Instant | None = None
 
     # --- declaring ----------------------------------------------------------------------------------------------------
@@ -94,81 +84,68 @@ class ObligationPlanner:
         """Note since when runs may start."""
         self._armed_at = now
 
-    def has_runs(self) -> bool:
-        """Whether anything runs."""
-        return bool(self._running)
-
     def has_unrecorded(self) -> bool:
-        """Whether ends, starts taken back, or clamped baselines are to be recorded yet."""
-        return bool(self._ended or self._withdrawn or self._clamped)
+        """Whether starts taken back, or clamped baselines, are to be recorded yet."""
+        return bool(self._withdrawn or self._clamped)
 
-    def next_wake(self, *, hushed: bool) -> Instant | None:
+    def next_wake(self, now: Instant, free: int, *, is_draining: bool) -> Instant | None:
         """Return when the next step is due at the latest."""
         poll = self._contract.poll_interval if self._entries else None
-        deadline = self._agenda.next_instant() if self._room(hushed=hushed) else None
-        timeout = self._timeouts.left(self._clock.monotonic()) if self._timeouts.watched else None
-        for wait in (poll, timeout):
-            if wait is not None:
-                latest = self._clock.now() + wait
-                deadline = latest if deadline is None or latest < deadline else deadline
-        return deadline
+        deadline = self._agenda.next_instant() if free and not is_draining else None
+        if poll is None:
+            return deadline
+        return now + poll if deadline is None else min(deadline, now + poll)
 
-    def _room(self, *, hushed: bool) -> int:
-        """Return how many runs may begin in one step."""
-        if hushed:
-            return 0
-        most = self._limits.concurrent_runs
-        return _CHUNK if most is None else min(_CHUNK, most - len(self._running))
-
-    def on_draining(self) -> None:
+    def on_draining(self, now: Instant) -> None:  # noqa: ARG002  # nothing waits for its turn
         """Tell that nothing more starts."""
         if self._entries:
             self._emitter.tell("PollingStopRequested")
 
-    def on_drained(self) -> None:
+    def on_drained(self, lost: Sequence[TaskRun]) -> None:
         """Tell that nothing runs any more, and whose end could not be recorded."""
-        if self._ended:
-            self._emitter.tell("EndsLost", tasks=[run.name for run in self._ended])
+        if lost:
+            self._emitter.tell("EndsLost", tasks=[run.run_id for run in lost])
         if self._entries:
             self._emitter.tell("PollingStopped")
-
-    def crash(self) -> None:
-        """Let go of all runs without a word."""
-        self._runner.abandon()
 
     # --- one step -----------------------------------------------------------------------------------------------------
 
     slack = None  # a task has one obligation at a time and no deadline: late or not, it is owed
 
-    async def catch_up(self, *, stood_still: bool) -> None:
-        """Nothing is heard of by it: lateness changes nothing, so that the engine does not ask."""
-
-    def step(self, now: Instant, *, hushed: bool, leapt: float, freeze: Freeze | None) -> "TaskStep":  # noqa: ARG002
+    def step(self, reading: ClockReading, news: RunNews[Callback], free: int, *, is_draining: bool) -> "TaskStep":
         """Take up what ended and what is due; what was missed, for whatever reason, is owed."""
-        polled = not hushed and bool(self._entries) and self._emitter.takes("PollStarted")
-        begun = self._clock.monotonic() if polled else None
+        now = reading.now
+        polled = not is_draining and bool(self._entries) and self._emitter.takes("PollStarted")
         if polled:
             count = len(self._entries)
             self._emitter.tell("PollStarted", pollTime=format_instant(now), scheduledTaskCount=count)
-        if self._timeouts.watched:
-            self._terminate_overdue()
         if now < self._lowest:
             self._clamp(now)
         elif now - self._lowest > AHEAD:
             self._lowest = now - AHEAD
-        ended, self._ended = self._ended, []
-        for run in ended:
-            if run.ended is not None and run.ended - now > AHEAD:  # the clock was set back since
-                run.ended = now
+        for run in news.ended:
+            if run.ended_at is not None and run.ended_at - now > AHEAD:  # the clock was set back since
+                run.ended_at = now
+            if run.stop_reason is ResultCode.TIMEOUT:
+                run.result = self._timed_out(run)
         withdrawn, self._withdrawn = self._withdrawn, []
         clamped, self._clamped = self._clamped, []
         corrected = [self._entries[each.after.name].record for each in clamped if each.after.name in self._entries]
-        planned = Planned(now, self._agenda, self._contract, self._me)
-        if ended:
-            run_gc_paused(planned.settle, ended, self._entries)
-        if due := self._agenda.pop_due(now, self._room(hushed=hushed)):
+        planned = Planned(now, self._agenda, self._contract, self._me, timeout=self._run_timeout)
+        if news.ended:
+            run_gc_paused(planned.settle, news.ended, self._entries)
+        if due := self._agenda.pop_due(now, 0 if is_draining else min(_CHUNK, free)):
             run_gc_paused(planned.plan, due)
-        return TaskStep(self, planned, Taken(ended, withdrawn, clamped), withdrawn + corrected, begun)
+        begun = reading.monotonic if polled else None
+        return TaskStep(self, planned, Taken(withdrawn, clamped), withdrawn + corrected, begun)
+
+    def _timed_out(self, run: TaskRun) -> RunResult:
+        """Return the result of a run whose time was over: what it raised itself counts more."""
+        error = None if run.result is None else run.result.error
+        limit = format_duration(self._run_timeout or ZERO)
+        return RunResult(
+            error=RunTimeoutError(limit=limit) if error is None or isinstance(error, CancelledError) else error
+        )
 
     def _clamp(self, now: Instant) -> None:
         """Bring back the baselines that are far ahead of a clock that was set back, from now on and for the ledger."""
@@ -185,44 +162,36 @@ class ObligationPlanner:
     def put_back(self, planned: Planned, taken: "Taken") -> None:
         """Undo a step that could not be remembered; a clamped baseline stays so, and is written by the next one."""
         planned.undo()
-        self._ended, self._withdrawn = taken.ended + self._ended, taken.withdrawn + self._withdrawn
-        self._clamped = taken.clamped + self._clamped
+        self._withdrawn, self._clamped = taken.withdrawn + self._withdrawn, taken.clamped + self._clamped
 
-    def act(self, planned: Planned, clamped: Sequence[Clamped], *, hushed: bool) -> None:
-        """Emit the events of clamped baselines and of ends, and begin the runs of a step."""
+    def withdraw(self, planned: Planned) -> None:
+        """Have the starts of a step taken back by the next one: else an orphan would be invented."""
+        self._withdrawn += planned.withdraw()
+
+    def report(self, planned: Planned, clamped: Sequence[Clamped], *, has_started: bool) -> None:
+        """Emit the events of clamped baselines, of ends and of starts."""
         if clamped:
             self._emitter.emit(map(clamp_events, clamped))
         if planned.ended:
             tell_ends(self._emitter, planned)
         for name, error in planned.aside:
             self._emitter.tell("TaskSetAside", taskName=name, error=describe_exception(error))
-        if not planned.begun:
-            return
-        if not hushed:
-            run_gc_paused(self._start, planned.begun, planned)
-        else:  # a stop came meanwhile: without this an orphan would be invented
-            self._withdrawn += planned.withdraw()
-            self.wake.set()
+        if has_started and planned.begun:
+            self._tell_starts(planned)
 
-    def tell_poll(self, planned: Planned, begun: float, *, executed: int) -> None:
-        """Tell how a step went."""
-        counts = {"tasksEvaluated": planned.evaluated, "tasksExecuted": executed}
-        duration = self._clock.monotonic() - begun
-        self._emitter.tell("PollCompleted", pollTime=format_instant(planned.now), **counts, duration=duration)
-
-    def _start(self, begun: Sequence[TaskRecord], planned: Planned) -> None:
-        now, monotonic = planned.now, self._clock.monotonic()
-        telling, lag = self._emitter.takes("TaskRunStarted"), self._lag()
-        self._emitter.note_starts([record.name for record in begun], now)
+    def _tell_starts(self, planned: Planned) -> None:
+        now, telling, lag = planned.now, self._emitter.takes("TaskRunStarted"), self._lag()
+        self._emitter.note_starts([record.name for record in planned.begun], now)
         for entry, before, owed in planned.starts:
-            name = before.name
-            run = self._running[name] = Run(name, entry.callback, owed.scheduled, now, monotonic)
-            self._timeouts.watch(run)
             if now - owed.scheduled > lag:
                 self._report_delay(before, owed, now, lag)
             if telling:
-                self._emitter.emit(start_events(name, owed, entry.record, now))
-            self._runner.start(run, self._on_end)
+                self._emitter.emit(start_events(before.name, owed, entry.record, now))
+
+    def tell_poll(self, planned: Planned, seconds: float, *, executed: int) -> None:
+        """Tell how a step went."""
+        counts = {"tasksEvaluated": planned.evaluated, "tasksExecuted": executed}
+        self._emitter.tell("PollCompleted", pollTime=format_instant(planned.now), **counts, duration=seconds)
 
     def _report_delay(self, before: TaskRecord, owed: Obligation, now: Instant, lag: timedelta) -> None:
         if (late := start_delay(before, owed, now, self._armed_at)) > lag:
@@ -233,23 +202,6 @@ class ObligationPlanner:
         """Return how late a start may be before it is reported."""
         return (self._contract.start_lag or _MINUTE) * max(1, len(self._entries) / _TASKS_PER_LAG)
 
-    def _on_end(self, run: Run, error: BaseException | None) -> None:
-        if self._running.get(run.name) is run:
-            del self._running[run.name]
-        if run.timed_out:
-            limit = format_duration(self._limits.run_timeout or ZERO)
-            error = RunTimeoutError(limit=limit) if error is None or isinstance(error, CancelledError) else error
-        run.error, run.ended = error, self._clock.now()
-        run.seconds = self._clock.monotonic() - run.started_monotonic
-        self._ended.append(run)
-        self.wake.set()
-
-    def _terminate_overdue(self) -> None:
-        for run in self._timeouts.overdue(self._clock.monotonic()):
-            if self._running.get(run.name) is run:
-                run.timed_out = True
-                self._runner.terminate(run)
-
 
 class TaskChange:
     """Another list of tasks."""
@@ -257,6 +209,8 @@ class TaskChange:
     def __init__(self, book: ObligationPlanner, made: TaskDeclaration, declared: TasksApplied) -> None:
         self._book, self._made, self._declared = book, made, declared
         self.batch = made.batch
+        self.starts: Sequence[TaskRun] = ()
+        self.stops: Sequence[tuple[TaskRun, ResultCode]] = ()
 
     def commit(self, refused: Sequence[Refusal]) -> TasksApplied:  # noqa: ARG002  # it has no other writer
         """Let it be so, and return what came of it."""
@@ -267,7 +221,6 @@ class TaskChange:
 class Taken(NamedTuple):
     """What a step takes up beside what is due: it comes back if the step cannot be remembered."""
 
-    ended: list[Run]
     withdrawn: list[TaskRecord]
     clamped: list[Clamped]
 
@@ -275,14 +228,16 @@ class Taken(NamedTuple):
 class TaskStep:
     """What ended and what is due of the tasks, at one moment."""
 
-    __slots__ = ("_begun", "_book", "_planned", "_taken", "batch")
+    __slots__ = ("_begun", "_planned", "_planner", "_taken", "batch", "starts", "stops")
 
     def __init__(
-        self, book: ObligationPlanner, planned: Planned, taken: Taken, records: list[TaskRecord], begun: float | None
+        self, planner: ObligationPlanner, planned: Planned, taken: Taken, records: list[TaskRecord], begun: float | None
     ) -> None:
         """`records` are to be written before those of the ends; `begun`: when it began, if that is to be reported."""
-        self._book, self._planned, self._taken, self._begun = book, planned, taken, begun
+        self._planner, self._planned, self._taken, self._begun = planner, planned, taken, begun
         self.batch = Batch((), records + planned.settled, planned.begun, planned.runs)
+        self.starts: Sequence[TaskRun] = planned.starting
+        self.stops: Sequence[tuple[TaskRun, ResultCode]] = ()
 
     @property
     def record_count(self) -> int:
@@ -291,16 +246,24 @@ class TaskStep:
 
     def rollback(self) -> None:
         """Put everything back as it was."""
-        self._book.put_back(self._planned, self._taken)
+        self._planner.put_back(self._planned, self._taken)
 
-    def refuse(self, refused: Sequence[Refusal]) -> None:
+    def refuse(self, refused: Sequence[Refusal]) -> RunNews[Callback]:  # noqa: ARG002  # it has no other writer
         """Change nothing: a ledger of tasks has one writer, and the last record of a task counts."""
+        return RunNews()
 
-    def act(self, *, hushed: bool) -> None:
-        """Emit the events of clamped baselines and of ends, and begin the runs."""
-        self._book.act(self._planned, self._taken.clamped, hushed=hushed)
+    def withdraw(self) -> None:
+        """Start nothing, and have that recorded."""
+        self._planner.withdraw(self._planned)
+        self.starts = ()
 
-    def report(self, *, written: bool | None) -> None:
-        """Tell how it went."""
+    def commit(self) -> None:
+        """Nothing is left to do: the tasks that run are brought back by their ends."""
+
+    def report(self, *, written: bool | None, monotonic: float) -> None:
+        """Emit the events of what is recorded, and tell how the step went."""
+        if written is not None:
+            self._planner.report(self._planned, self._taken.clamped, has_started=bool(self.starts))
         if self._begun is not None:
-            self._book.tell_poll(self._planned, self._begun, executed=0 if written is None else len(self._planned.owed))
+            executed = 0 if written is None else len(self._planned.owed)
+            self._planner.tell_poll(self._planned, monotonic - self._begun, executed=executed)

@@ -1,13 +1,15 @@
 """Planned: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 
 from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.ports import Run
+from kron.engine.runs import Run, TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.errors.base import describe_exception
 from kron.instant import Instant
 from kron.rules.contract import Contract
+from kron.rules.job_record import RunKind, RunStart
 from kron.rules.obligation import Obligation, StartTask, plan_task, record_end
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 
@@ -21,33 +23,39 @@ class Planned:
     """
 
     __slots__ = (
-        "_agenda", "_befores", "_contract", "_entries", "_me",
-        "aside", "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled",
+        "_agenda", "_befores", "_contract", "_entries", "_me", "_timeout",
+        "aside", "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled", "starting",
     )  # fmt: skip
 
-    def __init__(self, now: Instant, agenda: Agenda[TaskEntry], contract: Contract, me: str) -> None:
+    def __init__(
+        self, now: Instant, agenda: Agenda[TaskEntry], contract: Contract, me: str, *, timeout: timedelta | None = None
+    ) -> None:
+        """`timeout` is that of each run."""
         self.now = now
-        self._agenda, self._contract, self._me = agenda, contract, me
+        self._agenda, self._contract, self._me, self._timeout = agenda, contract, me, timeout
         self._entries: list[TaskEntry] = []  # those that moved on: first those that ended, then those that begin
         self._befores: list[TaskRecord] = []  # their records before
         self.settled: list[TaskRecord] = []  # the records of those that ended
         self.begun: list[TaskRecord] = []  # the records of those that begin
-        self.ended: list[Run] = []
+        self.starting: list[TaskRun] = []  # their runs
+        self.ended: list[TaskRun] = []
         self.retries: list[Instant | None] = []  # for each of them, when a retry is owed
         self.owed: list[Obligation] = []  # for each that begins
         self.runs: list[TaskRunRecord] = []
         self.evaluated = 0
         self.aside: list[tuple[str, Exception]] = []  # tasks that could not be judged
 
-    def settle(self, ended: Iterable[Run], entries: Mapping[str, TaskEntry]) -> None:
+    def settle(self, ended: Iterable[TaskRun], entries: Mapping[str, TaskEntry]) -> None:
         """Record ends; the tasks then owe what came meanwhile. One that was removed while it ran has no entry."""
         for run in ended:
-            entry, error, at = entries.get(run.name), run.error, run.ended
-            assert at is not None
+            name, result_seen, at = run.run_id, run.result, run.ended_at
+            assert at is not None, "it has ended"
+            assert result_seen is not None, "it has ended"
+            entry, error = entries.get(name), result_seen.error
             result, text = (
                 (TaskRunOutcome.SUCCESS, None) if error is None else (TaskRunOutcome.FAILURE, describe_exception(error))
             )
-            self.runs.append(_make(TaskRunRecord, (run.name, run.scheduled, run.started, at, result, text)))
+            self.runs.append(_make(TaskRunRecord, (name, run.attempt.chosen, run.attempt.started, at, result, text)))
             self.ended.append(run)
             if entry is None:
                 self.retries.append(None)
@@ -59,7 +67,7 @@ class Planned:
             except Exception as fault:  # of this task alone: to its record it goes on, until tasks are declared
                 entry.record = before
                 self.retries.append(None)
-                self.aside.append((run.name, fault))
+                self.aside.append((name, fault))
                 continue
             self.retries.append(after.retry_until)
             self.settled.append(after)
@@ -83,8 +91,14 @@ class Planned:
                 self._entries.append(entry)
                 self._befores.append(record)
                 entry.record = planned.after
+                self.starting.append(self._run(entry, planned.owed))
             else:
                 self._agenda.schedule(entry, None if record.running_since is not None else planned.at)
+
+    def _run(self, entry: TaskEntry, owed: Obligation) -> TaskRun:
+        name = entry.record.name
+        attempt = _make(RunStart, (name, name, RunKind.PERIOD, None, owed.scheduled, 1, self.now, "", "", ""))
+        return Run(attempt, entry.callback, self._timeout)
 
     @property
     def starts(self) -> Iterable[tuple[TaskEntry, TaskRecord, Obligation]]:

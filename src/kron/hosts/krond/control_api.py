@@ -76,10 +76,10 @@ class ControlApi:
             {
                 "run_id": run.run_id,
                 "identity": run.attempt.identity,
-                "pid": None if run.process is None else run.process.pid,
+                "pid": None if run.handle is None else run.handle.pid,
                 "started_at": format_instant(run.attempt.started),
             }
-            for run in daemon.book.running.values()
+            for run in daemon.runs.running.values()
         ]
         now, jobs = daemon.clock.now(), list(daemon.book.jobs.values()) if surface.ready else []
         failed = await daemon.ledger_health.ask()
@@ -168,7 +168,7 @@ class ControlApi:
         def trigger(now: Instant) -> Trigger:
             if self._daemon.engine.is_draining:  # it may have been asked to stop while this waited
                 raise ControlError(reason="krond drains, and starts nothing any more")
-            return Trigger(self._daemon.book, identity, now)
+            return Trigger(self._daemon.book, identity, now, has_room=self._daemon.runs.free_slots() > 0)
 
         return await self._daemon.engine.apply(trigger)
 

@@ -17,18 +17,18 @@ from kron.adapters.process.procfs import boot_id
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
-from kron.engine.jobs.control import Recover, Suspend
+from kron.engine.jobs.control import Recover, Suspend, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
-from kron.engine.jobs.execution import Chronicle
-from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import HistoryReader
 from kron.engine.loop import Engine
-from kron.engine.ports import Refusal, Sink
+from kron.engine.ports import Chronicle, Refusal, Sink
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.events import EventQueue
@@ -37,7 +37,7 @@ from kron.hosts.krond.file_reader import FailedFiles, UnchangedJob
 from kron.hosts.krond.hook_delivery import HookDispatcher
 from kron.hosts.krond.ledger_health import LedgerHealth
 from kron.hosts.krond.own_process import freeze_gc, gc_frozen, notify, trim_memory
-from kron.hosts.krond.processes import Processes, recorded
+from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state_directory import StateDirectory
 from kron.instant import SECOND, Instant, format_instant
@@ -111,27 +111,30 @@ class Daemon:
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
-        self.processes = Processes(state.output, self._on_lost, self._on_killed)
+        self.history: HistoryReader = SqliteJobHistory(state.ledger)
+        self.processes = Processes(
+            state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed
+        )
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
         if self.metrics is not None:
             self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
         self.telling.hold_while(self.processes.is_starting)
         self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
         self.retention = Retention(state.output, settings.output_retention, self.clock.now)
-        host = Host(
-            self.clock,
-            self.processes,
+        self.runs = ActiveRuns(self.clock, self.processes, max_active=settings.max_active)
+        self.book = PeriodPlanner(
+            self.runs.running,
             chronicle,
             secrets.token_hex(4),
-            boot_id(),
-            settings.slack,
-            settings.max_active,
-            partial(secrets.token_hex, _TOKEN),
+            boot_id=boot_id(),
+            slack=settings.slack,
+            run_token=partial(secrets.token_hex, _TOKEN),
         )
-        self.book = PeriodPlanner(host)
         self.book.on_aside = self._on_aside
         self.book.on_refused = self._on_refused
-        self.engine: Engine[JobBatch, JobSnapshot] = Engine(self.clock, self.ledger, self.emitter, self.book)
+        self.engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
+            self.clock, self.ledger, self.emitter, self.book, self.runs
+        )
         self.ledger_health = LedgerHealth(self.engine, state.ledger, self.clock.now)
         self.surface = DaemonStatus(self.clock.now())
         self._asked = asyncio.Event()  # to stop
@@ -146,14 +149,12 @@ class Daemon:
         with self.state.reporting_errors():
             await self.processes.open()
         await self.engine.open()
-        await self.notifier.recall(_host_jobs(told), self.state.ledger)
+        await self.notifier.recall(_host_jobs(told), self.history)
         declared = await self.declare(told, failed)
-        history = SqliteJobHistory(self.state.ledger)
-        unfinished = recorded(self.book.snapshot.unfinished, history, self.clock.now())
-        alive = await self.processes.find(unfinished, self.book)
-        for execution in await self.engine.apply(lambda now: Recover(self.book, alive, now)):
-            if execution.process is None:  # the crash came before it was recorded
-                self.book.on_process(*alive[execution.run_id])
+        unfinished = unfinished_runs(self.book)
+        alive = await self.processes.reattach(unfinished, self.runs)
+        left = await self.engine.apply(lambda now: Recover(self.book, unfinished, alive, now))
+        self.runs.adopt(left, self.clock.now())
         await self._recover()
         self.engine.arm(on_death=self._on_loop_crash)
         self.retention.start()
@@ -202,7 +203,7 @@ class Daemon:
         told = [*told, *self._kept(told, failed)]
         works = [self.book.jobs[each.identity].work if isinstance(each, UnchangedJob) else each for each in told]
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
-        await self.notifier.learn(jobs.values(), self.state.ledger)
+        await self.notifier.learn(jobs.values(), self.history)
         declared = await self._declare(works, await self._prepare(works), spares_absent=bool(failed))
         self.processes.expect(jobs.values())
         self.surface.jobs = jobs
@@ -274,8 +275,8 @@ class Daemon:
         self.settings = settings
         self._file.set_retention(settings.retention)
         self.retention.retention = settings.output_retention
-        self.book.host = self.book.host._replace(slack=settings.slack, most_active=settings.max_active)
-        self.book.wake.set()
+        self.book.slack, self.runs.max_active = settings.slack, settings.max_active
+        self.engine.wake_up()
 
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
         """Hold jobs, until an instant or until somebody resumes them."""
@@ -308,7 +309,7 @@ class Daemon:
 
     async def _drain(self) -> Exception | None:
         """Wait until nothing runs any more; return what went wrong."""
-        self.emitter.tell("KrondDraining", active=len(self.book.running))
+        self.emitter.tell("KrondDraining", active=len(self.runs.running))
         self.telling(self.recorder.on_stop)
         try:
             return await self.engine.drain()
@@ -375,8 +376,8 @@ class Daemon:
     def terminate_runs(self) -> None:
         """Ask everything that runs to end, and wait for no hook; nor for who is left, if nothing runs any more."""
         self.notifier.hurry()
-        if self.book.running:
-            self.book.terminate(list(self.book.running), ResultCode.STOPPED)
+        if self.runs.running:
+            self.runs.stop_all(ResultCode.STOPPED)
         else:
             self.processes.hurry()
 

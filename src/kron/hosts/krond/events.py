@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
-from kron.engine.jobs.execution import Chronicle, Execution, Witness
-from kron.engine.ports import Sink
+from kron.engine.ports import Chronicle, Sink, Witness
+from kron.engine.runs import JobRun
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, Instant
 from kron.rules.decision_range import FIELD, DecisionRange
@@ -102,11 +102,11 @@ class _Chronicle:
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         self._telling(self._chronicle.on_closed, work, record, last)
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
-        self._telling(self._chronicle.on_begun, execution, decision)
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
+        self._telling(self._chronicle.on_begun, run, decision)
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
-        self._telling(self._chronicle.on_ended, execution, end)
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
+        self._telling(self._chronicle.on_ended, run, end)
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
         self._telling(partial(self._chronicle.on_suspended, identity, suspended=suspended))
@@ -174,29 +174,29 @@ class JobEvents:
         for other in self._others:
             other.on_closed(work, record, last)
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
         """Tell that an attempt begins; the first of a period is its outcome."""
-        if before := execution.attempt.retry_of:
-            self._first[execution.run_id] = self._first.pop(before, before)
-        row = RunRow.of_run(execution.work.name, execution.attempt, None, attempts=execution.attempt.attempt)
-        self.last_results[execution.attempt.identity] = Outcome.EXECUTED.value, None
+        if before := run.attempt.retry_of:
+            self._first[run.run_id] = self._first.pop(before, before)
+        row = RunRow.of_run(run.work.name, run.attempt, None, attempts=run.attempt.attempt)
+        self.last_results[run.attempt.identity] = Outcome.EXECUTED.value, None
         if decision is not None:
             self._emitter.tell("DecisionMade", **decision.to_dict())
             self._emitter.tell("PeriodExecuted", **row.to_dict())
         else:
             self._emitter.tell("RunStarted", **row.to_dict())
         for other in self._others:
-            other.on_begun(execution, decision)
+            other.on_begun(run, decision)
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         """Tell that an attempt has ended."""
-        row = RunRow.of_run(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
+        row = RunRow.of_run(run.work.name, run.attempt, end, attempts=run.attempt.attempt)
         self._emitter.tell("RunEnded", **row.to_dict())
-        self.last_results[execution.attempt.identity] = "executed", end.result.value
+        self.last_results[run.attempt.identity] = "executed", end.result.value
         if end.retry_at is None:
             self._settle(end.run_id, end.result)
         for other in self._others:
-            other.on_ended(execution, end)
+            other.on_ended(run, end)
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
         """Let it be recorded, and told by the job's identity."""

@@ -12,15 +12,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from kron._version import __version__
 from kron.adapters.process.execution import SpawnRequest
 from kron.adapters.process.procfs import HOOK_ID
-from kron.adapters.sqlite.job_history import failing_jobs, pending_retries
 from kron.engine.emitter import Emitter
+from kron.engine.ledger import HistoryReader
 from kron.errors.base import describe_exception
 from kron.hosts.krond.hooks import HookTriggers, Notification
 from kron.hosts.krond.processes import Processes
@@ -309,15 +308,15 @@ class HookDispatcher:
         self.hurry = self._messenger.stop_waiting
         self.close = self._messenger.close
 
-    async def learn(self, jobs: Iterable[HostJob], ledger: Path) -> None:
+    async def learn(self, jobs: Iterable[HostJob], history: HistoryReader) -> None:
         """Find out which jobs are failing, as soon as there is one whose recovery is to be told."""
         if not self.alarms.has_learnt and any(job.hooks.on_recovery for job in jobs):
-            self.alarms.load_failing(await asyncio.to_thread(failing_jobs, ledger))
+            self.alarms.load_failing(await asyncio.to_thread(history.failing_jobs))
 
-    async def recall(self, jobs: Mapping[str, HostJob], ledger: Path) -> None:
+    async def recall(self, jobs: Mapping[str, HostJob], history: HistoryReader) -> None:
         """Find out what is to be tried again: if that is given up, somebody may want to hear of it."""
         if any(job.hooks.on_failure or job.hooks.ping for job in jobs.values()):
-            self.alarms.load_pending_retries(jobs, await asyncio.to_thread(pending_retries, ledger))
+            self.alarms.load_pending_retries(jobs, await asyncio.to_thread(history.pending_retries))
 
     async def _deliver(self, errand: Notification) -> str:
         match errand.hook:

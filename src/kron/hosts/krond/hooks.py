@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.instant import SECOND
 from kron.jobfile.host_job import Command, Hook, HookCommand, HostJob, Webhook
 from kron.rules.history import RunRow
@@ -119,28 +119,28 @@ class HookTriggers:
         if isinstance(job, HostJob) and record.outcome is Outcome.MISSED:
             self._tell(job, "missed", job.hooks.on_missed, lambda: RunRow.of_closed(work.name, record))
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:  # noqa: ARG002
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:  # noqa: ARG002
         """Tell that an execution begins, and that it begins late."""
-        job, attempt = execution.work.payload, execution.attempt
+        job, attempt = run.work.payload, run.attempt
         self._pending_retries.pop(attempt.retry_of, None)
         if not isinstance(job, HostJob) or attempt.attempt > 1:
             return
         self._ping(job, "start")
         if attempt.chosen is not None and SECOND * lateness(attempt.chosen, attempt.started) > job.hooks.late_after:
-            self._tell(job, "late", job.hooks.on_late, lambda: _row(execution, None))
+            self._tell(job, "late", job.hooks.on_late, lambda: _row(run, None))
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         """Tell how an execution ended, once it is not tried again."""
-        job = execution.work.payload
+        job = run.work.payload
         if not isinstance(job, HostJob):
             return
         if end.retry_at is not None:
-            self._pending_retries[end.run_id] = job, _row(execution, end)
+            self._pending_retries[end.run_id] = job, _row(run, end)
         elif end.result in RETRYABLE:
-            self._fail(job, lambda: _row(execution, end))
+            self._fail(job, lambda: _row(run, end))
         elif end.result is ResultCode.SUCCEEDED:
-            self._succeed(job, lambda: _row(execution, end))
-        elif execution.has_begun:
+            self._succeed(job, lambda: _row(run, end))
+        elif run.was_started:
             self._ping(job, "fail")
 
     def on_given_up(self, run_id: str) -> None:
@@ -169,5 +169,5 @@ class HookTriggers:
             self._send(Notification(job, event, hook, row()))
 
 
-def _row(execution: Execution, end: RunEnd | None) -> RunRow:
-    return RunRow.of_run(execution.work.name, execution.attempt, end, attempts=execution.attempt.attempt)
+def _row(run: JobRun, end: RunEnd | None) -> RunRow:
+    return RunRow.of_run(run.work.name, run.attempt, end, attempts=run.attempt.attempt)

@@ -20,6 +20,7 @@ from kron.hosts.krond.web.app import PageApp, PageProbes, create_app
 from kron.hosts.krond.web.auth import AccessMiddleware, AccessRules, Token, read_token
 from kron.hosts.krond.web.live import ChangeFeed
 from kron.hosts.krond.web.queries import JobQueries
+from kron.instant import Instant
 from kron.rules.events import Event
 from kron.web.listener import HttpServer, ListenSocket, bind, is_path
 
@@ -140,7 +141,7 @@ class KrondPage:
 
     async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            found = job_gauges(daemon.book)._replace(
+            found = job_gauges(daemon.book, daemon.clock.now())._replace(
                 failed_files=len(daemon.surface.failed_files), aside=len(daemon.book.aside)
             )
             return await asyncio.to_thread(self.metrics.snapshot(found).render)
@@ -171,8 +172,8 @@ class _Show:
     with_token: bool
 
 
-def job_gauges(book: PeriodPlanner) -> JobGauges:
+def job_gauges(book: PeriodPlanner, now: Instant) -> JobGauges:
     """Return what the numbers say of this moment."""
     expected = ((identity, book.next_expected(job)) for identity, job in book.jobs.items())
     chosen = {identity: at.timestamp() for identity, at in expected if at is not None}
-    return JobGauges(len(book.running), book.jobs, chosen, book.host.clock.now().timestamp())
+    return JobGauges(len(book.running), book.jobs, chosen, now.timestamp())

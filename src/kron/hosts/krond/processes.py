@@ -1,22 +1,23 @@
-"""Processes: the runner of a host's jobs on the process runner: executions in, processes and their ends out."""
+"""Processes: the runner of a host's jobs on the process runner: runs in, processes and their ends out."""
 
 import asyncio
 import json
 import os
 import pwd
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from kron.adapters.process.execution import Exit, Recorded, SpawnRequest, Started
 from kron.adapters.process.procfs import since_boot
 from kron.adapters.process.runner import ProcessRunner
-from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.decision.seed import period_id
-from kron.engine.jobs.execution import Ending, Execution, Listener
-from kron.engine.jobs.store import UnfinishedRun
+from kron.engine.ledger import HistoryReader
+from kron.engine.ports import RunListener
+from kron.engine.runs import JobRun, RunResult
 from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
-from kron.rules.job_record import RunHandle
+from kron.rules.job_record import RunHandle, UnfinishedRun
+from kron.rules.job_spec import JobSpec
 
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
@@ -30,11 +31,19 @@ class Processes:
     """Starts what is recorded, and tells a listener what became of it."""
 
     def __init__(
-        self, output: str | os.PathLike[str], lost: Callable[[str, int], object], killed: Callable[[str], object]
+        self,
+        output: str | os.PathLike[str],
+        history: HistoryReader,
+        now: Callable[[], Instant],
+        *,
+        lost: Callable[[str, int], object],
+        killed: Callable[[str], object],
     ) -> None:
         """`lost` is told of which run the host's log did not take how many lines, `killed` which took the disk."""
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
-        self._listener: Listener | None = None
+        self._history, self._now = history, now
+        self._listener: RunListener[JobSpec] | None = None
+        self._runs: dict[str, JobRun] = {}  # by their ids, until their end is reported
         self._asides: dict[str, asyncio.Future[Exit]] = {}  # what is run beside the executions, by its name
 
     async def open(self) -> None:
@@ -63,12 +72,6 @@ class Processes:
         """Wait no longer for whoever was asked to end."""
         self._runner.kill_terminating()
 
-    async def find(self, recorded: Sequence[Recorded], listener: Listener) -> dict[str, RunHandle]:
-        """Return the runs that go on by their names, and watch them."""
-        self._listener = listener
-        found = await self._runner.reattach(recorded)
-        return {each.run_id: RunHandle(each.run_id, each.pid, each.start_ticks) for each in found}
-
     def free_space(self) -> None:
         """Give disk space back that output need not have; returns soon. From any thread."""
         self._runner.free_space(_FREEING)
@@ -91,42 +94,54 @@ class Processes:
 
     # --- the port -----------------------------------------------------------------------------------------------------
 
-    def start(self, executions: Sequence[Execution], listener: Listener) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
         """Begin them."""
         self._listener = listener
-        self._runner.start_many(_start(execution) for execution in executions)
+        self._runs.update((run.run_id, run) for run in runs)
+        self._runner.start_many(map(_spawn_request, runs))
 
-    def terminate(self, execution: Execution) -> None:
+    def stop(self, run: JobRun) -> None:
         """Ask one to end, and make sure that it does."""
-        self._runner.terminate(execution.run_id, execution.work.grace)
+        self._runner.terminate(run.run_id, run.work.grace)
+
+    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> Collection[str]:
+        """Return the ids of the runs that go on, and watch them; one that has no handle is looked for."""
+        self._listener = listener
+        by_id = {run.run_id: run for run in runs}
+        self._runs.update(by_id)
+        unfinished = [UnfinishedRun(run.attempt, run.handle) for run in runs]
+        found = await self._runner.reattach(recorded(unfinished, self._history, self._now()))
+        alive = {each.run_id for each in found}
+        for run_id in by_id.keys() - alive:
+            self._runs.pop(run_id, None)
+        self._on_started(each for each in found if by_id[each.run_id].handle is None)
+        return alive
 
     async def catch_up(self, *, stood_still: bool) -> None:
         """Tell the listener which processes have ended by now."""
         await self._runner.catch_up(_AFTER_FREEZE if stood_still else _AFTER_STALL, with_starts=stood_still)
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """Let go of everything without a word."""
         self._listener = None
 
     def _on_started(self, started: Iterable[Started]) -> None:
         if self._listener is not None:
             for each in started:
-                if each.run_id in self._asides:
-                    continue
-                self._listener.on_process(each.run_id, each.pid, each.start_ticks)
+                if (run := self._runs.get(each.run_id)) is not None:
+                    self._listener.on_started(run, RunHandle(each.run_id, each.pid, each.start_ticks))
 
     def _on_ended(self, ended: Iterable[Exit]) -> None:
         for each in ended:
             if (aside := self._asides.pop(each.run_id, None)) is not None:
                 if not aside.done():
                     aside.set_result(each)
-            elif self._listener is not None:
-                ending = Ending(each.exit_code, each.signal, each.not_started or "")
-                self._listener.on_end(each.run_id, ending)
+            elif (run := self._runs.pop(each.run_id, None)) is not None and self._listener is not None:
+                self._listener.on_ended(run, RunResult(each.exit_code, each.signal, each.not_started or ""))
 
 
-def _start(execution: Execution) -> SpawnRequest:
-    job, attempt = execution.work.payload, execution.attempt
+def _spawn_request(run: JobRun) -> SpawnRequest:
+    job, attempt = run.work.payload, run.attempt
     assert isinstance(job, HostJob)
     nominal, chosen = attempt.nominal, attempt.chosen
     env = {
@@ -140,7 +155,7 @@ def _start(execution: Execution) -> SpawnRequest:
     return SpawnRequest(attempt.run_id, job.command, tuple(env.items()))
 
 
-def recorded(unfinished: Iterable[UnfinishedRun], history: SqliteJobHistory, now: Instant) -> list[Recorded]:
+def recorded(unfinished: Iterable[UnfinishedRun], history: HistoryReader, now: Instant) -> list[Recorded]:
     """Return by what each is recognised: its process, or else the user that it runs as, and when it was to begin."""
     found = []
     for each in unfinished:

@@ -15,13 +15,14 @@ from kron.adapters.sinks import LoggingSink
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.system_time import system_timezone
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.gc_pause import gc_paused
 from kron.engine.loop import Engine
 from kron.engine.ports import Batch, Clock, Ledger, Sink
 from kron.engine.tasks.declaration import TasksApplied
 from kron.engine.tasks.events import failure_text
-from kron.engine.tasks.planner import Limits, ObligationPlanner, Ports
+from kron.engine.tasks.planner import ObligationPlanner
 from kron.errors import (
     InvalidDefinitionError,
     KronError,
@@ -36,11 +37,11 @@ from kron.instant import ZERO, Instant
 from kron.rules.contract import DEFAULT, PRESETS, CatchUp, ConcurrentInitialize, Contract, InitializeWhileActive
 from kron.rules.events import EVENTS
 from kron.rules.lifecycle import SchedulerState, StateMachine, scheduler_table
-from kron.rules.registration import Registration, ScheduleReader, TaskSpec, parse_registrations
+from kron.rules.registration import Callback, Registration, ScheduleReader, TaskSpec, parse_registrations
 from kron.rules.task_record import TaskRecord
 
 _S = SchedulerState
-_Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord]]
+_Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord], Callback]
 
 
 class Scheduler:
@@ -65,7 +66,7 @@ class Scheduler:
         self._contract = resolve_contract(contract)
         self._ledger = _read_ledger(ledger)
         self._clock: Clock = SystemClock() if clock is None else clock
-        self._limits = _read_limits(max_concurrent_runs, run_timeout)
+        self._max_active, self._run_timeout = _read_limits(max_concurrent_runs, run_timeout)
         self._read = ScheduleReader(self._contract, dialect, system_timezone() if timezone is None else timezone)
         self._emitter = Emitter(LoggingSink() if sink is None else sink)
         self._machine = StateMachine(scheduler_table(self._contract), _S.UNINITIALIZED)
@@ -157,9 +158,11 @@ class Scheduler:
         if self._draining is not None:
             await self._draining
             self._draining = None
-        ports = Ports(self._clock, self._ledger, CallbackRunner(), self._emitter)
-        book = ObligationPlanner(ports, self._contract, secrets.token_hex(8), self._limits)
-        engine = Engine(self._clock, self._ledger, self._emitter, book)
+        runs = ActiveRuns(self._clock, CallbackRunner(), max_active=self._max_active)
+        book = ObligationPlanner(
+            runs.running, self._emitter, self._contract, secrets.token_hex(8), run_timeout=self._run_timeout
+        )
+        engine = Engine(self._clock, self._ledger, self._emitter, book, runs)
         try:
             declared = await self._declare_to(engine, book, tasks, opening=True)
         except BaseException:
@@ -274,7 +277,8 @@ def _read_ledger(ledger: object) -> Ledger:
     return cast(Ledger, ledger)
 
 
-def _read_limits(max_concurrent_runs: object, run_timeout: object) -> Limits:
+def _read_limits(max_concurrent_runs: object, run_timeout: object) -> tuple[int, timedelta | None]:
+    """Return how many runs may run at once, 0 for any number, and how long each may take."""
     runs, timeout = max_concurrent_runs, run_timeout
     if runs is not None and (not isinstance(runs, int) or isinstance(runs, bool) or runs < 1):
         raise InvalidDefinitionError(field="max_concurrent_runs", found=repr(runs), reason="must be 1 or more, or None")
@@ -282,7 +286,7 @@ def _read_limits(max_concurrent_runs: object, run_timeout: object) -> Limits:
         raise InvalidDefinitionError(
             field="run_timeout", found=repr(timeout), reason="must be a timedelta above zero, or None"
         )
-    return Limits(runs, timeout)
+    return runs or 0, timeout
 
 
 async def crash(scheduler: Scheduler) -> None:

@@ -19,8 +19,8 @@ from kron.adapters.kubernetes.resource_store import ResourceStore, T
 from kron.adapters.kubernetes.resources import JOBS, KRONJOBS, Resource
 from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
+from kron.engine.clock_watch import WakeUp
 from kron.engine.ports import Clock
-from kron.engine.wake import WakeUp
 from kron.errors import ApiError
 from kron.hosts.operator.leader_session import LeaderSession
 from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog

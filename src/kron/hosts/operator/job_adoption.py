@@ -9,13 +9,15 @@ from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.ledger import ClusterLedger
 from kron.adapters.kubernetes.resource_store import PART
 from kron.adapters.kubernetes.resources import JOBS
-from kron.engine.jobs.execution import Execution
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock
+from kron.engine.runs import JobRun, Run
 from kron.instant import Instant
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
+from kron.rules.job_spec import JobSpec
 
 
 class JobAdoption:
@@ -26,12 +28,13 @@ class JobAdoption:
         cache: ClusterCache,
         ledger: ClusterLedger,
         planner: PeriodPlanner,
+        runs: ActiveRuns[JobSpec],
         runner: KubernetesRunner,
         boundary: ErrorBoundary,
         clock: Clock,
     ) -> None:
-        self._cache, self._ledger, self._planner, self._runner = cache, ledger, planner, runner
-        self._boundary, self._clock = boundary, clock
+        self._cache, self._ledger, self._planner, self._runs = cache, ledger, planner, runs
+        self._runner, self._boundary, self._clock = runner, boundary, clock
 
     def around(self, job: ChildJob) -> AbstractContextManager[None]:
         """Surround work on one Job: if that fails, it alone is set aside."""
@@ -60,9 +63,10 @@ class JobAdoption:
         """Wait for the end of an active Job, if its KronJob is declared."""
         run = self._run(seen, job, now) if seen.identity in self._planner.jobs else None
         if run is not None:
-            self._planner.reattach(run, now)
+            self._planner.reattach(run)
+            self._runs.adopt((run,), now)
 
-    def _run(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> Execution | None:
+    def _run(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> JobRun | None:
         """Return the run that a Job is; None if it belongs to no period, or nothing of its KronJob is run."""
         if job.nominal is None or seen.job_spec is None:
             return None
@@ -70,6 +74,6 @@ class JobAdoption:
         if run is None:
             key, run_id = seen.job_spec.definition_key, self._planner.new_run_id()
             attempt = RunStart(run_id, seen.identity, RunKind.PERIOD, job.nominal, job.chosen, 1, now, key, "")
-            run = Execution(attempt, seen.job_spec, self._clock.monotonic())
-            self._runner.reattach(run, job, self._planner)
+            run = Run(attempt, seen.job_spec)
+            self._runner.adopt(run, job, self._runs)
         return run

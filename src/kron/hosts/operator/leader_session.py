@@ -18,9 +18,9 @@ from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
+from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
-from kron.engine.jobs.host import Host
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob
@@ -93,12 +93,15 @@ class LeaderSession:
             refresh=refresh,
             now=now,
         )
-        self.planner = PeriodPlanner(Host(clock, self._runner, reporter, life, "", slack))
+        runs = ActiveRuns[JobSpec](clock, self._runner)
+        self.planner = PeriodPlanner(runs.running, reporter, life, slack=slack)
         self.planner.on_aside = self._on_aside
         self._ledger.follow(self.planner)
-        self._adoption = JobAdoption(cache, self._ledger, self.planner, self._runner, self._boundary, clock)
+        self._adoption = JobAdoption(cache, self._ledger, self.planner, runs, self._runner, self._boundary, clock)
         self._cleanup = JobHistoryCleanup(api, cache, self.queue, self._events, now=now)
-        self._engine: Engine[JobBatch, JobSnapshot] = Engine(clock, self._ledger, Emitter(log), self.planner)
+        self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
+            clock, self._ledger, Emitter(log), self.planner, runs
+        )
         self._changes = SpecChanges(self.planner, self._declared, self._handled, now)
         self._changing: asyncio.Task[None] | None = None
 
@@ -153,7 +156,7 @@ class LeaderSession:
         self._ledger.set_create_failure(identity, CreateFailure(INTERNAL_ERROR, error))
 
     def _set_aside(self, identity: str, now: Instant, error: str) -> None:
-        self.planner.update({}, [identity], now)
+        self.planner.forget(identity, now)
         self._show(identity, error)
 
     # --- changes of the cluster ---------------------------------------------------------------------------------------
@@ -299,7 +302,7 @@ class LeaderSession:
         seen, record = self._cache.kronjob(identity), self._ledger.record(identity)
         if seen is None or (record is not None and record.uid != seen.uid):
             self._ledger.forget(identity)
-            self.planner.update({}, [identity], now)
+            self.planner.forget(identity, now)
             record = None
         if seen is None:
             return
@@ -346,7 +349,7 @@ class LeaderSession:
         job = JobState(spec, stored, record.handled)
         if resumed_at is not None:
             job.armed = max(job.armed, resumed_at)
-        self.planner.update({spec.identity: job}, (), now)
+        self.planner.declare(job, now)
 
     def _record_spec_events(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
         is_new = before is None or before.errors != seen.errors

@@ -8,7 +8,7 @@ from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, ch
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.instant import SECOND, Instant
 from kron.kronjob.kronjob import PLURAL
@@ -56,14 +56,14 @@ class OutcomeReporter:
             )
             self.on_outcome(seen, last, PeriodStatus.of(record), "", "", decisions=decisions)
 
-    def on_begun(self, execution: Execution, decision: Decision | None) -> None:
+    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
         """Report how its second was chosen; its outcome is reported when it is known."""
-        seen = self._cache.kronjob(execution.attempt.identity)
+        seen = self._cache.kronjob(run.attempt.identity)
         if seen is not None and decision is not None:
             with self._boundary.around(PLURAL, seen.namespace, seen.name):
                 self._report_decision(seen, decision)
 
-    def on_ended(self, execution: Execution, end: RunEnd) -> None:
+    def on_ended(self, run: JobRun, end: RunEnd) -> None:
         """Nothing is reported: the end of the Job is."""
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:

@@ -12,12 +12,13 @@ import click
 from kron.adapters.process.output import Output, OutputLog
 from kron.adapters.process.supervision import find_survivors
 from kron.adapters.sqlite.job_check import check_ledger
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory, copy_ledger
+from kron.adapters.sqlite.job_history import SqliteJobHistory, copy_ledger
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_json, print_table
 from kron.cron.wall_time import format_local, is_duration, read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.seed import period_id
+from kron.engine.ledger import HistoryQuery, HistoryReader
 from kron.errors import (
     ControlError,
     InvalidDefinitionError,
@@ -57,7 +58,12 @@ def open_state(state: Path | None) -> StateDirectory:
     return place
 
 
-def find_job(place: StateDirectory, history: SqliteJobHistory, job: str) -> str:
+def open_history(place: StateDirectory) -> HistoryReader:
+    """Return the ledger of a state directory, to be read."""
+    return SqliteJobHistory(place.ledger)
+
+
+def find_job(place: StateDirectory, history: HistoryReader, job: str) -> str:
     """Return the identity of a job by its name or its identity; those that are defined go before those that were.
 
     For a job that is not known, a krond that runs is asked for the errors of files that it could not read.
@@ -82,13 +88,13 @@ def _errors_of_files(place: StateDirectory) -> tuple[str, ...]:
         return ()
 
 
-def job_zone(history: SqliteJobHistory, identity: str | None) -> Zone:
+def job_zone(history: HistoryReader, identity: str | None) -> Zone:
     """Return the zone in which people speak of a job; of all jobs it is UTC."""
-    if identity is None:
+    record = None if identity is None else history.job(identity)
+    if record is None:
         return UTC_ZONE
-    (key,) = (record.definition_key for record in history.jobs() if record.identity == identity)
     try:
-        return parse_timing(identity, history.definition(key) or "").schedule.zone
+        return parse_timing(record.identity, history.definition(record.definition_key) or "").schedule.zone
     except InvalidDefinitionError:  # it has no periods
         return UTC_ZONE
 
@@ -123,16 +129,12 @@ def history(
     if at is not None and (since is not None or until is not None):
         raise click.UsageError("give either --at or --since and --until")
     place = open_state(state)
-    ledger = SqliteJobHistory(place.ledger)
+    ledger = open_history(place)
     identity = None if job is None else find_job(place, ledger, job)
     zone = job_zone(ledger, identity)
     kind = None if outcome is None else Outcome(outcome)
-    if at is not None:
-        found = ledger.rows_at(read_moment(at, zone, system_now()), identity, executions=executions)
-        rows = [row for row in found if kind in (None, row.outcome)][-limit:]
-    else:
-        span = _moment(since, zone), _moment(until, zone)
-        rows = ledger.rows(HistoryQuery(identity, *span, outcome=kind, limit=limit, executions=executions))
+    times = _moment(since, zone), _moment(until, zone), None if at is None else read_moment(at, zone, system_now())
+    rows = ledger.rows(HistoryQuery(identity, *times, outcome=kind, limit=limit, executions=executions))
     if as_json:
         print_json([row.to_dict() for row in rows])
     else:
@@ -226,21 +228,22 @@ def _krond_lives(place: StateDirectory) -> bool:
 
 def _is_lost(place: StateDirectory, run_id: str) -> bool:
     """Whether a run is over, and no krond is there to say so."""
-    history = SqliteJobHistory(place.ledger)
+    history = open_history(place)
     open_ends = [each for each in history.unfinished() if each.attempt.run_id == run_id]
     return not find_survivors(recorded(open_ends, history, system_now()))
 
 
 def _run_id(place: StateDirectory, run: str) -> str:
-    history = SqliteJobHistory(place.ledger)
+    history = open_history(place)
     row = history.run(run)
     if row is None:
         try:
-            row = history.latest_run(find_job(place, history, run))
+            query = HistoryQuery(find_job(place, history, run), outcome=Outcome.EXECUTED, limit=1)
         except UnknownJobError as error:
             if error.details["identities"] or error.details["errors"]:
                 raise
             raise UnknownRunError(run=run) from error
+        row = next(iter(history.rows(query)), None)
     if row is None or row.run_id is None:
         raise NoRunError(job=run)
     return row.run_id

@@ -15,11 +15,11 @@ import click
 
 from kron.adapters.process.procfs import boot_id, since_boot
 from kron.adapters.sinks import JsonLinesSink, TextSink
-from kron.adapters.sqlite.job_history import SqliteJobHistory, served_at_boot
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
+from kron.engine.ledger import HistoryReader
 from kron.engine.ports import Sink
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.errors.base import describe_exception
@@ -179,9 +179,9 @@ async def _serve(
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
     chronicler = JobEvents(sink, recorder, *([] if metrics is None else [metrics]))
-    chronicler.last_results.update(_last(state))
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
+    chronicler.last_results.update(_last(daemon.history))
     chronicler.add(daemon.notifier.alarms)
     chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
@@ -222,7 +222,8 @@ async def _serve(
             if listening is not None:
                 await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
             works = await asyncio.to_thread(list, found.jobs)
-            for finding in await asyncio.to_thread(start_warnings, works, options.configs, daemon.state.ledger):
+            recorded = daemon.history if state.ledger.exists() else None
+            for finding in await asyncio.to_thread(start_warnings, works, options.configs, recorded):
                 tell_finding(daemon.emitter, finding)
             for message, fix in state.warnings:
                 tell_finding(daemon.emitter, Diagnostic("warning", "state", message, fix, str(state.path), 1))
@@ -236,21 +237,26 @@ async def _serve(
         await control.close()
 
 
-def _last(state: StateDirectory) -> dict[str, tuple[str, str | None]]:
+def _last(history: HistoryReader) -> dict[str, tuple[str, str | None]]:
     """Return how each job ended in earlier lives; of a ledger that cannot be read, whoever opens it says why."""
     try:
-        return SqliteJobHistory(state.ledger).last_results()
+        return dict(history.last_results())
     except LedgerUnusableError:
         return {}
 
 
-def start_warnings(works: Sequence[JobSpec | UnchangedJob], configs: Sequence[str], ledger: Path) -> list[Diagnostic]:
-    """Return a warning if there are no jobs, and one for each job that a boot starts which is long past."""
+def start_warnings(
+    works: Sequence[JobSpec | UnchangedJob], configs: Sequence[str], history: HistoryReader | None
+) -> list[Diagnostic]:
+    """Return a warning if there are no jobs, and one for each job that a boot starts which is long past.
+
+    `history` is None if there is no ledger yet.
+    """
     if not works:
         return [no_jobs(configs, "warning", "add a job and reload")]
     at_boot = [work.payload for work in works if isinstance(work, JobSpec) and isinstance(work.payload, HostJob)]
     at_boot = [job for job in at_boot if job.timing is None]
-    return _late_boots(at_boot, _served(ledger)) if at_boot else []
+    return _late_boots(at_boot, _served(history)) if at_boot else []
 
 
 def _late_boots(jobs: Iterable[HostJob], served: AbstractSet[str] | None) -> list[Diagnostic]:
@@ -260,9 +266,9 @@ def _late_boots(jobs: Iterable[HostJob], served: AbstractSet[str] | None) -> lis
     return [finding for job in jobs if job.identity not in served for finding in lint_late_boot(job, past)]
 
 
-def _served(ledger: Path) -> set[str] | None:
+def _served(history: HistoryReader | None) -> AbstractSet[str] | None:
     """Return the jobs that this boot starts no more; None if that cannot be known before the ledger is opened."""
     try:
-        return served_at_boot(ledger, boot_id()) if ledger.exists() else set()
+        return frozenset() if history is None else history.served_at_boot(boot_id())
     except LedgerUnusableError:  # damaged, or of an earlier version: what opens it to write says so, or repairs it
         return None

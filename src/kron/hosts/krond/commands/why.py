@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.system_time import system_now
 from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
 from kron.console.output import print_json
@@ -13,7 +12,7 @@ from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.decision.seed import period_id
 from kron.errors import ControlError, escape_unprintable
 from kron.hosts.krond.commands.control import JSON, STATE
-from kron.hosts.krond.commands.history import find_job, job_zone, open_state
+from kron.hosts.krond.commands.history import find_job, job_zone, open_history, open_state
 from kron.hosts.krond.state_directory import StateDirectory
 from kron.jobfile.job import Job
 from kron.rules.evidence import ahead_text
@@ -54,40 +53,38 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
     episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
     if episode is None:
         raise ControlError(reason=f"no period of {job} has to do with {at}; `krond why` names the nearest")
-    decision, definition = episode.decision, episode.definition
+    decision = episode.decision
     if as_json:
         print_json([decision_steps(decision)])
         return
-    timing, policy = parse_definition(decision.identity, definition)
-    assert timing is not None
-    text = Job(timing, policy)
+    text = Job(parse_timing(decision.identity, episode.definition or ""), episode.policy)
     print_expression(text)
     print_period(text, decision)
     print_decision(decision)
 
 
 def _asked(place: StateDirectory, job: str, at: str) -> Explanation:
-    history = SqliteJobHistory(place.ledger)
+    history = open_history(place)
     identity = find_job(place, history, job)
     moment = read_moment(at, job_zone(history, identity), system_now())
-    return Explanation(history.inquire(identity, moment, system_now()))
+    return Explanation(history.evidence(identity, moment, system_now()))
 
 
 def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
     """Return the period of a job that comes next."""
-    history = SqliteJobHistory(place.ledger)
+    history = open_history(place)
     identity, now = find_job(place, history, job), system_now()
-    inquiry = history.inquire(identity, now, now)
-    if not inquiry.record.is_declared:
+    record = history.job(identity)
+    if record is None or not record.is_declared:
         raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")
-    timing, _ = parse_definition(identity, inquiry.definition)
+    timing, _ = parse_definition(identity, history.definition(record.definition_key) or "")
     if timing is None:
         raise ControlError(reason=f"{job} has no periods: it runs when the machine is started")
-    coming = PeriodQueue(timing, max(now, inquiry.record.declared_at, inquiry.record.handled_until))
+    coming = PeriodQueue(timing, max(now, record.declared_at, record.handled_until))
     while (at := coming.next_time()) is not None:
         decision = coming.pop(at)
         assert decision is not None
-        for episode in Explanation(history.inquire(identity, decision.nominal_time, now)).periods:
+        for episode in Explanation(history.evidence(identity, decision.nominal_time, now)).periods:
             if episode.decision == decision and episode.row.outcome is None:
                 return episode
     raise ControlError(reason=f"no period of {job} is to come")
@@ -104,13 +101,13 @@ def _print_episode(answer: Explanation, episode: ExplainedPeriod) -> None:
 
 def _lines(answer: Explanation, episode: ExplainedPeriod) -> Iterator[tuple[str, str]]:
     row, decision, policy = episode.row, episode.decision, episode.policy
-    timing = parse_timing(decision.identity, episode.definition)
+    timing = parse_timing(decision.identity, episode.definition or "")
     zone = timing.schedule.zone
     yield from period_facts(timing, decision)
     if row.chosen_time is not None and decision.chosen_time != episode.effective_time:
         yield "", f"recorded, with the time zone data of then: {format_utc_and_local(zone, episode.effective_time)}"
     yield "policy", f"{policy_text(policy)}{', suspended by its file' if policy.suspend else ''}"
-    if episode.definition != answer.inquiry.definition:
+    if episode.definition != answer.evidence.definition:
         yield "", "of an earlier definition of the job, which held for this period"
     yield from _outcome(episode)
 

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
+from kron.engine.runs import JobRun
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
 
@@ -76,13 +76,13 @@ class ChangeFeed:
         """A period is over."""
         self._note(work.identity)
 
-    def on_begun(self, execution: Execution, _: Decision | None) -> None:
+    def on_begun(self, run: JobRun, _: Decision | None) -> None:
         """A run begins."""
-        self._note(execution.attempt.identity)
+        self._note(run.attempt.identity)
 
-    def on_ended(self, execution: Execution, _: RunEnd) -> None:
+    def on_ended(self, run: JobRun, _: RunEnd) -> None:
         """A run has ended."""
-        self._note(execution.attempt.identity)
+        self._note(run.attempt.identity)
 
     def on_held(self, identity: str) -> None:
         """A job is suspended, or resumed."""

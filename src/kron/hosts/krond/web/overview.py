@@ -91,7 +91,7 @@ def _running(sight: JobQueries, now: Instant) -> Child:
             job_link(run.work.name, run.attempt.identity),
             moment(run.attempt.started),
             ago(run.attempt.started, now),
-            "" if run.process is None else run.process.pid,
+            "" if run.handle is None else run.handle.pid,
             run_link(run.run_id),
         )
         for run in found[:_RUNNING]

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from kron.adapters.process.output import OutputLog
-from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory, recent_problems
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.decision import Decision
-from kron.engine.jobs.execution import Execution
 from kron.engine.jobs.job_state import JobState
+from kron.engine.ledger import HistoryQuery
 from kron.engine.loop import FailedLedger
+from kron.engine.runs import JobRun
 from kron.errors import UnknownJobError
 from kron.hosts.krond.control_protocol import find_identity
 from kron.hosts.krond.daemon import Daemon, DaemonStatus
@@ -44,7 +44,7 @@ class JobQueries:
         """`last`: how each job ended last, by its identity."""
         self._daemon = daemon
         self.last = last
-        self.history = SqliteJobHistory(daemon.state.ledger)
+        self.history = daemon.history
 
     def now(self) -> Instant:
         """Return what time it is."""
@@ -68,9 +68,9 @@ class JobQueries:
         """Return what is declared."""
         return list(self._daemon.book.jobs.values())
 
-    def running(self) -> list[Execution]:
+    def running(self) -> list[JobRun]:
         """Return what runs now, the oldest first."""
-        return list(self._daemon.book.running.values())
+        return list(self._daemon.runs.running.values())
 
     def zone(self, identity: str) -> Zone:
         """Return the zone of a job; UTC if it has none any more."""
@@ -79,7 +79,7 @@ class JobQueries:
 
     def troubles(self, limit: int) -> list[RunRow]:
         """Return what did not go well lately."""
-        return recent_problems(self._daemon.state.ledger, limit)
+        return list(self.history.problems(limit))
 
     def next_hour(self, now: Instant) -> UpcomingRuns:
         """Return what comes within an hour."""
@@ -111,7 +111,7 @@ class JobQueries:
         """Return the identity of a job, also of one that is not defined any more; UnknownJobError if there is none."""
         book = self._daemon.book.jobs
         if identity:
-            if identity in book or any(record.identity == identity for record in self.history.jobs()):
+            if identity in book or self.history.job(identity) is not None:
                 return identity
             raise UnknownJobError(job=identity)
         try:
@@ -131,11 +131,14 @@ class JobQueries:
         job = self.job(identity)
         if job is not None:
             return job.record
-        return next(record for record in self.history.jobs() if record.identity == identity)
+        record = self.history.job(identity)
+        if record is None:
+            raise UnknownJobError(job=identity)
+        return record
 
     def rows(self, identity: str, limit: int) -> list[RunRow]:
         """Return the newest of a job's history, the oldest first."""
-        return self.history.rows(HistoryQuery(identity, limit=limit))
+        return list(self.history.rows(HistoryQuery(identity, limit=limit)))
 
     def run(self, run_id: str) -> RunRow | None:
         """Return what is recorded of a run."""
@@ -154,4 +157,4 @@ class JobQueries:
     def inquire(self, identity: str, moment: Callable[[Zone, Instant], Instant]) -> Evidence:
         """Return what there is to tell about a job around a moment in its zone."""
         now = self.now()
-        return self.history.inquire(identity, moment(self.zone(identity), now), now)
+        return self.history.evidence(identity, moment(self.zone(identity), now), now)

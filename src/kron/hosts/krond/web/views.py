@@ -84,7 +84,7 @@ def why_page(sight: JobQueries, job: str = "", at: str = "", *, refusal: str = "
 def _answer(sight: JobQueries, job: str, at: str) -> Child:
     identity = sight.find(job, "")
     answer = Explanation(sight.inquire(identity, lambda zone, now: read_moment(at, zone, now)))
-    record = answer.inquiry.record
+    record = answer.evidence
     return section(
         "answer",
         ["Did ", job_link(record.name, record.identity), " run at ", moment(answer.second, sight.zone(identity)), "?"],

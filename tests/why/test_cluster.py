@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from kron.decision.decide import decide
 from kron.instant import Instant, parse_instant
-from kron.kronjob.account import Account, Records, Source, account_of, sentence
 from kron.kronjob.child_job import build_job, job_name
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.periods import effective_time
+from kron.why.cluster import ClusterExplanation, ClusterRecords, RecordedBy, cluster_sentence
+from kron.why.explanation import ExplainedPeriod
 from tests.kronjob.kronjob_documents import document, kronjob
 
 NIGHTLY = {"window": {"duration": "3h"}, "seed": {"salt": "backup"}, "policy": {"deadline": "10m"}}
@@ -34,7 +35,7 @@ def outage(first: str, last: str) -> dict[str, Any]:
 
 def records(
     *entries: dict[str, Any], jobs: Any = (), created: str = JANUARY, defined: str = JANUARY, **spec: Any
-) -> Records:
+) -> ClusterRecords:
     """Return what a cluster has of a KronJob whose present definition its operator has seen."""
     resource = document(**(NIGHTLY | spec))
     resource["metadata"]["creationTimestamp"] = created
@@ -42,7 +43,7 @@ def records(
     job = found if isinstance(found, KronJob) else None
     seen = {"definitionHash": job.definition_hash if job else "x", "definedAt": defined}
     resource["status"] = {**seen, "handledPeriods": list(entries)}
-    return Records("prod/db-backup", resource, job, jobs)
+    return ClusterRecords("prod/db-backup", resource, job, jobs)
 
 
 def child(period: str = FIRST, **status: Any) -> dict[str, Any]:
@@ -51,14 +52,31 @@ def child(period: str = FIRST, **status: Any) -> dict[str, Any]:
     return {**build_job(owner, decide(owner.timing, parse_instant(period))), "status": status}
 
 
-def asked(known: Records, at: str = CHOSEN, now: Instant = NOON) -> Account:
+def asked(known: ClusterRecords, at: str = CHOSEN, now: Instant = NOON) -> ClusterExplanation:
     """Return the account of an instant."""
-    return account_of(known, parse_instant(at), now)
+    return ClusterExplanation(known, parse_instant(at), now)
 
 
-def said(known: Records, at: str = CHOSEN) -> str:
+def period_of(answer: ClusterExplanation) -> ExplainedPeriod:
+    assert answer.period is not None
+    return answer.period
+
+
+def nominal_of(answer: ClusterExplanation) -> Instant:
+    return period_of(answer).nominal
+
+
+def outcome_of(answer: ClusterExplanation) -> object:
+    return answer.to_dict()["outcome"]
+
+
+def job_of(answer: ClusterExplanation) -> object:
+    return answer.to_dict()["job"]
+
+
+def said(known: ClusterRecords, at: str = CHOSEN) -> str:
     """Return the account in words."""
-    return sentence(known, asked(known, at), parse_instant(at))
+    return cluster_sentence(asked(known, at))
 
 
 # --- from the status --------------------------------------------------------------------------------------------------
@@ -82,7 +100,7 @@ def test_a_period_that_the_status_lists_is_told_from_there() -> None:
 def test_what_did_not_run_has_no_job() -> None:
     found = asked(records(entry(outcome="skipped", reason="ConcurrencyForbid")))
 
-    assert (found.outcome, found.reason, found.job, found.ran) == ("skipped", "ConcurrencyForbid", None, False)
+    assert (outcome_of(found), found.reason, job_of(found), found.ran) == ("skipped", "ConcurrencyForbid", None, False)
 
 
 def test_the_status_is_believed_about_the_second_also_where_it_would_be_another_today() -> None:
@@ -95,14 +113,14 @@ def test_a_period_of_an_outage_is_one_of_several() -> None:
     found = asked(records(outage("2026-02-25T00:00:00Z", "2026-03-02T00:00:00Z")))
 
     assert found.to_dict()["period_id"] == FIRST
-    assert (found.outcome, found.source, found.chosen) == ("missed", Source.STATUS, parse_instant(CHOSEN))
-    assert found.outage is not None
+    assert (outcome_of(found), found.recorded_by, found.chosen) == ("missed", RecordedBy.STATUS, parse_instant(CHOSEN))
+    assert period_of(found).row.first == parse_instant("2026-02-25T00:00:00Z")
 
 
 def test_an_entry_of_its_own_counts_more_than_the_outage_around_it() -> None:
     found = asked(records(entry(), outage("2026-02-25T00:00:00Z", "2026-03-02T00:00:00Z")))
 
-    assert found.outcome == "executed"
+    assert outcome_of(found) == "executed"
 
 
 def test_an_outage_names_no_period_that_the_definition_does_not_have() -> None:
@@ -113,14 +131,14 @@ def test_an_outage_names_no_period_that_the_definition_does_not_have() -> None:
 
 @pytest.mark.parametrize("at", ["2026-03-01T07:30:00Z", "2026-03-01T09:45:30Z"], ids=["first", "last"])
 def test_the_ends_of_an_outage_are_known_also_if_the_definition_does_not_have_them(at: str) -> None:
-    assert asked(records(outage("2026-03-01T07:30:00Z", "2026-03-01T09:45:00Z")), at).outcome == "missed"
+    assert outcome_of(asked(records(outage("2026-03-01T07:30:00Z", "2026-03-01T09:45:00Z")), at)) == "missed"
 
 
 @pytest.mark.parametrize("at", ["2026-03-01T07:30:00Z", "2026-03-01T07:41:59Z"], ids=["its minute", "its second"])
 def test_a_period_of_an_earlier_definition_is_found_by_its_minutes(at: str) -> None:
     found = asked(records(entry("2026-03-01T07:30:00Z", "missed", chosenTime="2026-03-01T07:41:10Z")), at)
 
-    assert (found.outcome, found.decision) == ("missed", None)
+    assert (outcome_of(found), period_of(found).decided) == ("missed", None)
 
 
 # --- from a Job -------------------------------------------------------------------------------------------------------
@@ -129,24 +147,24 @@ def test_a_period_of_an_earlier_definition_is_found_by_its_minutes(at: str) -> N
 def test_a_job_that_is_there_is_an_execution_also_before_the_status_lists_it() -> None:
     found = asked(records(jobs=[child()]))
 
-    assert (found.outcome, found.source, found.chosen) == ("executed", Source.JOB, parse_instant(CHOSEN))
-    assert found.job == child()["metadata"]["name"]
+    assert (outcome_of(found), found.recorded_by, found.chosen) == ("executed", RecordedBy.JOB, parse_instant(CHOSEN))
+    assert job_of(found) == child()["metadata"]["name"]
 
 
 def test_a_job_is_believed_about_its_second_and_its_name_also_if_the_spec_is_invalid_now() -> None:
     for known in (records(jobs=[child()], seed={"salt": "x"}), records(entry(), jobs=[child()], timeZone="Mars")):
         found = asked(known, at=FIRST)
-        assert (found.chosen, found.job) == (parse_instant(CHOSEN), child()["metadata"]["name"])
+        assert (found.chosen, job_of(found)) == (parse_instant(CHOSEN), child()["metadata"]["name"])
 
 
 def test_the_status_goes_before_the_job() -> None:
-    assert asked(records(entry(), jobs=[child()])).source is Source.STATUS
+    assert asked(records(entry(), jobs=[child()])).recorded_by is RecordedBy.STATUS
 
 
 def test_a_job_counts_more_than_an_outage_around_it() -> None:
     found = asked(records(outage("2026-02-25T00:00:00Z", "2026-03-02T00:00:00Z"), jobs=[child()]))
 
-    assert (found.outcome, found.source) == ("executed", Source.JOB)
+    assert (outcome_of(found), found.recorded_by) == ("executed", RecordedBy.JOB)
 
 
 def test_a_job_that_was_created_late_is_found_by_that_minute_too() -> None:
@@ -154,7 +172,7 @@ def test_a_job_that_was_created_late_is_found_by_that_minute_too() -> None:
     late["metadata"]["creationTimestamp"] = "2026-03-01T04:10:00Z"
 
     found = asked(records(jobs=[late]), at="2026-03-01T04:10:30Z")
-    assert (found.nominal, found.decision is None) == (parse_instant(FIRST), False)
+    assert (nominal_of(found), period_of(found).decided is None) == (parse_instant(FIRST), False)
     assert asked(records(jobs=[late]), at="2026-03-01T04:11:00Z").reason == "NoPeriod"
 
 
@@ -162,7 +180,7 @@ def test_a_job_without_our_annotations_is_none_of_ours() -> None:
     foreign = child()
     foreign["metadata"]["annotations"]["kron.io/identity"] = "prod/other"
 
-    assert asked(records(jobs=[foreign, {"metadata": {"name": "x"}}])).source is Source.COMPUTED
+    assert asked(records(jobs=[foreign, {"metadata": {"name": "x"}}])).recorded_by is RecordedBy.COMPUTED
 
 
 @pytest.mark.parametrize(
@@ -212,10 +230,15 @@ def many(count: int) -> list[dict[str, Any]]:
         (records(entry("2026-02-01T00:00:00Z"), *many(10)), LATER, "NotHandled"),
     ],
 )
-def test_where_nothing_is_recorded_the_reason_says_why(known: Records, now: Instant, reason: str) -> None:
+def test_where_nothing_is_recorded_the_reason_says_why(known: ClusterRecords, now: Instant, reason: str) -> None:
     found = asked(known, now=now)
 
-    assert (found.source, found.outcome, found.reason, found.job) == (Source.COMPUTED, None, reason, None)
+    assert (found.recorded_by, outcome_of(found), found.reason, job_of(found)) == (
+        RecordedBy.COMPUTED,
+        None,
+        reason,
+        None,
+    )
     assert found.chosen == parse_instant(CHOSEN)
     assert said(known).startswith(f"No: the period {FIRST}, due at {CHOSEN}, ")
 
@@ -238,7 +261,7 @@ def test_a_period_without_an_allowed_second_has_none_chosen() -> None:
 def test_where_there_is_no_period_its_neighbours_are_named() -> None:
     found = asked(records(), at="2026-03-01T12:00:00Z")
 
-    assert (found.reason, found.source, found.to_dict()["period_id"]) == ("NoPeriod", Source.COMPUTED, None)
+    assert (found.reason, found.recorded_by, found.to_dict()["period_id"]) == ("NoPeriod", RecordedBy.COMPUTED, None)
     assert said(records(), "2026-03-01T12:00:00Z").endswith(
         f"the nearest before is {CHOSEN}, the nearest after is 2026-03-02T00:38:36Z."
     )
@@ -254,7 +277,7 @@ def test_an_invalid_spec_is_the_reason_that_nothing_ran() -> None:
 def test_what_was_recorded_before_the_spec_became_invalid_is_told() -> None:
     found = asked(records(entry(outcome="skipped", reason="DefinitionChanged"), timeZone="Mars"), at=FIRST)
 
-    assert (found.outcome, found.reason) == ("skipped", "DefinitionChanged")
+    assert (outcome_of(found), found.reason) == ("skipped", "DefinitionChanged")
 
 
 # --- which period is meant --------------------------------------------------------------------------------------------
@@ -270,14 +293,14 @@ def test_a_chosen_second_means_its_period_and_so_does_a_nominal_time(hour: int, 
     chosen = decide(known.kronjob.timing, nominal).chosen_time
     assert chosen is not None
 
-    assert account_of(known, chosen, NOON).nominal == nominal
-    assert account_of(known, nominal, NOON).nominal == nominal
+    assert nominal_of(ClusterExplanation(known, chosen, NOON)) == nominal
+    assert nominal_of(ClusterExplanation(known, nominal, NOON)) == nominal
 
 
 def test_a_chosen_second_counts_more_than_a_nominal_time() -> None:
     known = records(entry("2026-03-01T03:00:00Z", chosenTime="2026-03-01T05:00:00Z"), **HOURLY)
 
-    assert asked(known, at="2026-03-01T05:00:00Z").nominal == parse_instant("2026-03-01T03:00:00Z")
+    assert nominal_of(asked(known, at="2026-03-01T05:00:00Z")) == parse_instant("2026-03-01T03:00:00Z")
 
 
 def test_of_several_windows_the_nearest_second_is_meant() -> None:
@@ -287,7 +310,7 @@ def test_of_several_windows_the_nearest_second_is_meant() -> None:
     starts = [parse_instant(f"2026-03-01T{hour:02}:00:00Z") for hour in (3, 4, 5)]
     seconds = [effective_time(decide(known.kronjob.timing, start)) for start in starts]
 
-    assert account_of(known, at, NOON).chosen == min(seconds, key=lambda second: abs(second - at))
+    assert ClusterExplanation(known, at, NOON).chosen == min(seconds, key=lambda second: abs(second - at))
 
 
 @pytest.mark.parametrize("reason", ["Superseded", "DeadlineExceeded", "NameTaken", "Rejected", "NoCandidate", "New"])
@@ -302,11 +325,11 @@ def test_what_a_forged_status_says_of_the_far_future_is_not_told() -> None:
 
     inside, beyond = asked(forged), asked(forged, "2026-03-20T02:00:00Z")
 
-    assert (inside.source, inside.outcome) == (Source.STATUS, "missed")
-    assert (beyond.source, beyond.reason) == (Source.COMPUTED, "Planned")
+    assert (inside.recorded_by, outcome_of(inside)) == (RecordedBy.STATUS, "missed")
+    assert (beyond.recorded_by, beyond.reason) == (RecordedBy.COMPUTED, "Planned")
 
 
 def test_a_forged_job_of_a_time_before_the_creation_is_not_told() -> None:
     found = asked(records(jobs=[child()], created="2026-03-02T00:00:00Z"), now=LATER)
 
-    assert (found.source, found.reason) == (Source.COMPUTED, "BeforeCreation")
+    assert (found.recorded_by, found.reason) == (RecordedBy.COMPUTED, "BeforeCreation")
