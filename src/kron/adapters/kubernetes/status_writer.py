@@ -20,7 +20,7 @@ from kron.rules.periods import NextRun, PeriodQueue
 
 
 class NextPeriods:
-    """Finds the next period of each KronJob that has a chosen second; a search goes on where it was."""
+    """Finds the next period of each KronJob that has a chosen second; a search continues where it was."""
 
     def __init__(self, share: LoopShare) -> None:
         self.planner: PeriodPlanner | None = None  # None: it is not made yet

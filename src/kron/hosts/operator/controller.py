@@ -219,7 +219,7 @@ class Controller:
         return self._election is None or self._election.is_leader()
 
     def _is_watching_all(self) -> bool:
-        """Whether it is told what changes: what was done while it was not is known before anything is done again."""
+        """Whether all watches are open: what happened while one was not is known before anything is written again."""
         return all(reflector.is_watching for reflector in self._reflectors)
 
     # --- what it shows ------------------------------------------------------------------------------------------------
