@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kron.adapters.kubernetes.job_runner import Maker
-from kron.adapters.kubernetes.ledger import Listed, entry_of
+from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.resource_store import ResourceStore
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.controller import OperatorConfig
 from kron.instant import format_instant, parse_instant
 from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, canonical_name
 from kron.kronjob.crd import crd
-from kron.kronjob.snapshot import parse_job, parse_snapshot
+from kron.kronjob.snapshot import ChildJob, ListedPeriods, parse_job, parse_snapshot
 from kron.kronjob.spec_fields import definition_hash
 from kron.kronjob.status import PeriodStatus
 from tests.calls import counted
@@ -242,7 +241,7 @@ def test_clean_up_compares_no_forged_job_with_every_entry_of_a_status() -> None:
         forged = [parse_job(each) for (plural, _, _), each in cluster.objects.items() if plural == "jobs"]
 
         with counted(vars(PeriodStatus)["effective_time"].fget) as calls:
-            known = Listed(seen, NOON + 120 * MINUTE)
+            known = ListedPeriods(seen, NOON + 120 * MINUTE)
             found = [known.has(job) for job in forged]
 
         assert found == [True] * jobs  # older than all that is listed
@@ -295,7 +294,7 @@ def most_in_a_turn(function: Callable[..., object], story: Callable[[], Coroutin
     return most
 
 
-@pytest.mark.parametrize("function", [Maker.go_on, entry_of])
+@pytest.mark.parametrize("function", [KubernetesRunner.adopt, ChildJob.outcome])
 def test_a_leader_that_takes_over_looks_at_some_hundred_jobs_a_turn(function: Callable[..., object]) -> None:
     async def story() -> None:
         cluster = at_noon()
@@ -329,7 +328,7 @@ def test_a_repaired_spec_takes_thousands_of_jobs_up_in_parts() -> None:
         await cluster.clock.advance(SECOND)
         await replica.stop()
 
-    assert most_in_a_turn(Maker.go_on, story) <= BOUND
+    assert most_in_a_turn(KubernetesRunner.adopt, story) <= BOUND
 
 
 def test_clean_up_looks_at_some_hundred_jobs_a_turn() -> None:
@@ -343,4 +342,4 @@ def test_clean_up_looks_at_some_hundred_jobs_a_turn() -> None:
         await cluster.clock.advance(SECOND)
         await replica.stop()
 
-    assert most_in_a_turn(Listed.has, story) <= BOUND
+    assert most_in_a_turn(ListedPeriods.has, story) <= BOUND

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kron.decision.decide import decide
 from kron.instant import parse_instant
 from kron.kronjob.child_job import build_job, job_annotations, job_labels, job_name
-from kron.kronjob.snapshot import job_evidence
+from kron.kronjob.snapshot import parse_job
 from tests.kronjob.kronjob_documents import TEMPLATE, kronjob
 
 MARCH = parse_instant("2026-03-01T00:00:00Z")
@@ -112,6 +112,10 @@ def test_a_job_is_found_by_its_annotations_where_it_belongs_and_nowhere_else() -
     job = made()
     forged = [{**job, "metadata": job["metadata"] | where} for where in ({"name": "copy"}, {"namespace": "evil"})]
 
-    found = job_evidence("prod/db-backup", [job, *forged])
+    found = [parse_job(each) for each in (job, *forged)]
 
-    assert [child.name for child in found] == [job["metadata"]["name"]]
+    assert [(child.identity, child.is_record) for child in found] == [
+        ("prod/db-backup", True),
+        ("prod/db-backup", False),
+        ("", False),
+    ]

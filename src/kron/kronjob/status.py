@@ -10,6 +10,7 @@ from kron.decision.seed import period_id
 from kron.errors import InvalidInstantError
 from kron.instant import MAX_DURATION, ZERO, Instant, format_instant, parse_instant
 from kron.kronjob.kronjob import KronJob
+from kron.rules.job_record import PeriodRecord
 from kron.rules.periods import LOOKED_AHEAD, HandledPeriods
 from kron.rules.verdict import Outcome, Reason
 
@@ -38,6 +39,12 @@ class PeriodStatus(NamedTuple):
     chosen: Instant | None  # of the last
     outcome: Outcome
     reason: str = ""
+
+    @classmethod
+    def of(cls, record: PeriodRecord) -> "PeriodStatus":
+        """Return what a status says of periods that were closed without a Job."""
+        reason = status_reason(record.outcome, record.reason)
+        return cls(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
 
     @property
     def effective_time(self) -> Instant:
@@ -272,7 +279,7 @@ class KronJobStatus:
     def _condition(self, kind: str, earlier: Mapping[str, Any], now: Instant) -> dict[str, Any]:
         holds, reason, message = self._judged(kind)
         status = "True" if holds else "False"
-        since = _instant(earlier.get("lastTransitionTime")) if earlier.get("status") == status else None
+        since = instant_of(earlier.get("lastTransitionTime")) if earlier.get("status") == status else None
         turned = now if since is None or since > now else since
         return {
             "type": kind,
@@ -349,14 +356,14 @@ def parse_status(status: Mapping[str, Any]) -> StoredStatus:
     trouble = None
     if found is not None:
         trouble = CreateFailure(str(found.get("reason"))[:LONGEST_REASON], str(found.get("message"))[:LONGEST_MESSAGE])
-    nominal, chosen = (_instant(status.get(key)) for key in ("nextNominalTime", "nextChosenTime"))
+    nominal, chosen = (instant_of(status.get(key)) for key in ("nextNominalTime", "nextChosenTime"))
     coming = None if nominal is None else PeriodStatus(nominal, nominal, 1, chosen, Outcome.SKIPPED)
     return StoredStatus(
         str(status.get("definitionHash") or ""),
-        _instant(status.get("definedAt")),
+        instant_of(status.get("definedAt")),
         parse_periods(status),
         coming,
-        _instant(status.get("lastSuccessfulTime")),
+        instant_of(status.get("lastSuccessfulTime")),
         trouble,
         INVALID_SPEC in true,
     )
@@ -375,7 +382,8 @@ def conditions_of(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return [each for each in listed if isinstance(each, dict) and isinstance(each.get("type"), str)]
 
 
-def _instant(text: object) -> Instant | None:
+def instant_of(text: object) -> Instant | None:
+    """Return the instant that a text of the cluster names, None if it names none."""
     try:
         return parse_instant(text) if isinstance(text, str) else None
     except InvalidInstantError:

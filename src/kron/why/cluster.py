@@ -10,8 +10,8 @@ from kron.instant import MICROSECOND, Instant, format_instant
 from kron.kronjob.child_job import job_name
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
-from kron.kronjob.snapshot import JobEvidence, instant_of, job_evidence
-from kron.kronjob.status import PeriodStatus, StatusHorizon, parse_status, trimmed_before
+from kron.kronjob.snapshot import ChildJob, parse_job
+from kron.kronjob.status import PeriodStatus, StatusHorizon, instant_of, parse_status, trimmed_before
 from kron.rules.evidence import Evidence, NoRecord, RecordedPeriod
 from kron.rules.history import NoRecordReason, RunRow
 from kron.rules.job_record import RunKind
@@ -47,18 +47,17 @@ class ClusterExplanation:
 
     def __init__(self, records: ClusterRecords, at: Instant, now: Instant) -> None:
         self.records = records
-        past, children = (
-            parse_status(records.document.get("status") or {}),
-            job_evidence(records.identity, records.jobs or ()),
-        )
+        past = parse_status(records.document.get("status") or {})
+        jobs = (job for job in map(parse_job, records.jobs or ()) if job.identity == records.identity and job.is_record)
+        children = {job.nominal: job for job in jobs if job.nominal is not None and job.chosen is not None}
         self._created = instant_of((records.document.get("metadata") or {}).get("creationTimestamp"))
         if self._created is not None:  # as the operator does: others may write statuses and Jobs, too
             horizon = StatusHorizon.of(self._created, now, records.kronjob)
             past = past.within(horizon)
-            children = [child for child in children if horizon.has(child.chosen)]
+            children = {at: job for at, job in children.items() if job.chosen is not None and horizon.has(job.chosen)}
         self._past = past
         self._own = {entry.first: entry for entry in past.periods if entry.period_count == 1}
-        self._children = {child.nominal: child for child in children}
+        self._children = children
         self.explanation = Explanation(self._evidence(at, now))
         second = at.replace(microsecond=0)
         self.period = min(
@@ -100,7 +99,7 @@ class ClusterExplanation:
         return RecordedBy.STATUS if is_listed else RecordedBy.JOB
 
     @property
-    def child(self) -> JobEvidence | None:
+    def child(self) -> ChildJob | None:
         """The Job of the period, if it still exists."""
         return None if self.period is None else self._children.get(self.period.nominal)
 
@@ -144,9 +143,9 @@ class ClusterExplanation:
             yield from filter(is_near, (entry.first, entry.last))
             if is_near(entry.chosen):
                 yield entry.last
-        for child in self._children.values():
-            if any(map(is_near, (child.nominal, child.chosen, child.created))):
-                yield child.nominal
+        for nominal, child in self._children.items():
+            if any(map(is_near, (nominal, child.chosen, child.created))):
+                yield nominal
 
     def _row(self, nominal: Instant) -> RunRow | None:
         """Return what an entry of its own, a Job, or an outage, which names its ends only, says of a period."""

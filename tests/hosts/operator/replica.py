@@ -1,4 +1,4 @@
-"""A replica in a test: what it sees of a cluster, and its reign, on a virtual clock."""
+"""A replica in a test: what it sees of a cluster, and its leader session, on a virtual clock."""
 
 import asyncio
 import io
@@ -9,8 +9,9 @@ from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
 from kron.adapters.virtual_clock import VirtualClock
-from kron.hosts.operator.leader_session import LeaderSession, Realm
+from kron.hosts.operator.leader_session import LeaderSession
 from kron.hosts.operator.log import OperatorLog
 from kron.instant import Instant
 from tests.hosts.operator.fake_cluster import STRICT, FakeCluster
@@ -19,10 +20,11 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
-class RecordedMetrics:
+class RecordedMetrics(OperatorMetrics):
     """The metrics that tests ask for."""
 
     def __init__(self) -> None:
+        super().__init__(lambda: OperatorGauges(False, {}, 0, 0, 0.0))  # noqa: FBT003  # by the order of its fields
         self.lateness: list[float] = []
         self.outcomes: list[tuple[str, str]] = []
         self.conflicts = 0
@@ -59,33 +61,32 @@ class Replica:
         self._armed = self.clock.now()
 
     async def lead(self) -> "Replica":
-        """Begin to reign, and settle."""
+        """Start a leader session, and settle."""
         if self._armed is None:
             await self.sync()
         assert self._armed is not None
         log = OperatorLog(self._stream, self.clock.now)
-        realm = Realm(
+        self.session = LeaderSession(
             self.cluster,
             self.cache,
             self.clock,
             log,
             self.numbers,
-            lambda: self.leads,
-            30 * SECOND,
-            16,
-            "life",
-            self._see_again,
+            may_write=lambda: self.leads,
+            refresh=self._refresh,
+            slack=30 * SECOND,
+            workers=16,
+            life="life",
         )
-        self.session = LeaderSession(realm)
         await self.session.start(self._armed)
         await self.clock.advance(timedelta())
         return self
 
-    async def _see_again(self) -> None:
+    async def _refresh(self) -> None:
         """See nothing new: whatever happens is told at once."""
 
     async def stop(self) -> None:
-        """End the reign; what is under way is finished."""
+        """Stop the leader session; what is under way is finished."""
         assert self.session is not None
         session, self.session = self.session, None
         await session.stop()

@@ -9,6 +9,7 @@ from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.resources import Resource
 from kron.errors import ApiError
 from kron.hosts.operator.log import OperatorLog
+from kron.rules.job_spec import JobSpec
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, SECOND, Replica, at_noon, live
 
@@ -40,9 +41,9 @@ class BrokenTiming:
 def broken(cache: ClusterCache, method: str, calls: int) -> None:
     """Let a method of the schedule of ns/a raise an error after some calls."""
     seen = cache.kronjobs.objects["ns", "a"]
-    assert seen.job_spec is not None
-    timing: Any = BrokenTiming(seen.job_spec.timing, method, calls)
-    seen.job_spec = dataclasses.replace(seen.job_spec, timing=timing, text=seen.job_spec.definition)
+    assert isinstance(seen.spec, JobSpec)
+    timing: Any = BrokenTiming(seen.spec.timing, method, calls)
+    seen.spec = dataclasses.replace(seen.spec, timing=timing, text=seen.spec.definition)
 
 
 def two() -> FakeCluster:
@@ -170,8 +171,8 @@ def test_a_job_that_raises_while_its_namespace_is_probed_holds_up_none_of_the_na
         replica = await Replica(cluster).lead()
         cluster.before = over_quota
         await cluster.clock.advance(MINUTE + 55 * SECOND)  # the namespace rests
-        seen: Any = replica.cache.kronjobs.objects["ns", "a"]
-        seen.kronjob = Broken(seen.kronjob, "read_template", 0)
+        seen = replica.cache.kronjobs.objects["ns", "a"]
+        object.__setattr__(seen.spec, "payload", Broken(seen.kronjob, "read_template", 0))
         await cluster.clock.advance(MINUTE)
         assert replica.lines("bug")  # it was the next one to try
         cluster.before = None

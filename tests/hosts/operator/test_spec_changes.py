@@ -29,7 +29,7 @@ def costly(salt: int, **policy: Any) -> dict[str, Any]:
 def salts(replica: Replica) -> dict[str, int]:
     """Return the length of the salt of each spec that the engine has."""
     assert replica.session is not None
-    timings = {identity: job.work.timing for identity, job in replica.session.book.jobs.items()}
+    timings = {identity: job.work.timing for identity, job in replica.session.planner.jobs.items()}
     return {identity: len(each.seed.salt) for identity, each in timings.items() if each is not None}
 
 
@@ -54,7 +54,7 @@ def test_a_status_that_is_written_while_an_edit_waits_has_the_generation_that_is
 
         cluster.kronjob(**costly(2))
         await until(lambda: (seen := session._declared("ns/a")) is not None and seen.generation == 2)
-        session._writer.mark("ns/a")  # as the end of a Job does
+        session._ledger.write_status("ns/a")  # as the end of a Job does
         while salts(replica) != {"ns/a": 2}:
             await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
             written.add((cluster.status()["observedGeneration"], cluster.status()["definitionHash"]))
@@ -154,7 +154,7 @@ def test_kronjobs_whose_next_run_waits_for_a_job_that_does_not_go_are_edited_in_
         await cluster.clock.advance(SECOND)
         await cluster.clock.advance(3 * MINUTE)
         assert replica.session is not None
-        assert all(job.queue for job in replica.session.book.jobs.values())
+        assert all(job.queue for job in replica.session.planner.jobs.values())
 
         for each in range(6):
             cluster.kronjob(f"a{each}", **costly(2))
@@ -181,7 +181,7 @@ def test_a_change_whose_preparation_fails_does_not_hold_up_the_others() -> None:
                 raise ValueError("a bug")
             return {}
 
-        changes = SpecChanges(session.book, session._declared, handled, cluster.clock.now)
+        changes = SpecChanges(session.planner, session._declared, handled, cluster.clock.now)
         changes.add("ns/a", None)
         changes.add("other/b", None)
 
@@ -201,7 +201,7 @@ def test_a_change_that_periods_outdate_again_and_again_is_ready_after_three_trie
         session, minutes = replica.session, count()
         assert session is not None
         changes = SpecChanges(
-            session.book, session._declared, session._handled, lambda: cluster.clock.now() + next(minutes) * MINUTE
+            session.planner, session._declared, session._handled, lambda: cluster.clock.now() + next(minutes) * MINUTE
         )
 
         cluster.kronjob(**costly(2))
@@ -260,7 +260,7 @@ def test_a_status_does_not_say_of_the_old_generation_what_the_new_one_says() -> 
 
         cluster.kronjob(**costly(2, suspend=True))
         await until(lambda: (seen := session._declared("ns/a")) is not None and seen.generation == 2)
-        session._writer.mark("ns/a")  # as the end of a Job does
+        session._ledger.write_status("ns/a")  # as the end of a Job does
         while cluster.status()["observedGeneration"] == 1:
             written.add((1, cluster.conditions()["Ready"][1]))
             await asyncio.sleep(0)  # noqa: TID251  # a turn, no time

@@ -38,5 +38,5 @@ class ClusterCache:
         return [job for job in self.jobs.by_index(_OWNER, kronjob.uid) if job.namespace == kronjob.namespace]
 
     def jobs_by_identity(self, identity: str) -> list[ChildJob]:
-        """Return the Jobs that say they are of an identity, whoever owns them."""
+        """Return the Jobs that say they are of an identity, with any owner."""
         return self.jobs.by_index(_IDENTITY, identity)

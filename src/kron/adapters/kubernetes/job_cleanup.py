@@ -1,4 +1,4 @@
-"""Tidying: Jobs beyond the limits of a KronJob's history, the oldest first, are deleted."""
+"""JobHistoryCleanup: deletes Jobs beyond the limits of a KronJob's history, the oldest first."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,6 @@ from itertools import islice
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.event_recorder import EventRecorder
-from kron.adapters.kubernetes.ledger import Listed
 from kron.adapters.kubernetes.resource_store import PART
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
@@ -16,12 +15,12 @@ from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError
 from kron.instant import Instant
 from kron.kronjob.kronjob import KronJob
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods
 
 _TURN = 50  # Jobs of one KronJob that are deleted before other writes get their turn
 
 
-class Tidying:
+class JobHistoryCleanup:
     """Deletes Jobs that are over; active ones, and those of others, are never touched.
 
     There is one clean-up for a KronJob at a time, however many of its Jobs end; each looks at all of them once.
@@ -31,27 +30,27 @@ class Tidying:
         self,
         api: ResourceClient,
         cache: ClusterCache,
-        errands: WorkQueue,
+        queue: WorkQueue,
         events: EventRecorder,
         *,
         now: Callable[[], Instant],
     ) -> None:
-        self._api, self._cache, self._errands, self._events = api, cache, errands, events
+        self._api, self._cache, self._queue, self._events = api, cache, queue, events
         self._now = now
         self._tries: dict[str, int] = {}  # by identity: clean-ups in a row that could not delete everything
 
-    def tidy(self, seen: KronJobSnapshot) -> None:
-        """Let the oldest Jobs beyond the limits of their kinds be deleted."""
+    def enqueue(self, seen: KronJobSnapshot) -> None:
+        """Let the oldest Jobs beyond the limits of a KronJob be deleted."""
         if seen.kronjob is not None:
-            clean_up = partial(self._clean_up, seen.namespace, seen.name)
-            self._errands.add(Priority.CLEANUP, seen.namespace, seen.identity, clean_up)
+            clean_up = partial(self._clean_up, seen.identity)
+            self._queue.add(Priority.CLEANUP, seen.namespace, seen.identity, clean_up)
 
-    async def _clean_up(self, namespace: str, name: str) -> float | None:
-        seen = self._cache.kronjobs.objects.get((namespace, name))
+    async def _clean_up(self, identity: str) -> float | None:
+        seen = self._cache.kronjob(identity)
         if seen is None or seen.kronjob is None:
-            self._tries.pop(f"{namespace}/{name}", None)
+            self._tries.pop(identity, None)
             return None
-        old, listed = self._beyond(seen, seen.kronjob), Listed(seen, self._now())
+        old, listed = self._beyond(seen, seen.kronjob), ListedPeriods(seen, self._now())
         ready, looked = list[ChildJob](), 0
         while looked < len(old) and len(ready) < _TURN:
             ready += [job for job in old[looked : looked + PART] if listed.has(job)]

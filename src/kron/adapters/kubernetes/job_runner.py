@@ -1,30 +1,30 @@
-"""Maker: the engine's runner: an execution is a Job, and creating it is the lock and the record."""
+"""KubernetesRunner: the engine's runner: a run is a Job, and creating it is the lock and the record."""
 
-import asyncio
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import cast
 
 from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.event_recorder import period_text
-from kron.adapters.kubernetes.ledger import Account, Listed
-from kron.adapters.kubernetes.pending_job import Making, Surroundings
-from kron.adapters.kubernetes.resource_store import PART, Key
+from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.event_recorder import EventRecorder, period_text
+from kron.adapters.kubernetes.kronjob_record import KronJobRecord
+from kron.adapters.kubernetes.ledger import ClusterLedger
+from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.resource_store import Key
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
-from kron.adapters.kubernetes.work_queue import Priority
+from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decide import decide
-from kron.engine.active_runs import ActiveRuns
-from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.ports import Clock, RunListener
-from kron.engine.runs import JobRun, Run, RunResult
+from kron.decision.decision import Decision
+from kron.engine.ports import RunListener
+from kron.engine.runs import JobRun, RunResult
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import Instant
 from kron.kronjob.child_job import build_job, job_name
-from kron.kronjob.kronjob import PLURAL
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job
+from kron.kronjob.kronjob import PLURAL, KronJob
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods, parse_job
 from kron.kronjob.status import (
     DEADLINE_EXCEEDED,
     DEFINITION_CHANGED,
@@ -33,9 +33,7 @@ from kron.kronjob.status import (
     REJECTED,
     SUPERSEDED,
     CreateFailure,
-    PeriodStatus,
 )
-from kron.rules.job_record import RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
@@ -44,333 +42,324 @@ _UNCERTAIN = 500  # the answers from here on do not say whether it was done
 _SOON, _WHILE_SUSPENDED = 0.1, 1.0  # seconds
 
 
-class Maker:
+class PendingJob:
+    """A run whose Job is to be created, or is there."""
+
+    __slots__ = (
+        "_decision", "attempts", "is_replaced", "job", "key", "may_exist", "run", "start_before", "was_blocked",
+    )  # fmt: skip
+
+    def __init__(self, run: JobRun, decision: Decision | None, key: Key) -> None:
+        """`decision` is None for a Job that exists: what its annotations say may be no period of the schedule."""
+        self.run, self._decision = run, decision
+        self.start_before = None if run.acceptance is None else run.acceptance.start_before
+        self.key = key  # of the Job
+        self.job: ChildJob | None = None
+        self.attempts = 0
+        self.was_blocked = False  # by something else than the number of those before it
+        self.is_replaced = False  # another one takes its place: it is not created any longer
+        self.may_exist = False  # a request was not answered: the Job may be there
+
+    def lose_slack(self) -> None:
+        """Hold it to the limit of a period whose job was suspended in between."""
+        if self.run.acceptance is not None:
+            self.start_before = self.run.acceptance.resume_before
+
+    @property
+    def decision(self) -> Decision:
+        """The decision of the period whose Job is to be created."""
+        assert self._decision is not None, "a Job that exists is not created"
+        return self._decision
+
+
+class KubernetesRunner:
     """Creates Jobs, deletes those that are replaced, and tells the engine when they are over."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._in = surroundings
+    def __init__(
+        self,
+        api: ResourceClient,
+        cache: ClusterCache,
+        ledger: ClusterLedger,
+        queue: WorkQueue,
+        backoff: NamespaceBackoff,
+        events: EventRecorder,
+        boundary: ErrorBoundary,
+        *,
+        on_created: Callable[[Decision], object],
+        refresh: Callable[[], Awaitable[object]],
+        now: Callable[[], Instant],
+    ) -> None:
+        """`on_created` hears that the Job of a decision is there.
+
+        `refresh` lists everything, and returns within seconds in any case.
+        """
+        self._api, self._cache, self._ledger, self._queue = api, cache, ledger, queue
+        self._backoff, self._events, self._boundary = backoff, events, boundary
+        self._on_created_job, self._refresh, self._now = on_created, refresh, now
         self._listener: RunListener[JobSpec] | None = None
-        self._made: dict[Key, Making] = {}  # by the key of the Job
-        self._runs: dict[str, Making] = {}  # the same, by the name of the run
+        self._pending: dict[Key, PendingJob] = {}  # by the key of the Job
+        self._runs: dict[str, PendingJob] = {}  # the same, by the id of the run
 
     # --- the engine's runner ------------------------------------------------------------------------------------------
 
-    def start(self, executions: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
         """Let the Jobs be created, as soon as there is a worker."""
         self._listener = listener
-        for execution in executions:
-            namespace, _, name = execution.attempt.identity.partition("/")
-            with self._in.fence.around(PLURAL, namespace, name, then=partial(self._set_aside, execution)):
-                self._start(execution)
+        for run in runs:
+            namespace, _, name = run.attempt.identity.partition("/")
+            with self._boundary.around(PLURAL, namespace, name, then=partial(self._set_aside, run)):
+                self._start(run)
 
-    def _start(self, execution: JobRun) -> None:
-        making = self._making(execution)
-        if making.key in self._made:  # another replica was quicker while it was recorded
-            self._end(making, RunResult())
+    def _start(self, run: JobRun) -> None:
+        attempt, timing = run.attempt, run.work.timing
+        assert attempt.nominal is not None, "a Job belongs to a period"
+        assert timing is not None, "a KronJob has a schedule"
+        kronjob = _kronjob(run)
+        key = kronjob.namespace, job_name(kronjob, attempt.nominal)
+        pending = PendingJob(run, decide(timing, attempt.nominal), key)
+        if key in self._pending:  # another replica was quicker while it was recorded
+            self._finish(pending, RunResult())
             return
-        self._made[making.key] = self._runs[execution.run_id] = making
-        self._in.errands.add(Priority.START, making.key[0], making.key, partial(self._create, making))
+        self._pending[key] = self._runs[run.run_id] = pending
+        self._queue.add(Priority.START, key[0], key, partial(self._create, pending))
 
-    def _set_aside(self, execution: JobRun, error: str) -> None:
-        """Let an execution end whose Job cannot even be described."""
-        self._in.accounts.trouble(execution.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
+    def _set_aside(self, run: JobRun, error: str) -> None:
+        """Let a run end whose Job cannot even be described."""
+        self._ledger.set_create_failure(run.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
         if self._listener is not None:
-            self._listener.on_ended(execution, RunResult(not_started=INTERNAL_ERROR))
+            self._listener.on_ended(run, RunResult(not_started=INTERNAL_ERROR))
 
-    def go_on(self, execution: JobRun, job: ChildJob, listener: RunListener[JobSpec]) -> None:
+    def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobSpec]) -> None:
         """Take up a Job that is there."""
         self._listener = listener
-        making = Making(execution, None, (job.namespace, job.name))
-        making.job = job
-        self._made[making.key] = self._runs[execution.run_id] = making
+        pending = PendingJob(run, None, (job.namespace, job.name))
+        pending.job = job
+        self._pending[pending.key] = self._runs[run.run_id] = pending
 
-    def execution(self, key: Key) -> JobRun | None:
-        """Return the execution that a Job is, None if it is none of its own."""
-        making = self._made.get(key)
-        return None if making is None else making.execution
+    def run_of(self, key: Key) -> JobRun | None:
+        """Return the run that a Job is, None if it is none of its own."""
+        pending = self._pending.get(key)
+        return None if pending is None else pending.run
 
     def is_creating(self, key: Key) -> bool:
         """Whether the answer to a Job's creation is still to come: with it, all that is to be noted is noted."""
-        making = self._made.get(key)
-        return making is not None and making.job is None
+        pending = self._pending.get(key)
+        return pending is not None and pending.job is None
 
-    def stop(self, execution: JobRun) -> None:
-        """Delete a Job to make room for another; one that is not there yet is not created any more."""
-        making = self._runs.get(execution.run_id)
-        if making is None:
+    def stop(self, run: JobRun) -> None:
+        """Delete a Job to make room for another; one that is not there yet is not created."""
+        pending = self._runs.get(run.run_id)
+        if pending is None:
             return
-        if making.job is None and not making.is_doubtful and self._drop(making):
-            self._settle(making, Outcome.SKIPPED, SUPERSEDED)
+        namespace, key = pending.key[0], pending.key
+        if pending.job is None and not pending.may_exist and self._queue.cancel(Priority.START, namespace, key):
+            self._close(pending, Outcome.SKIPPED, SUPERSEDED)
         else:
-            making.is_replaced = True
-            self._in.errands.add(Priority.START, making.key[0], ("delete", making.key), partial(self._delete, making))
-
-    def _drop(self, making: Making) -> bool:
-        return self._in.errands.cancel(Priority.START, making.key[0], making.key)
+            pending.is_replaced = True
+            self._queue.add(Priority.START, namespace, ("delete", key), partial(self._delete, pending))
 
     async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
-        """Return nothing: which Jobs are there is seen in the cluster, and they are taken up as they are found."""
+        """Return nothing: which Jobs are there is seen in the cluster, and they are adopted as they are found."""
         return ()
 
     async def catch_up(self, *, stood_still: bool) -> None:
         """See which Jobs have ended, if their watch may be behind."""
         if stood_still:
-            await self._in.see_again()
+            await self._refresh()
 
     def detach(self) -> None:
         """Let go of everything."""
         self._listener = None
-        self._made.clear()
+        self._pending.clear()
         self._runs.clear()
 
-    def on_job(self, key: Key, job: ChildJob | None) -> None:
-        """Take note of what became of a Job."""
-        making = self._made.get(key)
-        if making is None or making.job is None:
+    def on_job_changed(self, key: Key, job: ChildJob | None) -> None:
+        """Take note of a Job as it is now, None: it is gone."""
+        pending = self._pending.get(key)
+        if pending is None or pending.job is None:
             return
-        if job is None or job.uid != making.job.uid:  # another one of its name comes after its end
-            self._end(making, RunResult())
+        if job is None or job.uid != pending.job.uid:  # another one of its name comes after its end
+            self._finish(pending, RunResult())
         elif job.succeeded is not None:
-            self._end(making, RunResult(exit_code=0 if job.succeeded else 1))
+            self._finish(pending, RunResult(exit_code=0 if job.succeeded else 1))
         else:
-            making.job = job
+            pending.job = job
 
     # --- creating -----------------------------------------------------------------------------------------------------
 
-    def _making(self, execution: JobRun) -> Making:
-        attempt, timing = execution.attempt, execution.work.timing
-        assert attempt.nominal is not None, "a Job belongs to a period"
-        assert timing is not None, "a KronJob has a schedule"
-        kronjob: Any = execution.work.payload
-        key = (kronjob.namespace, job_name(kronjob, attempt.nominal))
-        return Making(execution, decide(timing, attempt.nominal), key)
-
-    def _present(self, making: Making) -> KronJobSnapshot | None:
+    def _current(self, pending: PendingJob) -> KronJobSnapshot | None:
         """Return the KronJob as it is now, None if it is gone, or another one of the same name."""
-        kronjob: Any = making.execution.work.payload
-        seen = self._in.cache.kronjobs.objects.get((kronjob.namespace, kronjob.name))
-        return seen if seen is not None and seen.uid == kronjob.uid else None
+        seen = self._cache.kronjob(pending.run.attempt.identity)
+        return seen if seen is not None and seen.uid == _kronjob(pending.run).uid else None
 
-    async def _create(self, making: Making) -> float | None:
-        seen, account = self._present(making), self._in.accounts.of(making.execution.attempt.identity)
-        if seen is None or account is None or account.handled.has(making.decision.nominal_time):
-            self._end(making, RunResult())  # nobody wants it any more, or somebody else was quicker
+    async def _create(self, pending: PendingJob) -> float | None:
+        seen, record = self._current(pending), self._ledger.record(pending.run.attempt.identity)
+        if seen is None or record is None or record.handled.has(pending.decision.nominal_time):
+            self._finish(pending, RunResult())  # it is not wanted any longer, or another replica was quicker
             return None
         if seen.kronjob is None or seen.job_spec is None:
-            return await self._give_up(making, seen, Outcome.SKIPPED, DEFINITION_CHANGED)
-        if seen.kronjob.policy.suspend:
-            making.is_held = True
-            making.lose_slack()
+            return await self._close_without_job(pending, seen, Outcome.SKIPPED, DEFINITION_CHANGED)
+        if seen.is_suspended:
+            pending.was_blocked = True
+            pending.lose_slack()
             return _WHILE_SUSPENDED  # when that is lifted, its deadline decides
-        if making.is_replaced:
-            return await self._give_up(making, seen, Outcome.SKIPPED, SUPERSEDED)
-        if self._is_late(making, self._in.now()):
-            return await self._give_up(making, seen, Outcome.MISSED, DEADLINE_EXCEEDED)
-        if account.owes:
-            making.is_held = making.is_held or account.is_refused
+        if pending.is_replaced:
+            return await self._close_without_job(pending, seen, Outcome.SKIPPED, SUPERSEDED)
+        if self._is_late(pending, self._now()):
+            return await self._close_without_job(pending, seen, Outcome.MISSED, DEADLINE_EXCEEDED)
+        if record.must_be_written:
+            pending.was_blocked = pending.was_blocked or record.is_refused
             return _SOON  # first of all it is written what was found, and what this Job supersedes
-        if seconds := self._in.refusals.wait(seen.identity):
-            return self._rest(making, seen, account, seconds)
+        if seconds := self._backoff.wait(seen.identity):
+            return self._rest(pending, seen, record, seconds)
         try:
-            # A crash here, before the answer: the Job is there or is not; whoever comes next finds out.
-            answer = await self._in.api.request(
-                "create", JOBS, seen.namespace, body=build_job(seen.kronjob, making.decision)
+            # A crash here, before the answer: the Job is there or is not; the next leader finds out.
+            answer = await self._api.request(
+                "create", JOBS, seen.namespace, body=build_job(seen.kronjob, pending.decision)
             )
         except Exception as error:  # also a bug: otherwise the others of the namespace would wait for this answer
-            self._in.refusals.on_answer(seen.identity, error)
+            self._backoff.on_answer(seen.identity, error)
             if not isinstance(error, ApiError):
                 raise
-            return await self._on_refusal(making, seen, error)
-        self._in.refusals.on_answer(seen.identity, None)
-        self._on_made(making, seen, parse_job(answer))
+            return await self._on_refusal(pending, seen, error)
+        self._backoff.on_answer(seen.identity, None)
+        self._on_created(pending, seen, parse_job(answer))
         return None
 
-    def _rest(self, making: Making, seen: KronJobSnapshot, account: Account, seconds: float) -> float:
+    def _rest(self, pending: PendingJob, seen: KronJobSnapshot, record: KronJobRecord, seconds: float) -> float:
         """Wait while the KronJob or its namespace rests, and report that once, as for the one that was refused."""
-        making.is_held = True
-        if account.trouble is None:
-            self._fail(making, seen, CreateFailure(FAILED_CREATE, self._in.refusals.reason(seen.identity)))
+        pending.was_blocked = True
+        if record.create_failure is None:
+            self._fail(pending, seen, CreateFailure(FAILED_CREATE, self._backoff.reason(seen.identity)))
         return seconds
 
-    async def _on_refusal(self, making: Making, seen: KronJobSnapshot, error: ApiError) -> float | None:
+    async def _on_refusal(self, pending: PendingJob, seen: KronJobSnapshot, error: ApiError) -> float | None:
         match classify(error):
             case ErrorClass.ALREADY_EXISTS:
-                return await self._compare(making, seen)
+                return await self._adopt_existing(pending, seen)
             case ErrorClass.NAMESPACE_TERMINATING:
-                self._end(making, RunResult())
+                self._finish(pending, RunResult())
                 return None
             case ErrorClass.REJECTED:
                 message = f"spec.jobTemplate: the server refuses its Job: {error.message}"
-                self._fail(making, seen, CreateFailure(REJECTED, message))
-                return await self._give_up(making, seen, Outcome.MISSED, REJECTED)
-        return self._again(making, seen, error)
+                self._fail(pending, seen, CreateFailure(REJECTED, message))
+                return await self._close_without_job(pending, seen, Outcome.MISSED, REJECTED)
+        return self._retry(pending, seen, error)
 
-    async def _compare(self, making: Making, seen: KronJobSnapshot) -> float | None:
+    async def _adopt_existing(self, pending: PendingJob, seen: KronJobSnapshot) -> float | None:
         """Look at the Job that is there: it is ours if it says so."""
-        namespace, name = making.key
+        namespace, name = pending.key
         try:
-            found = parse_job(await self._in.api.request("get", JOBS, namespace, name))
+            found = parse_job(await self._api.request("get", JOBS, namespace, name))
         except ApiError as error:
-            return self._again(making, seen, error)
-        if self._is_ours(making, found):
-            self._on_made(making, seen, found)
+            return self._retry(pending, seen, error)
+        if _is_of(pending, found):
+            self._on_created(pending, seen, found)
             return None
         message = f"a Job {namespace}/{name} that is not of this period is there already"
-        self._fail(making, seen, CreateFailure(NAME_TAKEN, message))
-        self._settle(making, Outcome.MISSED, NAME_TAKEN, message)
+        self._fail(pending, seen, CreateFailure(NAME_TAKEN, message))
+        self._close(pending, Outcome.MISSED, NAME_TAKEN, message)
         return None
 
-    def _again(self, making: Making, seen: KronJobSnapshot, error: ApiError) -> float | None:
+    def _retry(self, pending: PendingJob, seen: KronJobSnapshot, error: ApiError) -> float | None:
         """Try again later, unless its time is over."""
-        seconds = retry_delay(error, making.tries)
-        making.tries += 1
-        making.is_held = True
-        making.is_doubtful = making.is_doubtful or not isinstance(error, ApiRefusedError) or error.code >= _UNCERTAIN
-        self._fail(making, seen, CreateFailure(FAILED_CREATE, error.message))
-        if not making.is_doubtful and self._is_late(making, self._in.now() + timedelta(seconds=seconds)):
-            self._settle(making, Outcome.MISSED, DEADLINE_EXCEEDED, error.message)
+        seconds = retry_delay(error, pending.attempts)
+        pending.attempts += 1
+        pending.was_blocked = True
+        pending.may_exist = pending.may_exist or not isinstance(error, ApiRefusedError) or error.code >= _UNCERTAIN
+        self._fail(pending, seen, CreateFailure(FAILED_CREATE, error.message))
+        if not pending.may_exist and self._is_late(pending, self._now() + timedelta(seconds=seconds)):
+            self._close(pending, Outcome.MISSED, DEADLINE_EXCEEDED, error.message)
             return None
         return seconds
 
-    def _is_late(self, making: Making, at: Instant) -> bool:
+    def _is_late(self, pending: PendingJob, at: Instant) -> bool:
         """Whether its limit has passed at an instant.
 
         That there are many before it, or that another Job has to go first, makes it late and is no reason to miss it.
         """
-        making.is_held = making.is_held or self._in.errands.was_blocked_since(making.execution.started_monotonic)
-        return making.is_held and making.start_before is not None and at >= making.start_before
+        pending.was_blocked = pending.was_blocked or self._queue.was_blocked_since(pending.run.started_monotonic)
+        return pending.was_blocked and pending.start_before is not None and at >= pending.start_before
 
-    async def _give_up(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str) -> float | None:
+    async def _close_without_job(
+        self, pending: PendingJob, seen: KronJobSnapshot, outcome: Outcome, reason: str
+    ) -> float | None:
         """Close a period without a Job, unless that turns out to be there."""
-        if making.is_doubtful:
+        if pending.may_exist:
             try:
-                found = parse_job(await self._in.api.request("get", JOBS, *making.key))
+                found = parse_job(await self._api.request("get", JOBS, *pending.key))
             except ApiError as error:
                 if classify(error) is not ErrorClass.NOT_FOUND:
-                    making.tries += 1
-                    return retry_delay(error, making.tries)
+                    pending.attempts += 1
+                    return retry_delay(error, pending.attempts)
             else:
-                if self._is_ours(making, found):
-                    self._on_made(making, seen, found)
+                if _is_of(pending, found):
+                    self._on_created(pending, seen, found)
                     return None
-        account = self._in.accounts.of(seen.identity)
-        message = "" if account is None or account.trouble is None else account.trouble.message
-        self._settle(making, outcome, reason, message)
+        record = self._ledger.record(seen.identity)
+        message = "" if record is None or record.create_failure is None else record.create_failure.message
+        self._close(pending, outcome, reason, message)
         return None
 
-    def _is_ours(self, making: Making, job: ChildJob) -> bool:
-        """Whether a Job says by its annotations that it is of this period."""
-        return job.identity == making.execution.attempt.identity and job.nominal == making.decision.nominal_time
-
-    def _on_made(self, making: Making, seen: KronJobSnapshot, job: ChildJob) -> None:
-        making.job = job
-        self._in.accounts.trouble(seen.identity, None)
-        self._in.scribe.on_made(making.decision)
-        self._note(making, seen, Outcome.EXECUTED, "", "")
-        self._in.cache.jobs.put(job)
+    def _on_created(self, pending: PendingJob, seen: KronJobSnapshot, job: ChildJob) -> None:
+        pending.job = job
+        self._ledger.set_create_failure(seen.identity, None)
+        self._on_created_job(pending.decision)
+        self._ledger.record_outcome(seen, pending.decision, Outcome.EXECUTED, job=job.name)
+        self._cache.jobs.put(job)
         if job.owner != seen.uid:
-            self._end(making, RunResult())  # it is the execution of its period, but nobody has to wait for it
+            self._finish(pending, RunResult())  # it is the run of its period, but nothing has to wait for it
         else:
-            self.on_job(making.key, self._in.cache.jobs.objects.get(making.key))  # which may know more already
+            self.on_job_changed(pending.key, self._cache.jobs.objects.get(pending.key))  # which may know more already
 
-    def _fail(self, making: Making, seen: KronJobSnapshot, trouble: CreateFailure) -> None:
-        self._in.accounts.trouble(seen.identity, trouble)
-        reason = NAME_TAKEN if trouble.reason == NAME_TAKEN else FAILED_CREATE
-        self._in.events.record(seen, "Warning", reason, f"{period_text(making.decision)}: {trouble.message}")
+    def _fail(self, pending: PendingJob, seen: KronJobSnapshot, failure: CreateFailure) -> None:
+        self._ledger.set_create_failure(seen.identity, failure)
+        reason = NAME_TAKEN if failure.reason == NAME_TAKEN else FAILED_CREATE
+        self._events.record(seen, "Warning", reason, f"{period_text(pending.decision)}: {failure.message}")
 
-    def _settle(self, making: Making, outcome: Outcome, reason: str, message: str = "") -> None:
+    def _close(self, pending: PendingJob, outcome: Outcome, reason: str, message: str = "") -> None:
         """Close a period that was to be executed."""
-        seen = self._present(making)
+        seen = self._current(pending)
         if seen is not None:
-            self._note(making, seen, outcome, reason, message)
-        self._end(making, RunResult(not_started=reason))
-
-    def _note(self, making: Making, seen: KronJobSnapshot, outcome: Outcome, reason: str, message: str) -> None:
-        decision = making.decision
-        entry = PeriodStatus(decision.nominal_time, decision.nominal_time, 1, decision.chosen_time, outcome, reason)
-        if self._in.accounts.settle(seen.identity, entry):
-            job = "" if making.job is None else making.job.name
-            self._in.scribe.on_settled(seen, decision, entry, job, message)
+            job = "" if pending.job is None else pending.job.name
+            self._ledger.record_outcome(seen, pending.decision, outcome, reason, job=job, message=message)
+        self._finish(pending, RunResult(not_started=reason))
 
     # --- deleting -----------------------------------------------------------------------------------------------------
 
-    async def _delete(self, making: Making) -> float | None:
+    async def _delete(self, pending: PendingJob) -> float | None:
         """Ask for the end of a Job; it lasts until it is seen to be gone."""
-        if self._made.get(making.key) is not making:
+        if self._pending.get(pending.key) is not pending:
             return None
-        seen = self._present(making)
-        if making.job is None or (seen is not None and not Listed(seen, self._in.now()).has(making.job)):
+        seen, job = self._current(pending), pending.job
+        if job is None or (seen is not None and not ListedPeriods(seen, self._now()).has(job)):
             return _SOON  # it is being created, or its period is not listed yet
-        namespace, name = making.key
-        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": making.job.uid}}
+        namespace, name = pending.key
+        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": job.uid}}
         try:
-            await self._in.api.request("delete", JOBS, namespace, name, body=body)
+            await self._api.request("delete", JOBS, namespace, name, body=body)
         except ApiError as error:
             if is_already_deleted(error):
-                self._end(making, RunResult())
+                self._finish(pending, RunResult())
                 return None
-            making.tries += 1
-            return retry_delay(error, making.tries)
-        if seen is not None and making.job is not None:
-            self._in.events.record_deletion(seen, making.job)
+            pending.attempts += 1
+            return retry_delay(error, pending.attempts)
+        if seen is not None:
+            self._events.record_deletion(seen, job)
         return None
 
-    def _end(self, making: Making, ending: RunResult) -> None:
-        if self._made.get(making.key) is making:
-            del self._made[making.key], self._runs[making.execution.run_id]
+    def _finish(self, pending: PendingJob, result: RunResult) -> None:
+        if self._pending.get(pending.key) is pending:
+            del self._pending[pending.key], self._runs[pending.run.run_id]
         if self._listener is not None:
-            self._listener.on_ended(making.execution, ending)
+            self._listener.on_ended(pending.run, result)
 
 
-class Adoption:
-    """Makes executions of the Jobs of an earlier leader, or of another replica.
+def _kronjob(run: JobRun) -> KronJob:
+    """Return the KronJob of which a run is."""
+    return cast("KronJob", run.work.payload)
 
-    An error that one Job causes stays with it.
-    """
 
-    def __init__(
-        self,
-        cache: ClusterCache,
-        book: PeriodPlanner,
-        runs: ActiveRuns[JobSpec],
-        maker: Maker,
-        clock: Clock,
-        fenced: Callable[[ChildJob], AbstractContextManager[None]],
-    ) -> None:
-        self._cache, self._book, self._runs, self._maker = cache, book, runs, maker
-        self._clock, self._fenced = clock, fenced
-
-    async def meet(self, identity: str) -> None:
-        """Take the active Jobs of a KronJob that is not declared yet to the maker, in parts: there may be thousands.
-
-        When it is declared, all of them are known to the book in the same turn, so that `forbid` sees them.
-        """
-        namespace, _, name = identity.partition("/")
-        seen = self._cache.kronjobs.objects.get((namespace, name))
-        if seen is None or identity in self._book.jobs:
-            return
-        for number, job in enumerate(self._cache.owned_jobs(seen), 1):
-            if job.is_active and self._cache.jobs.objects.get((job.namespace, job.name)) is job:
-                with self._fenced(job):
-                    self._execution(seen, job, self._clock.now())
-            if number % PART == 0:
-                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-
-    def go_on(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> None:
-        """Wait for the end of an active Job, if its KronJob is declared."""
-        execution = self._execution(seen, job, now) if seen.identity in self._book.jobs else None
-        if execution is not None:
-            self._book.reattach(execution)
-            self._runs.adopt((execution,), now)
-
-    def _execution(self, seen: KronJobSnapshot, job: ChildJob, now: Instant) -> JobRun | None:
-        """Return the execution that a Job is; None if it belongs to no period, or nothing of its KronJob is run."""
-        if job.nominal is None or seen.job_spec is None:
-            return None
-        execution = self._maker.execution((job.namespace, job.name))
-        if execution is None:
-            key, name = seen.job_spec.definition_key, self._book.new_run_id()
-            attempt = RunStart(name, seen.identity, RunKind.PERIOD, job.nominal, job.chosen, 1, now, key, "")
-            execution = Run(attempt, seen.job_spec)
-            self._maker.go_on(execution, job, self._runs)
-        return execution
+def _is_of(pending: PendingJob, job: ChildJob) -> bool:
+    """Whether a Job says by its annotations that it is of this period."""
+    return job.identity == pending.run.attempt.identity and job.nominal == pending.decision.nominal_time

@@ -1,203 +1,218 @@
-"""Accounts: what the cluster remembers of KronJobs, as the engine's ledger: their statuses, and their Jobs."""
+"""ClusterLedger: the engine's ledger of KronJobs, kept in their statuses and in their Jobs."""
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
-from typing import NamedTuple
+from typing import Protocol
 
 from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.kronjob_record import KronJobRecord, hash_of
 from kron.adapters.kubernetes.resource_store import PART
+from kron.adapters.kubernetes.responses import LoopShare
+from kron.adapters.kubernetes.status_writer import NextPeriods, StatusWriter
+from kron.adapters.kubernetes.work_queue import WorkQueue
+from kron.decision.decision import Decision
+from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.instant import Instant
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended
-from kron.kronjob.spec_fields import json_bytes
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import (
     DEFINITION_CHANGED,
     SUPERSEDED,
     CreateFailure,
     PeriodStatus,
     StatusHorizon,
-    handled_periods,
     merge_periods,
     new_periods,
     parse_periods,
     parse_status,
     served_until,
-    status_reason,
-    trim_periods,
     trimmed_before,
 )
 from kron.rules.override import DefinitionChange, compare_definition, is_closed
-from kron.rules.periods import NO_PERIODS, HandledPeriods
+from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome
 
 
-class DeclaredSpec(NamedTuple):
-    """What a status says of the spec that the engine has."""
+class OutcomeObserver(Protocol):
+    """Hears of the outcome of a period, once, when it is certain."""
 
-    generation: int
-    is_suspended: bool
-    errors: str
-
-    @classmethod
-    def of(cls, seen: KronJobSnapshot) -> "DeclaredSpec":
-        """Return that of a KronJob as it is now."""
-        return cls(seen.generation, is_suspended(seen), seen.errors)
+    def __call__(
+        self, kronjob: KronJobSnapshot, decision: Decision, entry: PeriodStatus, job: str, message: str, /
+    ) -> object:
+        """`job` is the name of its Job, or empty; `message` says what the server had against it, or is empty."""
 
 
-@dataclass(slots=True)
-class Account:
-    """What is remembered of one KronJob, and will stand in its status."""
+class ClusterLedger:
+    """What is remembered of each KronJob, in memory; its status follows, written by the StatusWriter of this ledger.
 
-    uid: str
-    definition_hash: str
-    defined_at: Instant
-    served: Instant  # up to when everything was handled when it was opened
-    entries: tuple[PeriodStatus, ...]
-    succeeded_at: Instant | None = None
-    trouble: CreateFailure | None = None
-    declared: DeclaredSpec | None = None  # a later one may wait for its turn
-    said: bytes = b""  # the hash of its periods as a status was last seen to list them
-    owes: bool = False  # whether something is to be written before another Job is created
-    is_refused: bool = False  # whether its status could not be written when that was last tried
-    # the entries that it was made of, and what it is
-    _handled: tuple[tuple[PeriodStatus, ...], HandledPeriods] = ((), NO_PERIODS)
+    After a crash the Jobs are there, which are created before anything is noted here, and the statuses, which follow:
+    the next leader finds both. What a Job supersedes is written before the Job is created.
 
-    @property
-    def handled(self) -> HandledPeriods:
-        """The periods that have their outcome."""
-        if self._handled[0] is not self.entries:  # thousands may be asked for between two changes
-            self._handled = self.entries, handled_periods(self.entries)
-        return self._handled[1]
-
-
-class Accounts:
-    """A ledger in memory. What survives a crash are the Jobs, which are created before anything is noted here, and the
-    statuses, which follow: whoever comes next finds them. What a Job supersedes is written before it is created.
+    Of the port it keeps that closed periods are handled, that the first outcome of a period counts, and that a batch
+    may be repeated. It lacks four clauses, which the cluster keeps. Jobs: KronJobs are declared with their records, so
+    `load` returns nothing. Runs: a start is recorded by creating its Job, an end by its end. Refusals: the name of a
+    Job is the claim to its period, and the API server refuses the second one; a second outcome is dropped. Possession:
+    the Lease decides which replica leads, and the work queue asks before each write. `append` is not durable, either:
+    what it has closed and no status lists yet is judged again by the next leader.
     """
 
-    def __init__(self, cache: ClusterCache, now: Callable[[], Instant], on_change: Callable[[str], object]) -> None:
-        """`on_change` is told the identity of a KronJob whose status is to be written."""
-        self._cache, self._now, self._on_change = cache, now, on_change
-        self._accounts: dict[str, Account] = {}
+    def __init__(
+        self,
+        api: ResourceClient,
+        cache: ClusterCache,
+        queue: WorkQueue,
+        share: LoopShare,
+        *,
+        on_outcome: OutcomeObserver,
+        on_conflict: Callable[[], object],
+        now: Callable[[], Instant],
+        slack: timedelta,
+    ) -> None:
+        """`on_conflict` hears that another client wrote a status meanwhile; `share` is for searching next periods."""
+        self._cache, self._on_outcome, self._now = cache, on_outcome, now
+        self._records: dict[str, KronJobRecord] = {}  # by identity
+        self._following = NextPeriods(share)
+        self._writer = StatusWriter(api, cache, queue, self._records, self._following, on_conflict, now, slack)
 
-    def of(self, identity: str) -> Account | None:
+    def follow(self, planner: PeriodPlanner) -> None:
+        """Say in statuses what this planner expects next; it is made after its runner, which needs this ledger."""
+        self._following.planner = planner
+
+    def write_status(self, identity: str) -> None:
+        """Let the status of a KronJob be written, if it turns out to have changed."""
+        self._writer.enqueue(identity)
+
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    def record(self, identity: str) -> KronJobRecord | None:
         """Return what is remembered of a KronJob."""
-        return self._accounts.get(identity)
+        return self._records.get(identity)
 
-    def open_account(self, seen: KronJobSnapshot) -> Generator[None, None, Account]:
-        """Begin with what its status says, and with what is found among the Jobs, at which it looks in parts."""
-        horizon = horizon_of(seen, self._now())
-        past = parse_status(seen.status).within(horizon)
+    def open_record(self, kronjob: KronJobSnapshot) -> Generator[None, None, KronJobRecord]:
+        """Make a record of what a status says and of the Jobs that are found, part by part; it is not kept yet."""
+        horizon = kronjob.horizon(self._now())
+        stored = parse_status(kronjob.status).within(horizon)
         found = dict[str, PeriodStatus | None]()  # by name; some may come between two parts
-        while left := [job for job in self._cache.jobs_by_identity(seen.identity) if job.name not in found]:
-            found |= {job.name: entry_of(job, horizon) for job in left[:PART]}
+        while left := [job for job in self._cache.jobs_by_identity(kronjob.identity) if job.name not in found]:
+            found |= {job.name: job.outcome(horizon) for job in left[:PART]}
             if len(left) > PART:
                 yield
-        oldest = trimmed_before(past.periods)
+        oldest = trimmed_before(stored.periods)
         relevant = (
             each for each in found.values() if each is not None and (oldest is None or each.effective_time >= oldest)
         )
-        entries = merge_periods(past.periods, sorted(relevant, key=lambda entry: entry.effective_time))
-        recorded = (past.definition_hash, past.was_invalid) if past.definition_hash else None
-        change = compare_definition(recorded, seen.definition)
-        if change is DefinitionChange.ADDED:  # nobody has seen it yet: it was declared when it was made
-            defined_at = seen.created
+        entries = merge_periods(stored.periods, sorted(relevant, key=lambda entry: entry.effective_time))
+        recorded = (stored.definition_hash, stored.was_invalid) if stored.definition_hash else None
+        change = compare_definition(recorded, kronjob.definition)
+        if change is DefinitionChange.ADDED:  # no operator has seen it yet: it was declared when it was made
+            defined_at = kronjob.created
         elif change is DefinitionChange.SAME:
-            defined_at = past.defined_at or seen.created
+            defined_at = stored.defined_at or kronjob.created
         else:
-            defined_at = seen.defined_at or self._now()
-            timing = None if seen.kronjob is None else seen.kronjob.timing
-            if past.next is not None and is_closed(past.next.first, timing, defined_at):
-                entries = merge_periods(entries, [past.next._replace(reason=DEFINITION_CHANGED)])
+            defined_at = kronjob.defined_at or self._now()
+            timing = None if kronjob.kronjob is None else kronjob.kronjob.timing
+            if stored.next is not None and is_closed(stored.next.first, timing, defined_at):
+                entries = merge_periods(entries, [stored.next._replace(reason=DEFINITION_CHANGED)])
         # A Job that was found does not begin the list: what was closed before it, and not written, is judged again.
-        reached = served_until(past.periods, defined_at)
-        account = Account(
-            seen.uid, seen.definition_hash, defined_at, reached, entries, past.last_successful_time, past.create_failure
+        served = served_until(stored.periods, defined_at)
+        record = KronJobRecord(
+            kronjob.uid,
+            kronjob.definition_hash,
+            defined_at,
+            served,
+            entries,
+            stored.last_successful_time,
+            stored.create_failure,
         )
-        for job in self._cache.owned_jobs(seen):
-            self._note_success(account, job, horizon)
-        account.owes = len(account.entries) > len(past.periods)
-        return account
+        for job in self._cache.owned_jobs(kronjob):
+            _note_success(record, job, horizon)
+        record.must_be_written = len(record.entries) > len(stored.periods)
+        return record
 
-    def put(self, identity: str, account: Account) -> None:
-        """Have an account from now on."""
-        self._accounts[identity] = account
+    def keep(self, identity: str, record: KronJobRecord) -> None:
+        """Have a record from now on."""
+        self._records[identity] = record
 
-    def on_success(self, seen: KronJobSnapshot, job: ChildJob) -> None:
-        """Remember when a Job of a KronJob succeeded."""
-        account = self._accounts.get(seen.identity)
-        if account is not None:
-            self._note_success(account, job, horizon_of(seen, self._now()))
+    def forget(self, identity: str) -> None:
+        """Drop the record of a KronJob that is gone."""
+        self._records.pop(identity, None)
 
-    def _note_success(self, account: Account, job: ChildJob, horizon: StatusHorizon) -> None:
-        if job.succeeded and job.ended is not None and horizon.saw(job.ended):
-            account.succeeded_at = max(account.succeeded_at or job.ended, job.ended)
-
-    def drop(self, identity: str) -> None:
-        """Forget a KronJob that is gone."""
-        self._accounts.pop(identity, None)
-
-    def redefine(self, seen: KronJobSnapshot, now: Instant) -> bool:
-        """Take note of another definition; return whether it is one."""
-        account = self._accounts[seen.identity]
-        if compare_definition(account.definition_hash, seen.definition_hash) is DefinitionChange.SAME:
+    def set_definition(self, kronjob: KronJobSnapshot, now: Instant) -> bool:
+        """Take note of the present definition; return whether it is another one."""
+        record = self._records[kronjob.identity]
+        if compare_definition(record.definition_hash, kronjob.definition_hash) is DefinitionChange.SAME:
             return False
-        account.definition_hash, account.defined_at = seen.definition_hash, now
+        record.definition_hash, record.defined_at = kronjob.definition_hash, now
         return True
 
-    def settle(self, identity: str, entry: PeriodStatus) -> bool:
-        """Remember what became of a period, once; return whether that is news."""
-        return self._settle(identity, [entry])
-
-    def _settle(self, identity: str, entries: Sequence[PeriodStatus]) -> bool:
-        account = self._accounts.get(identity)
-        news = [] if account is None else new_periods(entries, account.handled)
-        if account is None or not news:
-            return False
-        account.entries = (*account.entries, *news)
-        # A crash after the Job that supersedes them and before the status: whoever comes next would run them after it.
-        account.owes = account.owes or any(entry.reason == SUPERSEDED for entry in news)
-        self._on_change(identity)
-        return True
-
-    def find(self, identity: str, entry: PeriodStatus) -> bool:
-        """Remember a period whose Job somebody else has created; return whether that is news."""
-        if not self.settle(identity, entry):
-            return False
-        self._accounts[identity].owes = True
-        return True
-
-    def trouble(self, identity: str, trouble: CreateFailure | None) -> None:
+    def set_create_failure(self, identity: str, failure: CreateFailure | None) -> None:
         """Remember why a Job could not be created, until one is."""
-        account = self._accounts.get(identity)
-        if account is not None and account.trouble != trouble:
-            account.trouble = trouble
-            self._on_change(identity)
+        record = self._records.get(identity)
+        if record is not None and record.create_failure != failure:
+            record.create_failure = failure
+            self.write_status(identity)
 
-    def learn(self, seen: KronJobSnapshot) -> bool:
-        """Take in what somebody else has written into a status; return whether there was anything new."""
-        account = self._accounts.get(seen.identity)
-        if account is None:
+    def note_success(self, kronjob: KronJobSnapshot, job: ChildJob) -> None:
+        """Remember when a Job of a KronJob succeeded."""
+        record = self._records.get(kronjob.identity)
+        if record is not None:
+            _note_success(record, job, kronjob.horizon(self._now()))
+
+    # --- outcomes -----------------------------------------------------------------------------------------------------
+
+    def record_outcome(
+        self,
+        kronjob: KronJobSnapshot,
+        decision: Decision,
+        outcome: Outcome,
+        reason: str = "",
+        *,
+        job: str = "",
+        message: str = "",
+    ) -> None:
+        """Remember the outcome of a period, unless it has one, and report it."""
+        nominal = decision.nominal_time
+        entry = PeriodStatus(nominal, nominal, 1, decision.chosen_time, outcome, reason)
+        if self._add(kronjob.identity, [entry]):
+            self._on_outcome(kronjob, decision, entry, job, message)
+
+    def record_existing_job(self, identity: str, entry: PeriodStatus) -> bool:
+        """Remember a period whose Job another client has created; return whether that is news."""
+        if not self._add(identity, [entry]):
             return False
-        status = seen.status
-        said = hash_of(status.get("handledPeriods"))
-        if said == account.said:
-            return False
-        account.said = said
-        theirs = horizon_of(seen, self._now()).clip_all(parse_periods(status))
-        if not new_periods(theirs, account.handled):
-            return False
-        account.entries = merge_periods(theirs, account.entries)
+        self._records[identity].must_be_written = True
         return True
 
-    def trim(self, identity: str, span: timedelta) -> None:
-        """Drop what is older than anybody can ask for."""
-        account = self._accounts[identity]
-        account.entries = trim_periods(account.entries, self._now(), span)
+    def merge_status(self, kronjob: KronJobSnapshot) -> bool:
+        """Take in what another client has written into a status; return whether any of it is news."""
+        record = self._records.get(kronjob.identity)
+        if record is None:
+            return False
+        status = kronjob.status
+        listed = hash_of(status.get("handledPeriods"))
+        if listed == record.last_listed:
+            return False
+        record.last_listed = listed
+        theirs = kronjob.horizon(self._now()).clip_all(parse_periods(status))
+        if not new_periods(theirs, record.handled):
+            return False
+        record.entries = merge_periods(theirs, record.entries)
+        return True
+
+    def _add(self, identity: str, entries: Sequence[PeriodStatus]) -> bool:
+        """Remember the outcomes of periods that have none; return whether one of them is news."""
+        record = self._records.get(identity)
+        news = [] if record is None else new_periods(entries, record.handled)
+        if record is None or not news:
+            return False
+        record.entries = (*record.entries, *news)
+        # A crash after the Job that supersedes them and before the status: the next leader would run them after it.
+        record.must_be_written = record.must_be_written or any(entry.reason == SUPERSEDED for entry in news)
+        self.write_status(identity)
+        return True
 
     # --- the engine's ledger ------------------------------------------------------------------------------------------
 
@@ -205,63 +220,27 @@ class Accounts:
         """Nothing is to be taken into possession: the lease is elsewhere."""
 
     async def load(self) -> JobSnapshot:
-        """Return nothing: jobs are declared with what their accounts say."""
+        """Return nothing: jobs are declared with what their records say."""
         return JobSnapshot()
 
     async def append(self, batch: JobBatch) -> Sequence[Refusal]:
-        """Remember what was closed; what begins is remembered by its Job, or when that could not be.
-
-        It refuses nothing: the name of a Job is the claim to its period, and the API server decides about that.
-        """
+        """Remember what was closed."""
         closed: dict[str, list[PeriodStatus]] = {}
         for record in batch.closed:
-            reason = status_reason(record.outcome, record.reason)
-            entry = PeriodStatus(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
-            closed.setdefault(record.identity, []).append(entry)
+            closed.setdefault(record.identity, []).append(PeriodStatus.of(record))
         for identity, entries in closed.items():
-            self._settle(identity, entries)
+            self._add(identity, entries)
         await asyncio.sleep(0)  # others get a turn, as with any ledger: a thousand Jobs may be due at once
         return ()
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, HandledPeriods]:
         """Return by identity the periods that have their outcome."""
-        return {
-            identity: account.handled if (account := self._accounts.get(identity)) is not None else NO_PERIODS
-            for identity in since
-        }
+        return {identity: record.handled for identity in since if (record := self._records.get(identity)) is not None}
 
     async def close(self) -> None:
         """Nothing is to be given back."""
 
 
-def hash_of(listed: object) -> bytes:
-    """Return what changes whenever a list of periods does: the list itself would be kept a second time."""
-    return sha256(json_bytes(listed)).digest()
-
-
-def horizon_of(seen: KronJobSnapshot, now: Instant) -> StatusHorizon:
-    """Return between which instants a status and Jobs can say the truth about a KronJob."""
-    return StatusHorizon.of(seen.created, now, seen.kronjob)
-
-
-class Listed:
-    """The periods that the status of a KronJob lists, as far as they can be true; read once for all its Jobs."""
-
-    def __init__(self, seen: KronJobSnapshot, now: Instant) -> None:
-        self._identity, self._horizon = seen.identity, horizon_of(seen, now)
-        entries = self._horizon.clip_all(parse_periods(seen.status))
-        self._handled, self._oldest = handled_periods(entries), trimmed_before(entries)
-
-    def has(self, job: ChildJob) -> bool:
-        """Whether a Job is no record that the status lacks: until the period is listed its Job is the only one."""
-        entry = entry_of(job, self._horizon) if job.identity == self._identity else None
-        if entry is None or self._handled.has(entry.first):
-            return True
-        return self._oldest is not None and entry.effective_time < self._oldest
-
-
-def entry_of(job: ChildJob, horizon: StatusHorizon) -> PeriodStatus | None:
-    """Return what a Job says of its period; a copy, which has another name, and what cannot be true say nothing."""
-    if job.nominal is None or not job.is_record:
-        return None
-    return horizon.clip(PeriodStatus(job.nominal, job.nominal, 1, job.chosen, Outcome.EXECUTED))
+def _note_success(record: KronJobRecord, job: ChildJob, horizon: StatusHorizon) -> None:
+    if job.succeeded and job.ended is not None and horizon.saw(job.ended):
+        record.last_successful_time = max(record.last_successful_time or job.ended, job.ended)

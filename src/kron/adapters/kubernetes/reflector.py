@@ -18,13 +18,13 @@ RestartCause = Literal["expired", "closed", "broken", "refused"]
 PAGE = 500  # objects of a page at most
 LONGEST_PAGE = 4_000_000  # bytes of JSON, which take up to forty times as much memory while they are read
 _FEWER = 8  # of a page that is too long, an eighth is asked for; a page of one object is read, whatever its length
-_SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn anew so that they do not all end together
+_SHORTEST, _LONGEST = 300.0, 600.0  # seconds of a watch, drawn each time, so that they do not all end together
 _LASTED = 5.0  # seconds after which a watch has gone well, however it ends
 _MOST_ASKED = 1_000_000  # objects of a list that are asked for; a server that always has one more page is broken
 
 
 class Reflector(Generic[T]):
-    """Lists in pages, watches from there with bookmarks, and begins anew wherever that ends."""
+    """Lists in pages, watches from there with bookmarks, and starts again with a list when a version is gone."""
 
     def __init__(
         self,

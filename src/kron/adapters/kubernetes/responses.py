@@ -25,7 +25,7 @@ async def sleep(seconds: float) -> None:
 
 
 class Backoff:
-    """Doubles from try to try, drawn anew below that, so that clients of one server do not come back together."""
+    """Doubles from try to try, drawn below that each time, so that clients of one server do not come back together."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Backoff:
         self._next = first
 
     def reset(self) -> None:
-        """Begin anew: something went well."""
+        """Start with the first delay again: something went well."""
         self._next = self._first
 
     async def wait(self, at_least: float | None = None) -> None:
@@ -52,9 +52,7 @@ class Backoff:
         await self._pause(max(seconds, min(at_least or 0.0, _MOST_ASKED)))
 
 
-MAX_JSON_DEPTH = (
-    150  # levels that are kept: more than a field may have, so that whoever reads one sees that it is too deep
-)
+MAX_JSON_DEPTH = 150  # levels that are kept: more than a field may have, so that a reader sees that it is too deep
 MOST_OPENED = 100_000  # objects and lists that are read at once, in some 30 ms; a spec of the largest size has fewer
 MOST_IN_A_PAGE = 300_000  # objects, lists and values of a page of several objects: more are asked for one by one
 _SHORT = 64_000  # bytes that are read at once, whatever they say
@@ -117,9 +115,9 @@ def decode_json(text: bytes, level: int = 3) -> Any:
 def read_in_parts(text: bytes, level: int) -> Parts:
     """Return what a text says, or raise ValueError.
 
-    A server keeps objects with ten thousand levels, and with a million lists. What lies deeper than anyone means is
+    A server keeps objects with ten thousand levels, and with a million lists. What is deeper than anyone means is
     read as null. Of a text with very many objects and lists, a field that is longer than a whole spec may be is read as
-    a text of that length: whoever reads the spec refuses it for its size.
+    a text of that length: the parser of the spec refuses it for its size.
     """
     if text.count(b"[") + text.count(b"{") > MOST_OPENED:
         text = yield from _cut(text, level, lambda part: b'"%b"' % (b" " * len(part)), longer_than=MAX_SPEC_BYTES)
@@ -261,19 +259,19 @@ def _seconds(found: object) -> float | None:
 
 MAX_RETRY_DELAY = 5.0  # seconds between two tries
 LEADER_RECHECK = (
-    0.25  # seconds until somebody who may not write looks again: a lease that was renewed late may be ours still
+    0.25  # seconds until a queue that may not write asks again: a lease that was renewed late may be ours still
 )
 _FOR_GOOD = frozenset({400, 405, 413, 422})
 
 
 class ErrorClass(Enum):
-    """What an answer means for whoever asked."""
+    """What an answer means for its caller."""
 
     RETRYABLE = "passing"  # it may be otherwise soon
     REJECTED = "final"  # it will never be otherwise
     ALREADY_EXISTS = "exists"
     NOT_FOUND = "gone"
-    NAMESPACE_TERMINATING = "ending"  # the namespace is being deleted: nobody is interested any more
+    NAMESPACE_TERMINATING = "ending"  # the namespace is being deleted: nothing in it matters
 
 
 def classify(error: ApiError) -> ErrorClass:

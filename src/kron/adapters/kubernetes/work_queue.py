@@ -84,7 +84,7 @@ class FairQueue(Generic[_Item]):
 WorkItem = Callable[[], Awaitable[float | None]]
 """One write. It returns after how many seconds it is to be tried again, None: it is done."""
 
-_MOST_TOLD = 20_000  # events that may wait; of more, the oldest are not told
+_MOST_EVENTS = 20_000  # events that may wait; of more, the oldest are dropped
 _AFTER_A_BUG = 5.0  # seconds
 _SHORTEST_HOLD, _LONGEST_HOLD = 0.125, 5.0  # seconds between two rounds of tries while the server does not answer
 
@@ -94,7 +94,7 @@ class Priority(IntEnum):
 
     START = 0  # Jobs to create, and to delete for others
     STATUS = 1
-    CLEANUP = 2  # Jobs that nobody needs any more
+    CLEANUP = 2  # Jobs beyond the limits of a history
     EVENT = 3
 
 
@@ -140,7 +140,7 @@ class WorkQueue:
         self._numbers = count()
         self._wake = WakeUp()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._working = 0  # of the tasks; others have nothing to do any more, and are about to end
+        self._working = 0  # of the tasks; others have nothing to do, and are about to end
         self._alarm: asyncio.Task[None] | None = None
         self._is_closed = False
         self._blocked_at = -math.inf  # by the monotonic clock: when a request was last not answered, or not allowed
@@ -152,7 +152,7 @@ class WorkQueue:
         return sum(map(len, self._queues.values())) + len(self._under_way) + len(self._later)
 
     def add(self, priority: Priority, namespace: str, key: Hashable, item: WorkItem) -> None:
-        """Let an item wait for its turn; one with the same key that waits is not needed any more."""
+        """Let an item wait for its turn; one with the same key that waits is replaced."""
         if self._is_closed:
             return
         place = priority, namespace, key
@@ -163,7 +163,7 @@ class WorkQueue:
         queue = self._queues[priority]
         known = queue.get(namespace, key)
         queue.put(namespace, key, _Waiting(item, self._clock.monotonic() if known is None else known.since))
-        if priority is Priority.EVENT and len(queue) > _MOST_TOLD:
+        if priority is Priority.EVENT and len(queue) > _MOST_EVENTS:
             queue.shorten()
         if self._has_room(namespace) and self._may_begin(priority):
             self._spawn_worker()
@@ -207,7 +207,7 @@ class WorkQueue:
         return self._queues[priority].drop(namespace, key) or was_later
 
     async def close(self, seconds: float) -> None:
-        """Begin nothing any more, and give what is under way some time to end."""
+        """Begin nothing more, and give what is under way some time to end."""
         self._is_closed = True
         self._later.clear()
         self._order.clear()

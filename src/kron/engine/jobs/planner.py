@@ -25,6 +25,7 @@ from kron.rules.effort import Effort
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.outage import Freeze, outstanding
+from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Reason
 
 _FEW, _MANY = 16, 128  # due jobs taken up by one step: the first of many starts at once, and the loop is not held
@@ -173,6 +174,20 @@ class PeriodPlanner:
             if before_of.get(identity) is not job:  # its place is not in the agenda yet: it may be prepared
                 at, job.at = job.at, None
             self.reschedule(job, now, at)
+
+    def declare(self, job: JobState, now: Instant) -> None:
+        """Declare one more job, or another definition of it."""
+        self.update({job.record.identity: job}, (), now)
+
+    def forget(self, identity: str, now: Instant) -> None:
+        """Keep nothing of a job but its runs."""
+        self.update({}, [identity], now)
+
+    def mark_handled(self, identity: str, handled: HandledPeriods, now: Instant) -> None:
+        """Know all periods of a job that have an outcome, also those that another host has handled."""
+        if (job := self.jobs.get(identity)) is not None:
+            job.set_handled(handled)
+            self.reschedule(job, now)
 
     def reattach(self, run: JobRun) -> None:
         """Take a run of an earlier life up that goes on."""

@@ -1,4 +1,4 @@
-"""Controller: what an operator sees, whether it leads, and the reign while it does."""
+"""Controller: one replica: its watches, the election, and the leader session while it leads."""
 
 import asyncio
 import secrets
@@ -22,7 +22,7 @@ from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMe
 from kron.engine.clock_watch import WakeUp
 from kron.engine.ports import Clock
 from kron.errors import ApiError
-from kron.hosts.operator.leader_session import LeaderSession, Realm
+from kron.hosts.operator.leader_session import LeaderSession
 from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog
 from kron.instant import SECOND, Instant
 from kron.kronjob.child_job import OPERATOR_NAME
@@ -32,7 +32,7 @@ from kron.rules.outage import Plan, freeze
 _SELECTOR = f"app.kubernetes.io/managed-by={OPERATOR_NAME}"
 _BLIND = 60.0  # seconds without any watch after which it is not ready
 _SKEWED = 5.0  # seconds
-_OFTEN = SECOND / 5  # between two looks whether a reign can begin
+_OFTEN = SECOND / 5  # between two looks whether a session can start
 _SEEING_AGAIN = 5.0  # seconds for listing everything after a freeze: a server that cannot answer holds nothing up
 
 
@@ -77,11 +77,11 @@ class Controller:
             self._reflectors.append(self._reflector(KRONJOBS, namespace, self._cache.kronjobs, "", pause))
             self._reflectors.append(self._reflector(JOBS, namespace, self._cache.jobs, _SELECTOR, pause))
         self._election = self._elect(pause) if options.leader_elect else None
-        self._reign: LeaderSession | None = None
-        self._armed: Instant | None = None  # since when all is seen, and it could act on it
+        self._session: LeaderSession | None = None
+        self._synced_at: Instant | None = None  # since when all is seen, and it could act on it
         self._is_behind = False  # whether it stood still, and may not know yet what happened meanwhile
         self._pause = pause
-        self._news = WakeUp()
+        self._wake = WakeUp()
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
@@ -106,29 +106,29 @@ class Controller:
         self._log.write(INFO, "stopped")
 
     async def _run_sessions(self) -> None:
-        """Begin a reign when it leads and sees everything, and end it when it leads no more."""
+        """Start a session when it leads and sees everything, and stop it when it does not lead any longer."""
         while True:
-            self._news.clear()
-            if self._armed is None and all(reflector.has_synced for reflector in self._reflectors):
-                self._armed = self._clock.now()
+            self._wake.clear()
+            if self._synced_at is None and all(reflector.has_synced for reflector in self._reflectors):
+                self._synced_at = self._clock.now()
                 counts = {"kronjobs": len(self._cache.kronjobs.objects), "jobs": len(self._cache.jobs.objects)}
                 self._log.write(INFO, "synced", **counts)
             leads = self._may_write()
-            if leads and self._armed is not None and self._reign is None and self._is_watching_all():
+            if leads and self._synced_at is not None and self._session is None and self._is_watching_all():
                 await self._catch_up()
-                await self._start_session(self._armed)
-            elif not leads and self._reign is not None:
+                await self._start_session(self._synced_at)
+            elif not leads and self._session is not None:
                 await self._stop_session()
             await self._wait()
 
     async def _wait(self) -> None:
-        """Wait for news, and look again now and then in any case: a lease runs out by itself."""
-        is_waiting = self._armed is None or (self._reign is None and self._may_write())
+        """Wait until something has changed, and look again now and then in any case: a lease runs out by itself."""
+        is_waiting = self._synced_at is None or (self._session is None and self._may_write())
         at = self._clock.now() + (_OFTEN if is_waiting else SECOND)
-        await self._clock.wait_until(at, self._news)
+        await self._clock.wait_until(at, self._wake)
         if freeze(Plan(at, at), now := self._clock.now(), now - at, self._options.slack) is not None:
             self._is_behind = True
-            self._armed = None if self._armed is None else now  # what came meanwhile came without it
+            self._synced_at = None if self._synced_at is None else now  # what came meanwhile came without it
         if abs(self._api.clock_skew) > _SKEWED and self._problems.should_log("skew"):
             self._log.write(WARNING, "clock skew", seconds=round(self._api.clock_skew, 3))
 
@@ -136,9 +136,9 @@ class Controller:
         """Know what happened while it stood still, as far as the server says it in time."""
         if self._is_behind:
             self._is_behind = False
-            await self._see_again()
+            await self._refresh()
 
-    async def _see_again(self) -> None:
+    async def _refresh(self) -> None:
         """List everything, until that has succeeded or has taken long enough."""
         seeing: asyncio.Future[object] = asyncio.ensure_future(self._refresh_all())
         patience: asyncio.Future[object] = asyncio.ensure_future(self._pause(_SEEING_AGAIN))
@@ -150,9 +150,9 @@ class Controller:
             await asyncio.gather(seeing, patience, return_exceptions=True)
 
     async def _refresh_all(self) -> object:
-        return await asyncio.gather(*map(self._refresh, self._reflectors))
+        return await asyncio.gather(*map(self._refresh_one, self._reflectors))
 
-    async def _refresh(self, reflector: "_AnyReflector") -> None:
+    async def _refresh_one(self, reflector: "_AnyReflector") -> None:
         backoff = Backoff(pause=self._pause)
         while True:
             try:
@@ -163,26 +163,25 @@ class Controller:
                 return
 
     async def _start_session(self, armed: Instant) -> None:
-        realm = Realm(
+        self._session = LeaderSession(
             LoggingClient(self._api, self._problems),
             self._cache,
             self._clock,
             self._log,
             self.metrics,
-            self._may_write,
-            self._options.slack,
-            self._options.workers,
-            self.identity,
-            self._see_again,
+            may_write=self._may_write,
+            refresh=self._refresh,
+            slack=self._options.slack,
+            workers=self._options.workers,
+            life=self.identity,
         )
-        self._reign = LeaderSession(realm)
-        await self._reign.start(armed)
+        await self._session.start(armed)
         self._log.write(INFO, "leading", identity=self.identity)
 
     async def _stop_session(self) -> None:
-        if self._reign is not None:
-            reign, self._reign = self._reign, None
-            await reign.stop()
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.stop()
             self._log.write(INFO, "standing by", identity=self.identity)
 
     def _reflector(
@@ -210,7 +209,7 @@ class Controller:
             lease_duration=options.lease_duration.total_seconds(),
             renew_deadline=options.renew_deadline.total_seconds(),
             retry_period=options.retry_period.total_seconds(),
-            on_change=lambda _leads: self._news.set(),
+            on_change=lambda _leads: self._wake.set(),
             on_problem=partial(self._problems.log_watch_error, "leases"),
             monotonic=self._clock.monotonic,
             pause=pause,
@@ -220,30 +219,30 @@ class Controller:
         return self._election is None or self._election.is_leader()
 
     def _is_watching_all(self) -> bool:
-        """Whether it is told what changes: what was done while it was not is known before anything is done again."""
+        """Whether all watches are open: what happened while one was not is known before anything is written again."""
         return all(reflector.is_watching for reflector in self._reflectors)
 
     # --- what it shows ------------------------------------------------------------------------------------------------
 
     def is_healthy(self) -> bool:
         """Whether its loops do their work; without an API they do, too."""
-        return self._reign is None or self._reign.is_alive
+        return self._session is None or self._session.is_alive
 
     def is_ready(self) -> bool:
         """Whether it has seen everything, and does not look at an old picture."""
         latest = max(reflector.last_contact for reflector in self._reflectors)
-        return self._armed is not None and self._clock.monotonic() - latest < _BLIND
+        return self._synced_at is not None and self._clock.monotonic() - latest < _BLIND
 
     def _present(self) -> OperatorGauges:
         states = Counter(_state(seen) for seen in self._cache.kronjobs.objects.values())
         active = sum(job.is_active for job in self._cache.jobs.objects.values())
-        depth = 0 if self._reign is None else len(self._reign.errands)
-        return OperatorGauges(self._reign is not None, states, active, depth, self._api.clock_skew)
+        depth = 0 if self._session is None else len(self._session.queue)
+        return OperatorGauges(self._session is not None, states, active, depth, self._api.clock_skew)
 
     def _on_answer(self, verb: str, resource: str, code: int) -> None:
         self.metrics.on_answer(verb, resource, code)
-        if self._reign is not None and verb != "watch":
-            self._reign.errands.on_answer(code)
+        if self._session is not None and verb != "watch":
+            self._session.queue.on_answer(code)
 
 
 async def _wait_for(event: asyncio.Event) -> None:

@@ -47,7 +47,7 @@ Objects = list[dict[str, Any]]
 
 NAME = OPERATOR_NAME
 OPERATOR_NAMESPACE = "kron-system"
-REPOSITORY = NAME  # none is published: an image is built by whoever deploys it
+REPOSITORY = NAME  # none is published: each deployment builds its own
 IMAGE = f"{REPOSITORY}:{__version__}"
 REPLICAS = 2  # one leads, the other is ready to
 RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
@@ -80,7 +80,7 @@ def cluster_objects(namespace: str = OPERATOR_NAMESPACE, image: str = IMAGE) -> 
 
 
 def namespaced_objects(namespace: str = OPERATOR_NAMESPACE, image: str = IMAGE) -> Objects:
-    """Return what runs the operator for the KronJobs of the namespace that it is in; nothing lies outside of it.
+    """Return what runs the operator for the KronJobs of the namespace that it is in; nothing is outside of it.
 
     A priority class would: its Pods have the priority of any other.
     """

@@ -5,22 +5,19 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
-from typing import NamedTuple, Protocol
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
-from kron.adapters.kubernetes.job_cleanup import Tidying
-from kron.adapters.kubernetes.job_runner import Adoption, Maker
-from kron.adapters.kubernetes.ledger import Account, Accounts, DeclaredSpec, entry_of, horizon_of
+from kron.adapters.kubernetes.job_cleanup import JobHistoryCleanup
+from kron.adapters.kubernetes.job_runner import KubernetesRunner
+from kron.adapters.kubernetes.kronjob_record import DeclaredSpec, KronJobRecord
+from kron.adapters.kubernetes.ledger import ClusterLedger
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
-from kron.adapters.kubernetes.pending_job import Surroundings
-from kron.adapters.kubernetes.picture import Picture
-from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LoopShare
-from kron.adapters.kubernetes.status_writer import Desk, Writer
 from kron.adapters.kubernetes.work_queue import WorkQueue
+from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
@@ -31,12 +28,13 @@ from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
 from kron.errors.base import describe_exception
+from kron.hosts.operator.job_adoption import JobAdoption
 from kron.hosts.operator.log import ERROR, OperatorLog
-from kron.hosts.operator.outcome_reporter import Counting, Teller
+from kron.hosts.operator.outcome_reporter import OutcomeReporter
 from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
 from kron.instant import Instant
 from kron.kronjob.kronjob import PLURAL
-from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, is_suspended, stored_errors
+from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure, active_uids
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
@@ -47,109 +45,93 @@ _FIRST_TOGETHER = 16  # KronJobs that a new leader declares before the loop has 
 _PARTING = 5.0  # seconds for writes that are under way when it ends
 
 
-class Numbers(Counting, Protocol):
-    """Who counts."""
-
-    def on_set_aside(self, resource: str, /) -> None:
-        """An object of a resource was set aside."""
-
-    def on_conflict(self) -> None:
-        """A status was written by somebody else meanwhile."""
-
-
-class Realm(NamedTuple):
-    """What a reign is given."""
-
-    api: ResourceClient
-    cache: ClusterCache
-    clock: Clock
-    log: OperatorLog
-    numbers: Numbers
-    may_write: Callable[[], bool]
-    slack: timedelta
-    workers: int
-    life: str  # tells this process from any other
-    see_again: Callable[[], Awaitable[object]]  # lists everything, and returns within seconds in any case
-
-
 class LeaderSession:
     """Composition, and what the changes of the cluster mean for the engine."""
 
-    def __init__(self, realm: Realm) -> None:
-        self._realm = realm
-        now = realm.clock.now
-        self.errands = WorkQueue(realm.workers, realm.clock, may_write=realm.may_write, on_bug=self._on_bug)
-        self._refusals = NamespaceBackoff(realm.clock.monotonic)
-        self._fence = ErrorBoundary(realm.log.write_set_aside, realm.numbers.on_set_aside, realm.clock.monotonic)
-        self._events = EventRecorder(realm.api, self.errands, now)
-        self._teller = Teller(realm.cache, self._events, realm.log, realm.numbers, now, self._fence)
-        self._accounts = Accounts(realm.cache, now, lambda identity: self._writer.mark(identity))
-        self._maker = Maker(
-            Surroundings(
-                realm.api,
-                realm.cache,
-                self._accounts,
-                self.errands,
-                self._refusals,
-                self._events,
-                self._teller,
-                now,
-                realm.see_again,
-                self._fence,
-            )
+    def __init__(
+        self,
+        api: ResourceClient,
+        cache: ClusterCache,
+        clock: Clock,
+        log: OperatorLog,
+        metrics: OperatorMetrics,
+        *,
+        may_write: Callable[[], bool],
+        refresh: Callable[[], Awaitable[object]],
+        slack: timedelta,
+        workers: int,
+        life: str,
+    ) -> None:
+        """`refresh` lists everything, and returns within seconds in any case; `life` names this process alone."""
+        self._cache, self._clock, self._log = cache, clock, log
+        now = clock.now
+        self.queue = WorkQueue(workers, clock, may_write=may_write, on_bug=self._on_bug)
+        self._backoff = NamespaceBackoff(clock.monotonic)
+        self._boundary = ErrorBoundary(log.write_set_aside, metrics.on_set_aside, clock.monotonic)
+        self._share = LoopShare(clock.monotonic)
+        self._events = EventRecorder(api, self.queue, now)
+        reporter = OutcomeReporter(cache, self._events, log, metrics, self._boundary, now)
+        self._ledger = ClusterLedger(
+            api,
+            cache,
+            self.queue,
+            self._share,
+            on_outcome=reporter.on_outcome,
+            on_conflict=metrics.on_conflict,
+            now=now,
+            slack=slack,
         )
-        runs = ActiveRuns[JobSpec](realm.clock, self._maker)
-        self.book = PeriodPlanner(runs.running, self._teller, realm.life, slack=realm.slack)
-        self._adoption = Adoption(realm.cache, self.book, runs, self._maker, realm.clock, self._fenced_job)
-        self._share = LoopShare(realm.clock.monotonic)
-        self._picture = Picture(realm.cache, self.book, self._share)
-        desk = Desk(
-            realm.api,
-            realm.cache,
-            self._accounts,
-            self.errands,
-            self._picture.look_ahead,
-            self._picture.standing,
-            realm.numbers.on_conflict,
-            now,
-            realm.slack,
+        self._runner = KubernetesRunner(
+            api,
+            cache,
+            self._ledger,
+            self.queue,
+            self._backoff,
+            self._events,
+            self._boundary,
+            on_created=reporter.on_created,
+            refresh=refresh,
+            now=now,
         )
-        self._writer = Writer(desk)
-        self._tidying = Tidying(realm.api, realm.cache, self.errands, self._events, now=now)
+        runs = ActiveRuns[JobSpec](clock, self._runner)
+        self.planner = PeriodPlanner(runs.running, reporter, life, slack=slack)
+        self.planner.on_aside = self._on_aside
+        self._ledger.follow(self.planner)
+        self._adoption = JobAdoption(cache, self._ledger, self.planner, runs, self._runner, self._boundary, clock)
+        self._cleanup = JobHistoryCleanup(api, cache, self.queue, self._events, now=now)
         self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
-            realm.clock, self._accounts, Emitter(realm.log), self.book, runs
+            clock, self._ledger, Emitter(log), self.planner, runs
         )
-        self.book.on_aside = self._on_aside
-        self._changes = SpecChanges(self.book, self._declared, self._handled, now)
+        self._changes = SpecChanges(self.planner, self._declared, self._handled, now)
         self._changing: asyncio.Task[None] | None = None
 
     # --- its life -----------------------------------------------------------------------------------------------------
 
     async def start(self, armed: Instant) -> None:
         """Declare everything, and begin to start what is due; it could have been since it was armed."""
-        cache = self._realm.cache
+        cache = self._cache
         await self._engine.open()
-        cache.kronjobs.on_change, cache.jobs.on_change = self.on_kronjob, self.on_job
+        cache.kronjobs.on_change, cache.jobs.on_change = self.on_kronjob_changed, self.on_job_changed
         for number, (namespace, name) in enumerate(list(cache.kronjobs.objects), 1):
             identity = f"{namespace}/{name}"
-            with self._fenced(identity, self._realm.clock.now()):
-                await self._adoption.meet(identity)
+            with self._around(identity, self._clock.now()):
+                await self._adoption.prepare(identity)
                 for _ in self._add(identity):
                     await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-            self._writer.mark(identity)
+            self._ledger.write_status(identity)
             if number % _FIRST_TOGETHER == 0:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         self._engine.arm(armed)
         self._take_changes()
 
     async def stop(self) -> None:
-        """Start nothing any more, and finish the writes that are under way."""
-        self._realm.cache.kronjobs.on_change = self._realm.cache.jobs.on_change = None
+        """Start nothing more, and finish the writes that are under way."""
+        self._cache.kronjobs.on_change = self._cache.jobs.on_change = None
         if self._changing is not None:
             self._changing.cancel()
             await asyncio.gather(self._changing, return_exceptions=True)
         await self._engine.crash()
-        await self.errands.close(_PARTING)
+        await self.queue.close(_PARTING)
 
     @property
     def is_alive(self) -> bool:
@@ -157,40 +139,40 @@ class LeaderSession:
         return self._engine.is_running
 
     def _on_bug(self, what: object, error: Exception) -> None:
-        self._realm.log.write(ERROR, "bug", what=str(what), error=describe_exception(error))
+        self._log.write(ERROR, "bug", what=str(what), error=describe_exception(error))
 
-    def _fenced(self, identity: str, now: Instant) -> AbstractContextManager[None]:
+    def _around(self, identity: str, now: Instant) -> AbstractContextManager[None]:
         """Surround work on one KronJob: if that fails, it alone is set aside until its spec is changed."""
         namespace, _, name = identity.partition("/")
-        return self._fence.around(PLURAL, namespace, name, then=partial(self._set_aside, identity, now))
+        return self._boundary.around(PLURAL, namespace, name, then=partial(self._set_aside, identity, now))
 
     def _on_aside(self, identity: str, error: Exception) -> None:
         """Report a KronJob that the engine has set aside; the others go on."""
         namespace, _, name = identity.partition("/")
-        with self._fence.around(PLURAL, namespace, name, then=partial(self._show, identity)):
+        with self._boundary.around(PLURAL, namespace, name, then=partial(self._show, identity)):
             raise error
 
     def _show(self, identity: str, error: str) -> None:
-        self._accounts.trouble(identity, CreateFailure(INTERNAL_ERROR, error))
+        self._ledger.set_create_failure(identity, CreateFailure(INTERNAL_ERROR, error))
 
     def _set_aside(self, identity: str, now: Instant, error: str) -> None:
-        self.book.update({}, [identity], now)
+        self.planner.forget(identity, now)
         self._show(identity, error)
 
-    # --- what the cache tells -----------------------------------------------------------------------------------------
+    # --- changes of the cluster ---------------------------------------------------------------------------------------
 
-    def on_kronjob(self, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
+    def on_kronjob_changed(self, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
         """Take a change of a KronJob to the engine; several at once go together."""
         seen = after or before
         assert seen is not None, "something is there or was"
-        with self._fenced(seen.identity, self._realm.clock.now()):
-            self._on_kronjob(seen.identity, before, after)
+        with self._around(seen.identity, self._clock.now()):
+            self._on_kronjob_changed(seen.identity, before, after)
 
-    def _on_kronjob(self, identity: str, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
-        if before is not None and after is not None and before.uid == after.uid:
-            if self._accounts.learn(after):
-                self._note_handled(after.identity)
-                self._writer.mark(after.identity)
+    def _on_kronjob_changed(self, identity: str, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
+        if before is not None and after is not None:
+            if self._ledger.merge_status(after):
+                self._sync_handled(identity)
+                self._ledger.write_status(identity)
             if before.generation == after.generation and before.job_spec is after.job_spec:
                 return  # nothing but the status may have changed
         self._changes.add(identity, before)
@@ -201,195 +183,180 @@ class LeaderSession:
         if self._engine.is_running and (self._changing is None or self._changing.done()):
             self._changing = asyncio.get_running_loop().create_task(self._change())
 
-    def on_job(self, before: ChildJob | None, after: ChildJob | None) -> None:
-        """Take a change of a Job to whoever waits for it."""
+    def on_job_changed(self, before: ChildJob | None, after: ChildJob | None) -> None:
+        """Take a change of a Job to its run, its record and the clean-up."""
         job = after or before
         assert job is not None, "something is there or was"
-        with self._fenced_job(job):
-            self._on_job(job, before, after)
+        with self._adoption.around(job):
+            self._on_job_changed(job, before, after)
 
-    def _fenced_job(self, job: ChildJob) -> AbstractContextManager[None]:
-        """Surround work on one Job: if that fails, it alone is set aside, and its KronJob says so."""
-
-        def show(error: str) -> None:
-            self._show(job.identity, f"Job {job.name}: {error}")
-
-        return self._fence.around(JOBS.plural, job.namespace, job.name, then=show)
-
-    def _on_job(self, job: ChildJob, before: ChildJob | None, after: ChildJob | None) -> None:
+    def _on_job_changed(self, job: ChildJob, before: ChildJob | None, after: ChildJob | None) -> None:
         key = job.namespace, job.name
         if after is None or not after.is_active:
-            self._refusals.on_change(job.namespace)
-        seen = self._seen(job.identity)
+            self._backoff.on_change(job.namespace)
+        seen = self._cache.kronjob(job.identity)
         if seen is None or not job.identity:
-            self._maker.on_job(key, after)
+            self._runner.on_job_changed(key, after)
             return
-        if after is not None and self._maker.execution(key) is None:
-            self._find(seen, after)
+        if after is not None and self._runner.run_of(key) is None:
+            self._adopt(seen, after)
         ended = after is not None and after.owner == seen.uid and not after.is_active
         if after is not None and ended and (before is None or before.is_active):
-            self._on_ended(seen, after)
-        self._maker.on_job(key, after)
+            self._on_job_ended(seen, after)
+        self._runner.on_job_changed(key, after)
         if job.owner == seen.uid:
-            if not self._maker.is_creating(key):
-                self._writer.mark(seen.identity)
+            if not self._runner.is_creating(key):
+                self._ledger.write_status(seen.identity)
             if ended:
-                self._tidying.tidy(seen)
+                self._cleanup.enqueue(seen)
 
-    def _on_ended(self, seen: KronJobSnapshot, job: ChildJob) -> None:
-        self._accounts.on_success(seen, job)
+    def _on_job_ended(self, seen: KronJobSnapshot, job: ChildJob) -> None:
+        self._ledger.note_success(seen, job)
         how = "succeeded" if job.succeeded else "failed"
         self._events.record(seen, "Normal", "SawCompletedJob", f"Job {job.name} {how}{job_period_text(job)}")
 
-    def _find(self, seen: KronJobSnapshot, job: ChildJob) -> None:
-        """Take up a Job that somebody else has created for us."""
-        now = self._realm.clock.now()
-        entry = entry_of(job, horizon_of(seen, now))
-        if self._accounts.of(seen.identity) is None:
+    def _adopt(self, seen: KronJobSnapshot, job: ChildJob) -> None:
+        """Take up a Job that another replica has created for us."""
+        now = self._clock.now()
+        entry = job.outcome(seen.horizon(now))
+        if self._ledger.record(seen.identity) is None:
             return
-        if entry is not None and self._accounts.find(seen.identity, entry):
-            self._note_handled(seen.identity)
+        if entry is not None and self._ledger.record_existing_job(seen.identity, entry):
+            self._sync_handled(seen.identity)
         if job.is_active and job.owner == seen.uid:
-            self._adoption.go_on(seen, job, now)
+            self._adoption.reattach(seen, job, now)
+
+    def _attach_jobs(self, seen: KronJobSnapshot, now: Instant) -> None:
+        """Wait for the active Jobs of a KronJob, and report which have ended since its status was written."""
+        listed = active_uids(seen.status)
+        for job in self._cache.owned_jobs(seen):
+            with self._adoption.around(job):
+                if job.is_active:
+                    self._adoption.reattach(seen, job, now)
+                elif job.uid in listed:
+                    self._on_job_ended(seen, job)
+        self._cleanup.enqueue(seen)
+
+    def _sync_handled(self, identity: str) -> None:
+        """Let the engine know what another client has handled."""
+        record = self._ledger.record(identity)
+        if record is not None:
+            self.planner.mark_handled(identity, record.handled, self._clock.now())
 
     # --- declaring ----------------------------------------------------------------------------------------------------
 
     async def _change(self) -> None:
-        """Tell the engine what has changed, some KronJobs at a time, until nothing has."""
+        """Apply what has changed, some KronJobs at a time, until nothing is left."""
         while self._changes:
             ready = list[SpecChange]()
-            with self._realm.clock.busy():
+            with self._clock.busy():
                 while not ready:
                     async with self._share.part():
                         ready = self._changes.take_ready()
             for change in ready:
-                with self._fenced(change.identity, self._realm.clock.now()):
-                    await self._adoption.meet(change.identity)
+                with self._around(change.identity, self._clock.now()):
+                    await self._adoption.prepare(change.identity)
             try:
                 async with self._share.part():  # it reports each period that an edit has closed
                     await self._engine.apply(partial(self._declaration, ready))
             except Exception:  # what one of them causes does not concern the others
                 for change in ready:
-                    with self._fenced(change.identity, self._realm.clock.now()):
+                    with self._around(change.identity, self._clock.now()):
                         await self._engine.apply(partial(self._declaration, [change]))
             for change in ready:
                 if not self._changes.is_waiting(change):
-                    self._writer.mark(change.identity)
+                    self._ledger.write_status(change.identity)
 
     def _declaration(self, changes: Sequence[SpecChange], now: Instant) -> JobDeclaration:
-        works, leaving, prepared = list[JobSpec](), list[str](), dict[str, PreparedJob]()
+        specs, leaving, prepared = list[JobSpec](), list[str](), dict[str, PreparedJob]()
         for change in changes:
-            with self._fenced(change.identity, now):
+            with self._around(change.identity, now):
                 if self._changes.confirm(change, now):
-                    self._take_change(change.identity, change.before, works, leaving, now)
+                    self._apply_change(change.identity, change.before, specs, leaving, now)
                     if change.prepared is not None:
                         prepared[change.identity] = change.prepared
-        handled = self._handled([*leaving, *(work.identity for work in works)])
-        return JobDeclaration(self.book, works, now, handled, prepared, leaving=leaving)
+        handled = self._handled([*leaving, *(spec.identity for spec in specs)])
+        return JobDeclaration(self.planner, specs, now, handled, prepared, leaving=leaving)
 
     def _handled(self, identities: Iterable[str]) -> dict[str, HandledPeriods]:
         """Return the periods that have an outcome, or a Job that is being created: a definition must not own them."""
         found = dict[str, HandledPeriods]()
         for identity in identities:
-            account, job = self._accounts.of(identity), self.book.jobs.get(identity)
-            if account is not None:
-                handled, active = account.handled, () if job is None else job.active.values()
+            record, job = self._ledger.record(identity), self.planner.jobs.get(identity)
+            if record is not None:
+                handled, active = record.handled, () if job is None else job.active.values()
                 starting = {each.attempt.nominal for each in active if each.attempt.nominal is not None}
                 new = tuple((nominal, nominal) for nominal in starting if not handled.has(nominal))
                 found[identity] = HandledPeriods((*handled.spans, *new), handled.long) if new else handled
         return found
 
-    def _seen(self, identity: str) -> KronJobSnapshot | None:
-        namespace, _, name = identity.partition("/")
-        return self._realm.cache.kronjobs.objects.get((namespace, name))
-
     def _declared(self, identity: str) -> KronJobSnapshot | None:
         """Return a KronJob as it is now, None if it is gone, or is another one than was declared."""
-        seen, account = self._seen(identity), self._accounts.of(identity)
-        return seen if seen is not None and account is not None and account.uid == seen.uid else None
+        seen, record = self._cache.kronjob(identity), self._ledger.record(identity)
+        return seen if seen is not None and record is not None and record.uid == seen.uid else None
 
-    def _take_change(
-        self, identity: str, before: KronJobSnapshot | None, works: list[JobSpec], leaving: list[str], now: Instant
+    def _apply_change(
+        self, identity: str, before: KronJobSnapshot | None, specs: list[JobSpec], leaving: list[str], now: Instant
     ) -> None:
-        """Add or drop a KronJob, or note that it is declared with another work or leaves."""
-        seen, account = self._seen(identity), self._accounts.of(identity)
-        if seen is None or (account is not None and account.uid != seen.uid):
-            self._accounts.drop(identity)
-            self.book.update({}, [identity], now)
-            account = None
+        """Add or drop a KronJob, or note that it is declared with another spec or leaves."""
+        seen, record = self._cache.kronjob(identity), self._ledger.record(identity)
+        if seen is None or (record is not None and record.uid != seen.uid):
+            self._ledger.forget(identity)
+            self.planner.forget(identity, now)
+            record = None
         if seen is None:
             return
-        if account is None:
+        if record is None:
             for _ in self._add(identity):
                 """At once: what is declared together is declared in one turn."""
             return
-        account.declared = DeclaredSpec.of(seen)
-        if self._accounts.redefine(seen, now):
+        record.declared = DeclaredSpec.of(seen)
+        if self._ledger.set_definition(seen, now):
             self._events.record(seen, "Normal", "DefinitionChanged", f"generation {seen.generation} is in force")
-        self._tell_changes(before, seen)
-        self._tidying.tidy(seen)
+        self._record_spec_events(before, seen)
+        self._cleanup.enqueue(seen)
         if seen.job_spec is None:
             leaving.append(identity)
-        elif identity in self.book.jobs:
-            works.append(seen.job_spec)
+        elif identity in self.planner.jobs:
+            specs.append(seen.job_spec)
         else:  # it was wrong until now: what came meanwhile is not made up for
-            account.defined_at = account.served = now
-            self.book.update({identity: self._job(seen, account)}, (), now)
-            self._take_up(seen, now)
+            record.defined_at = record.served_until = now
+            self._declare(seen.job_spec, record, seen.resumed_at, now)
+            self._attach_jobs(seen, now)
 
     def _add(self, identity: str) -> Iterator[None]:
-        """Open the account of a KronJob that is new to this reign in parts, declare it, and take up its Jobs."""
-        seen = self._seen(identity)
-        if seen is None or self._accounts.of(identity) is not None:
+        """Open the record of a KronJob that is new to this session in parts, declare it, and attach its Jobs."""
+        seen = self._cache.kronjob(identity)
+        if seen is None or self._ledger.record(identity) is not None:
             return  # it is gone, or has changed since
-        account = yield from self._accounts.open_account(seen)
-        if (seen := self._seen(identity)) is None or self._accounts.of(identity) is not None:
+        record = yield from self._ledger.open_record(seen)
+        if (seen := self._cache.kronjob(identity)) is None or self._ledger.record(identity) is not None:
             return
-        change = compare_definition(account.definition_hash, seen.definition_hash)
-        if seen.uid != account.uid or change is not DefinitionChange.SAME:
-            return  # its change waits, and opens another account
-        now = self._realm.clock.now()
-        account.declared = DeclaredSpec.of(seen)
-        self._accounts.put(identity, account)
-        self._tell_changes(None, seen)
-        self.book.update({} if seen.job_spec is None else {identity: self._job(seen, account)}, (), now)
-        self._take_up(seen, now)
+        change = compare_definition(record.definition_hash, seen.definition_hash)
+        if seen.uid != record.uid or change is not DefinitionChange.SAME:
+            return  # its change waits, and opens another record
+        now = self._clock.now()
+        record.declared = DeclaredSpec.of(seen)
+        self._ledger.keep(identity, record)
+        self._record_spec_events(None, seen)
+        if seen.job_spec is not None:
+            self._declare(seen.job_spec, record, seen.resumed_at, now)
+        self._attach_jobs(seen, now)
 
-    def _job(self, seen: KronJobSnapshot, account: Account) -> JobState:
-        assert seen.job_spec is not None, "it is valid"
-        record = JobRecord(
-            seen.identity, seen.identity, seen.job_spec.definition_key, account.defined_at, account.served
-        )
-        job = JobState(seen.job_spec, record, account.handled)
-        if seen.resumed_at is not None:
-            job.armed = max(job.armed, seen.resumed_at)
-        return job
+    def _declare(self, spec: JobSpec, record: KronJobRecord, resumed_at: Instant | None, now: Instant) -> None:
+        """Declare a KronJob that the engine does not have."""
+        stored = JobRecord(spec.identity, spec.identity, spec.definition_key, record.defined_at, record.served_until)
+        job = JobState(spec, stored, record.handled)
+        if resumed_at is not None:
+            job.armed = max(job.armed, resumed_at)
+        self.planner.declare(job, now)
 
-    def _tell_changes(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
+    def _record_spec_events(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
         is_new = before is None or before.errors != seen.errors
-        if seen.errors and is_new and stored_errors(seen) != seen.errors:
+        if seen.errors and is_new and seen.stored_errors != seen.errors:
             self._events.record(seen, "Warning", "InvalidSpec", seen.errors)
         if before is None or before.errors or seen.errors:
             return  # what is wrong is neither
-        if is_suspended(before) != is_suspended(seen):
-            word = "Suspended" if is_suspended(seen) else "Resumed"
+        if before.is_suspended != seen.is_suspended:
+            word = "Suspended" if seen.is_suspended else "Resumed"
             self._events.record(seen, "Normal", word, f"generation {seen.generation}")
-
-    def _take_up(self, seen: KronJobSnapshot, now: Instant) -> None:
-        """Wait for the Jobs of a KronJob that run, and tell which have ended since its status was written."""
-        listed = active_uids(seen.status)
-        for job in self._realm.cache.owned_jobs(seen):
-            with self._fenced_job(job):
-                if job.is_active:
-                    self._adoption.go_on(seen, job, now)
-                elif job.uid in listed:
-                    self._on_ended(seen, job)
-        self._tidying.tidy(seen)
-
-    def _note_handled(self, identity: str) -> None:
-        """Let the engine know what somebody else has handled."""
-        job, account = self.book.jobs.get(identity), self._accounts.of(identity)
-        if job is not None and account is not None:
-            job.handled = account.handled
-            job.seek(job.reached)
-            self.book.reschedule(job, self._realm.clock.now())

@@ -68,36 +68,36 @@ _CONFLICT = 409
 
 
 class ApiErrorLog:
-    """Tells them."""
+    """Logs each problem with the API server at most once a minute."""
 
     def __init__(self, log: OperatorLog, monotonic: Callable[[], float]) -> None:
         self._log, self._monotonic = log, monotonic
-        self._told: dict[str, float] = {}  # when a problem was told last
+        self._logged: dict[str, float] = {}  # when a problem was last in the log
 
     def log_watch_error(self, resource: str, error: ApiError) -> None:
-        """Tell what the server says; something else is another problem."""
+        """Log an answer to a list or a watch; another text is another problem."""
         is_missing = resource == PLURAL and classify(error) is ErrorClass.NOT_FOUND
         text = CRD_MISSING_MESSAGE if is_missing else error.message
         if self.should_log(f"{resource}: {text}"):
             self._log.write(WARNING, "problem", resource=resource, error=text)
 
     def log_request_error(self, verb: str, resource: str, which: str, error: ApiError) -> None:
-        """Tell what the server says to one of many writes; they differ in names, and not in what is wrong."""
+        """Log an answer to one of many writes; they differ in names, and not in what is wrong."""
         code = error.code if isinstance(error, ApiRefusedError) else 0
         if self.should_log(f"{verb} {resource} {code}"):
             self._log.write(WARNING, "problem", resource=resource, verb=verb, object=which, error=error.message)
 
     def should_log(self, what: str) -> bool:
-        """Whether it was not told within the last minute, and is now."""
+        """Whether it was not logged within the last minute, and is now."""
         now = self._monotonic()
-        if now - self._told.get(what, -_QUIET) < _QUIET:
+        if now - self._logged.get(what, -_QUIET) < _QUIET:
             return False
-        self._told = {key: at for key, at in self._told.items() if now - at < _QUIET} | {what: now}
+        self._logged = {key: at for key, at in self._logged.items() if now - at < _QUIET} | {what: now}
         return True
 
 
 class LoggingClient:
-    """Asks an API server, and tells what it refuses for now: whoever asked only tries again."""
+    """Asks an API server, and logs what it refuses for now: its callers only try again."""
 
     def __init__(self, api: ResourceClient, problems: ApiErrorLog) -> None:
         self._api, self._problems = api, problems

@@ -1,11 +1,11 @@
-"""Teller: what became of KronJobs -> log lines, numbers, and the texts of events of Kubernetes."""
+"""OutcomeReporter: decisions and outcomes of KronJobs -> log lines, metrics, and events of Kubernetes."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
+from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.runs import JobRun
@@ -13,7 +13,7 @@ from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.instant import SECOND, Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import KronJobSnapshot
-from kron.kronjob.status import PeriodStatus, status_reason
+from kron.kronjob.status import PeriodStatus
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
@@ -27,71 +27,59 @@ _EVENTS: dict[Outcome, tuple[EventType, str]] = {
 }
 
 
-class Counting(Protocol):
-    """Who counts what is told."""
-
-    def on_outcome(self, outcome: str, reason: str, number: int, /) -> None:
-        """So many periods have an outcome."""
-
-    def on_lateness(self, seconds: float, /) -> None:
-        """A Job is there, so long after its chosen second."""
-
-
-class Teller:
-    """The engine's chronicle; the maker reports outcomes here, too."""
+class OutcomeReporter:
+    """The engine's chronicle, and the observer of the ledger."""
 
     def __init__(
         self,
         cache: ClusterCache,
         events: EventRecorder,
         log: OperatorLog,
-        counting: Counting,
+        metrics: OperatorMetrics,
+        boundary: ErrorBoundary,
         now: Callable[[], Instant],
-        fence: ErrorBoundary,
     ) -> None:
-        self._cache, self._events, self._log, self._counting = cache, events, log, counting
-        self._now, self._fence = now, fence
+        self._cache, self._events, self._log, self._metrics = cache, events, log, metrics
+        self._boundary, self._now = boundary, now
 
-    # --- what the engine tells ----------------------------------------------------------------------------------------
+    # --- from the engine ----------------------------------------------------------------------------------------------
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
-        """Tell that a period, or neighbours, are over without a Job."""
-        seen = self._seen(work.identity)
+        """Report that a period, or neighbours, are over without a Job."""
+        seen = self._cache.kronjob(work.identity)
         if seen is None:
             return
-        with self._fence.around(PLURAL, seen.namespace, seen.name):
-            reason = status_reason(record.outcome, record.reason)
-            entry = PeriodStatus(record.first, record.last, record.period_count, record.chosen, record.outcome, reason)
-            self._decided(seen, last)
+        with self._boundary.around(PLURAL, seen.namespace, seen.name):
+            self._report_decision(seen, last)
             decisions = (
                 DecisionRange.of(work.timing, record) if record.period_count > 1 and work.timing is not None else None
             )
-            self.on_settled(seen, last, entry, "", "", decisions=decisions)
+            self.on_outcome(seen, last, PeriodStatus.of(record), "", "", decisions=decisions)
 
     def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        """Tell how its second was chosen; what becomes of it is told when it is known."""
-        seen = self._seen(run.attempt.identity)
+        """Report how its second was chosen; its outcome is reported when it is known."""
+        seen = self._cache.kronjob(run.attempt.identity)
         if seen is not None and decision is not None:
-            with self._fence.around(PLURAL, seen.namespace, seen.name):
-                self._decided(seen, decision)
+            with self._boundary.around(PLURAL, seen.namespace, seen.name):
+                self._report_decision(seen, decision)
 
     def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """Nothing is told: the Job's end is."""
+        """Nothing is reported: the end of the Job is."""
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        """Nothing is told: only specs suspend."""
+        """Nothing is reported: only specs suspend."""
 
     def on_given_up(self, run_id: str) -> None:
-        """Nothing is told: nobody waits."""
+        """Nothing is reported: no run of a KronJob is tried again."""
 
-    # --- what the maker tells -----------------------------------------------------------------------------------------
+    # --- from the runner and the ledger -------------------------------------------------------------------------------
 
-    def on_made(self, decision: Decision) -> None:
+    def on_created(self, decision: Decision) -> None:
         """Count how late it is."""
         assert decision.chosen_time is not None, "a Job has a chosen second"
-        self._counting.on_lateness((self._now() - decision.chosen_time) / SECOND)
+        self._metrics.on_lateness((self._now() - decision.chosen_time) / SECOND)
 
-    def on_settled(
+    def on_outcome(
         self,
         seen: KronJobSnapshot,
         decision: Decision,
@@ -101,8 +89,8 @@ class Teller:
         *,
         decisions: DecisionRange | None = None,
     ) -> None:
-        """Tell the outcome of a period, or of neighbours, whose decisions are then logged as well."""
-        self._counting.on_outcome(entry.outcome.value, entry.reason, entry.period_count)
+        """Report the outcome of a period, or of neighbours, whose decisions are then logged as well."""
+        self._metrics.on_outcome(entry.outcome.value, entry.reason, entry.period_count)
         late = None if entry.chosen is None else round((self._now() - entry.chosen) / SECOND, 3)
         executed = entry.outcome is Outcome.EXECUTED
         fields: dict[str, object] = {
@@ -124,11 +112,7 @@ class Teller:
         event_type, reason = _EVENTS[entry.outcome]
         self._events.record(seen, event_type, reason, _outcome_text(decision, entry, job, message))
 
-    def _seen(self, identity: str) -> KronJobSnapshot | None:
-        namespace, _, name = identity.partition("/")
-        return self._cache.kronjobs.objects.get((namespace, name))
-
-    def _decided(self, seen: KronJobSnapshot, decision: Decision) -> None:
+    def _report_decision(self, seen: KronJobSnapshot, decision: Decision) -> None:
         self._log.write(INFO, "decision", namespace=seen.namespace, name=seen.name, decision=decision.to_dict())
 
 

@@ -1,0 +1,110 @@
+"""The cluster's ledger, through those checks of the port's suite that are about clauses which it keeps itself."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.kronjob_record import KronJobRecord
+from kron.adapters.kubernetes.ledger import ClusterLedger
+from kron.adapters.kubernetes.responses import LoopShare
+from kron.adapters.kubernetes.work_queue import WorkQueue
+from kron.decision.decide import decide
+from kron.decision.timing import Timing
+from kron.kronjob.snapshot import KronJobSnapshot, parse_snapshot
+from kron.kronjob.status import PeriodStatus
+from kron.rules.verdict import Outcome
+from kron.testing import JobLedgerClause, job_ledger_suite
+from kron.testing.job_ledger_suite import DECLARED, JOB, MISSED, JobLedgerCheck, closed_from
+from tests.hosts.operator.fake_cluster import STRICT, FakeCluster
+from tests.hosts.operator.replica import NOON, SECOND, at_noon
+
+CLUSTER_KEEPS = {JobLedgerClause.JOBS, JobLedgerClause.RUNS, JobLedgerClause.REFUSALS, JobLedgerClause.POSSESSION}
+TIMING = Timing.from_dict({"schedule": "0 * * * *"}, identity="ns/a")
+
+
+def fail(_key: object, error: Exception) -> None:
+    raise error
+
+
+class Ledger:
+    """A ledger of a cluster, and what it reports."""
+
+    def __init__(self, cluster: FakeCluster, identity: str) -> None:
+        clock = cluster.clock
+        self.outcomes: list[tuple[str, str]] = []
+        self.ledger = ClusterLedger(
+            cluster,
+            ClusterCache(clock.now, STRICT),
+            WorkQueue(1, clock, may_write=lambda: True, on_bug=fail),
+            LoopShare(clock.monotonic),
+            on_outcome=self._note,
+            on_conflict=lambda: None,
+            now=clock.now,
+            slack=30 * SECOND,
+        )
+        self.ledger.keep(identity, KronJobRecord("uid", "hash", NOON, NOON, ()))
+
+    def _note(self, _kronjob: object, decision: object, entry: PeriodStatus, job: str, _message: str) -> None:
+        del decision
+        self.outcomes.append((entry.outcome.value, job))
+
+
+@pytest.mark.parametrize("check", job_ledger_suite(lacking=CLUSTER_KEEPS), ids=lambda check: check.__name__)
+def test_cluster(check: JobLedgerCheck) -> None:
+    async def play() -> None:
+        found = Ledger(at_noon(), JOB.identity)
+        await check(lambda: found.ledger)
+
+    asyncio.run(play())
+
+
+def played(story: Callable[[Ledger, KronJobSnapshot], Coroutine[Any, Any, None]]) -> Ledger:
+    """Return the ledger of a KronJob after a story."""
+
+    async def play() -> Ledger:
+        cluster = at_noon()
+        cluster.kronjob()
+        found = Ledger(cluster, "ns/a")
+        await story(found, parse_snapshot(cluster.objects["kronjobs", "ns", "a"], None, NOON))
+        return found
+
+    return asyncio.run(play())
+
+
+def test_the_first_outcome_of_a_period_counts_and_only_that_is_reported() -> None:
+    async def story(found: Ledger, kronjob: KronJobSnapshot) -> None:
+        decision = decide(TIMING, NOON)
+        found.ledger.record_outcome(kronjob, decision, Outcome.EXECUTED, job="a-1")
+        found.ledger.record_outcome(kronjob, decision, Outcome.MISSED, "DeadlineExceeded")
+        await found.ledger.append(DECLARED._replace(closed=[MISSED._replace(identity="ns/a", first=NOON, last=NOON)]))
+
+    found = played(story)
+
+    record = found.ledger.record("ns/a")
+    assert record is not None
+    assert [entry.outcome for entry in record.entries] == [Outcome.EXECUTED]
+    assert found.outcomes == [("executed", "a-1")]
+
+
+def test_what_was_superseded_is_written_before_another_job_is_created() -> None:
+    async def story(found: Ledger, _kronjob: KronJobSnapshot) -> None:
+        closed = closed_from(3, 2)._replace(identity="ns/a", outcome=Outcome.SKIPPED, reason="superseded")
+        await found.ledger.append(DECLARED._replace(closed=[closed]))
+
+    record = played(story).ledger.record("ns/a")
+
+    assert record is not None
+    assert record.must_be_written
+
+
+def test_a_missed_period_does_not_hold_up_the_next_job() -> None:
+    async def story(found: Ledger, _kronjob: KronJobSnapshot) -> None:
+        await found.ledger.append(DECLARED._replace(closed=[closed_from(3, 2)._replace(identity="ns/a")]))
+
+    record = played(story).ledger.record("ns/a")
+
+    assert record is not None
+    assert not record.must_be_written
