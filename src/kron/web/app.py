@@ -34,11 +34,21 @@ from kron.instant import Instant, format_instant
 from kron.web.actions import ACTIONS, PATIENCE, Actions
 from kron.web.forecast_worker import ForecastWorkers
 from kron.web.live import ChangeFeed
-from kron.web.load_page import SPANS, load_page, waiting_page
 from kron.web.queries import JobQueries
 from kron.web.source import JobControl, PageSource
 from kron.web.template import render
-from kron.web.views import Page, job_page, message_page, monitor_page, overview, run_page, why_page
+from kron.web.views import (
+    SPANS,
+    Page,
+    job_page,
+    load_page,
+    message_page,
+    monitor_page,
+    overview,
+    run_page,
+    waiting_page,
+    why_page,
+)
 
 _MOST = 32  # answers
 
