@@ -107,8 +107,8 @@ OUTCOMES = (
     bug(
         "state.execution",
         "rules/history.py",
-        '"state": _RUNNING if end is None else _COMPLETED,',
-        '"state": _RUNNING,',
+        'return "running" if self.result is None else "completed"',
+        'return "running"',
         f"{_PERIODS}::test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result",
     ),
     bug(
@@ -156,15 +156,15 @@ OUTCOMES = (
     bug(
         "shown.period outcome.one-each",
         "rules/history.py",
-        '"chosen_time": _text(record.chosen),',
-        '"chosen_time": None,',
+        "chosen_time=record.chosen,",
+        "chosen_time=None,",
         "conformance/test_kron_shown::test_of_each_period_the_log_has_its_id_its_times_and_its_outcome",
     ),
     bug(
         "shown.reason",
         "rules/history.py",
-        '"reason": record.reason or None,',
-        '"reason": None,',
+        "reason=record.reason or None,",
+        "reason=None,",
         "conformance/test_kron_shown::test_of_a_period_without_an_execution_the_log_has_the_reason",
     ),
     bug(
