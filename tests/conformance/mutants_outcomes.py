@@ -247,9 +247,9 @@ OUTCOMES = (
     ),
     bug(
         "shown.next-seed",
-        "hosts/krond/control_api.py",
-        "None if first is None else first.seed_hash",
-        "None if first is None else first.identity",
+        "web/queries.py",
+        "None if self.next is None else self.next.seed_hash",
+        "None if self.next is None else self.next.identity",
         "hosts/krond/test_clock_ahead::test_jobs_say_until_when_each_is_handled_and_the_seed_of_the_next_decision",
     ),
     bug(
