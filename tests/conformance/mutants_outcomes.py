@@ -44,8 +44,8 @@ OUTCOMES = (
     bug(
         "deadline.within deadline.beyond",
         "rules/verdict.py",
-        "return chosen + SECOND * ((deadline + slack) // SECOND + 1)",
-        "return chosen + SECOND * max(1, (deadline + slack) // SECOND)",
+        "return shift(chosen, SECOND * ((deadline + slack) // SECOND + 1))",
+        "return shift(chosen, SECOND * max(1, (deadline + slack) // SECOND))",
         f"{_VERDICT}::test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed",
     ),
     bug(
