@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 
-.PHONY: help setup run next test test-slow test-cluster lint format man deploy bench clean
+.PHONY: help setup run next test test-slow test-cluster mutation lint format man deploy bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,9 @@ test-cluster: $(READY) ## the tests on a real Kubernetes; builds one first, once
 	@-$(BIN)/python -m tests.cluster.build
 	@$(BIN)/python -m pytest -rs -n 2 --dist worksteal -m cluster tests/cluster
 
+mutation: $(READY) ## put small bugs into rules, engine and the library host, and count those that the tests find
+	@$(BIN)/python -m tests.mutation_score.score $(MUTATION)
+
 lint: $(READY) ## ruff, mypy and the layer rules
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
@@ -61,4 +64,4 @@ bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) $(STATE) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(STATE) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutation

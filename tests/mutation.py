@@ -10,7 +10,7 @@ from tests import forked
 PACKAGE = Path(kron.__file__).parent
 PROJECT = Path(__file__).parents[1]
 _FAILED = 1  # pytest's exit code if a test failed or a fixture raised; others mean that pytest itself was stopped
-_QUICK = ("-o", "addopts=", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain", "-x", "-q")
+QUICK = ("-o", "addopts=", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain", "-x", "-q")
 
 
 class Bug(Protocol):
@@ -36,16 +36,20 @@ def copy_package(place: Path) -> None:
 
 
 def mutate(bug: Bug, place: Path) -> None:
-    """Put a copy of the package with the bug there: links, but for the module and the folders on the way to it."""
+    """Put a copy of the package with the bug there."""
+    replace_module(bug.module, changed(bug, (PACKAGE / bug.module).read_text("utf-8")), place)
+
+
+def replace_module(path: str, text: str, place: Path) -> None:
+    """Put a copy of the package there: links, but for the module with the new text and the folders on the way to it."""
     copy_package(place)
-    *folders, name = Path(bug.module).parts
+    *folders, name = Path(path).parts
     source, copy = PACKAGE, place / "kron"
     for folder in folders:
         source, copy = source / folder, copy / folder
         copy.unlink()
         _link(source, copy)
     module = copy / name
-    text = changed(bug, module.read_text("utf-8"))
     module.unlink()
     module.write_text(text, "utf-8")
     _leave_out_bytecode(source / "__pycache__", copy / "__pycache__", module.stem)
@@ -85,5 +89,5 @@ class Nested(NamedTuple):
 
 def run_pytest(test: str, package: Path, options: Iterable[str] = ()) -> Nested:
     """Run tests against the package there. They get a temporary folder of their own: an outer run cleans up its own."""
-    done = forked.run(forked.PYTEST, str(package), *_QUICK, f"--basetemp={package / 'temporary'}", *options, test)
+    done = forked.run(forked.PYTEST, str(package), *QUICK, f"--basetemp={package / 'temporary'}", *options, test)
     return Nested(done.returncode, done.stdout + done.stderr)

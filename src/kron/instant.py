@@ -13,7 +13,9 @@ Instant: TypeAlias = datetime
 
 ZERO = timedelta()
 SECOND = timedelta(seconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 MICROSECOND = timedelta(microseconds=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:[0-5]\d)", re.ASCII)
@@ -49,6 +51,16 @@ def parse_instant(text: str) -> Instant:
         return instant(datetime.fromisoformat(text.upper()))
     except (ValueError, OutOfRangeError) as error:
         raise InvalidInstantError(text=text) from error
+
+
+def epoch_milliseconds(at: Instant) -> int:
+    """Return how many whole milliseconds after 1970 an instant is, as traces count."""
+    return (at - EPOCH) // MILLISECOND
+
+
+def from_epoch_milliseconds(milliseconds: int) -> Instant:
+    """Return the instant that is so many milliseconds after 1970."""
+    return EPOCH + timedelta(milliseconds=milliseconds)
 
 
 # --- durations --------------------------------------------------------------------------------------------------------

@@ -83,6 +83,25 @@ def test_a_command_loads_neither_the_engine_nor_the_theory_to_answer(words: list
     assert not loaded & {"asyncio", "sqlite3", "kron.engine.loop", "kron.theory"}
 
 
+@pytest.mark.parametrize(
+    "module",
+    [
+        "kron.cli.commands",
+        "kron.cli.forecast",
+        "kron.cli.next",
+        "kron.cli.verify",
+        "kron.hosts.krond.commands.run",
+        "kron.web",
+        "kron.web.queries",
+        "kron.web.source",
+    ],
+)
+def test_what_makes_no_page_loads_neither_templates_nor_a_web_server(module: str) -> None:
+    loaded = {name.partition(".")[0] for name in modules_loaded_by(f"import {module}")}
+
+    assert not loaded & {"jinja2", "markupsafe", "starlette", "uvicorn"}
+
+
 @pytest.mark.parametrize("group", [kron_group, krond_group, k8s_group], ids=["kron", "krond", "kron k8s"])
 def test_a_command_has_the_name_under_which_it_is_found(group: click.Group) -> None:
     names = group.list_commands(click.Context(group))

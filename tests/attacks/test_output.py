@@ -20,7 +20,7 @@ from tests.adapters.process.recorded_runner import NOBODY, needs_root
 from tests.adapters.process.test_spool import allocate
 from tests.faults.conftest import NewKrond
 from tests.hosts.krond.krond_process import KROND, NEVER, Krond
-from tests.hosts.krond.web.page_client import PageClient
+from tests.web.page_client import PageClient
 
 pytestmark = [needs_root, pytest.mark.slow]
 MEBIBYTE = 1 << 20

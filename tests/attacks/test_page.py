@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from kron.web.probes import ProbeServer
 from tests.attacks.clients import HEALTH, PATIENCE, ask, connect, never_read, send
 from tests.hosts.krond.krond_process import NEVER, Krond
-from tests.hosts.listener.served import served
+from tests.web.served import served
 
 JOBS = f'[krond]\nlisten = "127.0.0.1:0"\n[jobs.idle]\n{NEVER}\ncommand = "true"\n'
 BUSY = f'{JOBS}[jobs.often]\nschedule = "* * * * *"\nsuspend = false\ncommand = "true"\n'

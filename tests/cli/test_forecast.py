@@ -186,7 +186,7 @@ def test_every_cell_of_the_maps_says_where_it_is_and_what_is_in_it(page: Page) -
 
     assert len(titles) == 24 * 60 + 2 * 24
     assert "03:00 — 3 chosen, 3 nominal" in titles
-    assert "Sun 2026-03-01 03 — 3 chosen, 3 nominal" in titles
+    assert "Sun 2026-03-01 03:00 — 3 chosen, 3 nominal" in titles
 
 
 def test_a_page_that_cannot_be_written_is_one_clear_error(file: str, tmp_path: Path) -> None:

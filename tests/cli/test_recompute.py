@@ -8,16 +8,15 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.instant import format_instant, parse_instant
+from kron.instant import epoch_milliseconds, format_instant, from_epoch_milliseconds, parse_instant
 from kron.theory.trace_format import TraceEvent, TraceHeader, events_of, write_event, write_header
-from kron.trace.due_events import instant_of, milliseconds_of
 from tests.cli.kron_runner import kron
 from tests.trace.test_due_events import SPREAD, Trace, chosen
 
 LINE = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
 IDENTITY, PERIOD = "prod/db-backup", "2026-03-01T00:00:00Z"
 CHOSEN = "2026-03-01T02:32:20Z"  # a published case of the algorithm
-NOON = milliseconds_of(parse_instant("2026-03-02T12:00:00Z"))
+NOON = epoch_milliseconds(parse_instant("2026-03-02T12:00:00Z"))
 HOUR = 3_600_000
 
 
@@ -48,7 +47,7 @@ def differences(answer: Any) -> list[tuple[int, str, str, str]]:
 
 
 def test_a_decision_that_was_made_as_its_definition_says_is_the_same_again(file: Path) -> None:
-    answer = recompute(file, decision(), decision(chosen=milliseconds_of(parse_instant(CHOSEN))))
+    answer = recompute(file, decision(), decision(chosen=epoch_milliseconds(parse_instant(CHOSEN))))
 
     assert answer.code == 0
     assert answer.json["recompute"] == {"compared": {"Decision": 2}, "skipped": {}, "different": 0, "differences": []}
@@ -256,4 +255,4 @@ def test_a_simulated_life_comes_out_the_same(tmp_path: Path, monkeypatch: pytest
 
 
 def text(t: float) -> str:
-    return format_instant(instant_of(round(t)))
+    return format_instant(from_epoch_milliseconds(round(t)))

@@ -123,7 +123,7 @@ def test_the_page_draws_a_lane_for_each_task_and_marks_the_violation(file: Path,
     text = page.read_text("utf-8")
     assert text.count("<svg") == 1
     assert ">a</text>" in text
-    assert "id=line4" in text
+    assert 'id="line4"' in text
 
 
 @pytest.mark.parametrize(

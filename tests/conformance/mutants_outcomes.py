@@ -198,7 +198,7 @@ OUTCOMES = (
     ),
     bug(
         "clock.ahead",
-        "hosts/krond/upcoming.py",
+        "web/upcoming.py",
         "if job.record.handled_until > now:",
         "if job.record.handled_until < now:",
         "hosts/krond/test_clock_ahead::test_status_says_until_when_periods_are_handled",

@@ -11,8 +11,8 @@ import pytest
 from tests.faults.conftest import NewKrond
 from tests.faults.fake_clock import FakeClock
 from tests.hosts.krond.krond_process import NEVER
-from tests.hosts.krond.web.page_client import PageClient
 from tests.mounts import remount
+from tests.web.page_client import PageClient
 
 pytestmark = pytest.mark.slow
 

@@ -1,11 +1,11 @@
-"""The forecast as it is told: a series without holes, collisions with names, maps of hours and minutes."""
+"""The forecast as it is told: a series without holes, and collisions with names."""
 
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 
-from kron.forecast.forecast import Forecast, build_forecast, days_by_hours, hours_by_minutes
+from kron.forecast.forecast import Forecast, build_forecast
 from kron.forecast.load import count_starts, series_unit
 from kron.forecast.runs import ForecastJob, TimeSpan
 from tests.forecast.foreseen import NOON, by_brute_force, entry, entry_lists, span, spans
@@ -25,18 +25,6 @@ def test_the_series_has_every_run_once_and_no_unit_is_left_out(entries: list[For
 
     assert sum(series["chosen"]) == told["runs"]
     assert len(series["chosen"]) == len(series["nominal"])
-
-
-@settings(max_examples=40)
-@given(entries=entry_lists, wanted=spans)
-def test_both_maps_have_every_run_once(entries: list[ForecastJob], wanted: TimeSpan) -> None:
-    found = forecast(entries, wanted)
-    by_hour = days_by_hours(found)
-    assert by_hour is not None
-
-    for heat in (by_hour, hours_by_minutes(found)):
-        assert sum(map(sum, heat.chosen)) == found.load.chosen.total
-        assert sum(map(sum, heat.nominal)) == found.load.nominal.total
 
 
 @settings(max_examples=40)
@@ -64,25 +52,6 @@ def test_the_unit_of_the_series_follows_from_the_span(length: timedelta, unit: s
     found = forecast([entry("0 0 1 * *")], span(NOON, length))
 
     assert (found.unit, len(found.buckets)) == (unit, count)
-
-
-def test_a_map_of_days_begins_with_the_first_day_of_the_span() -> None:
-    found = days_by_hours(forecast([entry("0 13 * * *")], span(NOON, timedelta(days=2))))
-    assert found is not None
-
-    assert found.rows == ("Sun 2026-03-29", "Mon 2026-03-30", "Tue 2026-03-31")
-    assert [row[13] for row in found.chosen] == [1, 1, 0]
-
-
-def test_a_map_of_more_days_than_wanted_is_one_of_the_days_of_the_week() -> None:
-    found = days_by_hours(forecast([entry("0 13 * * MON")], span(NOON, timedelta(days=28))), most=14)
-    assert found is not None
-
-    assert [sum(row) for row in found.chosen] == [4, 0, 0, 0, 0, 0, 0]
-
-
-def test_a_span_of_many_years_has_no_map_of_hours() -> None:
-    assert days_by_hours(forecast([entry("0 0 1 1 *")], span(NOON, timedelta(days=4000)))) is None
 
 
 def test_how_many_run_at_once_is_told_only_where_durations_are_known() -> None:

@@ -5,9 +5,8 @@ from importlib.resources import files
 
 import pytest
 
-from kron.cli.load_page import STYLE
-
-KROND = files("kron.hosts.krond.web").joinpath("static", "krond.css").read_text("utf-8")
+KROND = files("kron.web").joinpath("static", "kron.css").read_text("utf-8")
+FORECAST = files("kron.web").joinpath("static", "forecast.css").read_text("utf-8")
 TEXT, SHAPE = 4.5, 3.0  # contrast that words, and that what is drawn, need at least
 OF_KROND = (
     *((word, back, TEXT) for word in ("text", "faint", "link") for back in ("page", "card")),
@@ -23,7 +22,7 @@ OF_LOADS = (
     *((("ink" if level < 5 else "on"), f"l{level}", TEXT) for level in range(1, 9)),  # numbers in cells
     *((drawn, "panel", SHAPE) for drawn in ("n", "c")),
 )
-PAGES = {"krond": (KROND, OF_KROND), "forecast": (STYLE, OF_LOADS)}
+PAGES = {"krond": (KROND, OF_KROND), "forecast": (FORECAST, OF_LOADS)}
 
 
 def schemes(css: str) -> list[dict[str, str]]:

@@ -7,7 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kron.errors import InvalidInstantError, NaiveDatetimeError, OutOfRangeError
-from kron.instant import format_instant, instant, parse_instant
+from kron.instant import (
+    MILLISECOND,
+    epoch_milliseconds,
+    format_instant,
+    from_epoch_milliseconds,
+    instant,
+    parse_instant,
+)
 
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
 LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
@@ -208,3 +215,20 @@ def test_any_other_text_is_refused_and_nothing_else_happens(text: str) -> None:
         assert parse_instant(text).tzinfo is UTC
     except InvalidInstantError as error:
         assert error.details["text"] == text  # noqa: PT017 - either outcome is right
+
+
+# --- milliseconds -----------------------------------------------------------------------------------------------------
+
+
+@given(instants)
+@example(FIRST_MOMENT)
+@example(LAST_MOMENT)
+def test_an_instant_is_at_most_a_millisecond_after_its_number_of_milliseconds(value: datetime) -> None:
+    found = from_epoch_milliseconds(epoch_milliseconds(value))
+
+    assert timedelta() <= value - found < MILLISECOND
+
+
+def test_milliseconds_count_from_1970() -> None:
+    assert epoch_milliseconds(datetime(1970, 1, 1, 0, 0, 1, 999, tzinfo=UTC)) == 1000
+    assert epoch_milliseconds(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)) == -1

@@ -125,6 +125,24 @@ TABLES: dict[str, list[tuple[str, ...]]] = {
         ('[jobs.x]\nschedule = "@daily"', '[jobs.x]\nschedule = "@daily"\nwindow = "after,5m"\nsalt = "1"'),
         ('command = "true"',),
     ],
+    "a comment above the next table": [
+        ('[jobs.x]\ncommand = "true"',),
+        ('schedule = "@daily"', 'schedule = "@daily"\nwindow = "after,5m"\nsalt = "1"'),
+        ("\n# what y is for\n[jobs.y]",),
+        ('schedule = "@daily"\ncommand = "true"',),
+    ],
+    "keys that are indented, and a table below": [
+        ("[jobs.x]",),
+        ('\t  schedule = "@daily"', '\t  schedule = "@daily"\n\t  window = "after,5m"\n\t  salt = "1"'),
+        ('\t  command = "true"\n\t  [jobs.x.env]\n\t  A = "1"',),
+    ],
+    "a table on one line without blanks": [
+        ("[jobs]",),
+        (
+            'x={schedule="@daily",command="true"}',
+            'x={schedule="@daily", salt = "1", window = "after,5m",command="true"}',
+        ),
+    ],
     "line ends of another system": [
         ("[jobs.x]\r",),
         ('schedule = "@daily"\r', 'schedule = "@daily"\r\nwindow = "after,5m"\r\nsalt = "1"\r'),

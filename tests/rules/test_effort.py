@@ -70,3 +70,8 @@ def test_the_next_run_finds_a_period_within_a_thousand() -> None:
     assert search.found is not None
     assert search.found.nominal_time == datetime(2026, 3, 3, tzinfo=UTC)
     assert (search.found.nominal_time - first.nominal_time) < timedelta(minutes=LOOKED_AHEAD)
+
+
+def test_an_effort_of_nothing_is_spent() -> None:
+    assert Effort(0).is_spent
+    assert not Effort(1).is_spent

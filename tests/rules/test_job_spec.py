@@ -25,6 +25,18 @@ def test_works_are_equal_if_their_definitions_are(text: str, other: str) -> None
     assert (works[0] == works[1]) == (text == other)
 
 
+def test_the_key_of_a_definition_is_the_one_that_ledgers_have() -> None:
+    assert definition_key('{"timing": null}') == "3ae19a1cba35f1e0"
+
+
+def test_works_are_equal_whatever_their_payload() -> None:
+    assert JobSpec("a", "a", None, Policy(), "{}", payload=1) == JobSpec("a", "a", None, Policy(), "{}", payload=2)
+
+
+def test_a_work_is_written_without_its_packed_definition() -> None:
+    assert "packed" not in repr(JobSpec("a", "a", None, Policy(), "{}"))
+
+
 def test_a_usual_definition_takes_an_eighth_of_its_room() -> None:
     timing = Timing.parse("30 4 * * 1-5 @win(after,2h)", identity="/etc/krond/jobs.toml:report")
     command = Command(("/usr/local/bin/report", "--all"))

@@ -1,6 +1,6 @@
 """obligation: why a run is owed now, if one is; look_again: when one could be."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,15 @@ from kron.cron.schedule import Schedule
 from kron.instant import MICROSECOND, Instant, parse_instant
 from kron.rules.contract import FirstMinute
 from kron.rules.due import Occurrences
-from kron.rules.obligation import Obligation, ObligationReason, StartTask, next_evaluation, obligation, plan_task
+from kron.rules.obligation import (
+    Obligation,
+    ObligationReason,
+    StartTask,
+    next_evaluation,
+    obligation,
+    owned_after,
+    plan_task,
+)
 from kron.rules.task_record import TaskRecord
 
 ME, ANOTHER = "scheduler-2", "scheduler-1"
@@ -288,3 +296,9 @@ def test_the_contract_says_who_owns_the_minute_in_which_a_task_is_declared(
     found = obligation(task(first_seen=declared_at), HOURLY, declared_at, ME, first_minute=first_minute)
 
     assert found == expected
+
+
+def test_a_task_that_is_declared_when_the_calendar_begins_owns_what_comes_after_it() -> None:
+    beginning = datetime.min.replace(tzinfo=UTC)
+
+    assert owned_after(beginning, FirstMinute.RUN) == beginning

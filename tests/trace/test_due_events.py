@@ -8,14 +8,14 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.instant import parse_instant
+from kron.instant import epoch_milliseconds, parse_instant
 from kron.rules.contract import PRESETS
 from kron.theory.checker import Checker
 from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of
-from kron.trace.due_events import DueEventInserter, DueInstants, milliseconds_of
+from kron.trace.due_events import DueEventInserter, DueInstants
 from tests.theory.traces import violated
 
-NOON = milliseconds_of(parse_instant("2026-03-02T12:00:00Z"))
+NOON = epoch_milliseconds(parse_instant("2026-03-02T12:00:00Z"))
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
 SPREAD = "0 * * * * @win(after,30m)"
 AROUND = "0 * * * * @win(around,3h)"  # windows that overlap
@@ -26,7 +26,7 @@ def chosen(line: str, name: str, hour: int) -> int:
     """Return the second that was chosen for the period of an hour of that day."""
     found = decide(Timing.parse(line, identity=name), parse_instant(f"2026-03-02T{hour:02}:00:00Z")).chosen_time
     assert found is not None
-    return milliseconds_of(found)
+    return epoch_milliseconds(found)
 
 
 class Trace:
@@ -73,7 +73,7 @@ def brute_force(line: str, name: str, since: int, until: int) -> list[int]:
     timing = Timing.parse(line, identity=name)
     start = parse_instant("2026-03-01T12:00:00Z")
     found = [decide(timing, at).chosen_time for at in timing.schedule.between(start, start + timedelta(days=3))]
-    return sorted(t for each in found if each is not None and since < (t := milliseconds_of(each)) <= until)
+    return sorted(t for each in found if each is not None and since < (t := epoch_milliseconds(each)) <= until)
 
 
 @pytest.mark.parametrize("line", [SPREAD, AROUND, "*/10 * * * *", "0 * * * * @win(after,5h) @only(hours=10-18)"])
@@ -279,7 +279,7 @@ def test_plain_expressions_of_such_a_trace_are_still_judged() -> None:
 
 
 def test_the_instants_of_a_schedule_end_with_the_calendar() -> None:
-    last = milliseconds_of(parse_instant("9999-12-31T23:58:00Z"))
+    last = epoch_milliseconds(parse_instant("9999-12-31T23:58:00Z"))
     instants = DueInstants(Timing.parse("* * * * * @win(after,0s)", identity="a"))
 
     assert [due for _, due in instants.since(last)] == [last + MINUTE]

@@ -9,7 +9,6 @@ import click
 
 from kron.cli.host_files import HostSelection, host_options
 from kron.cli.job_selection import AT_PATH, FILES, SINCE, UNTIL, find_identities, parse_span, select_jobs, zone_of
-from kron.cli.load_page import render_load_page
 from kron.cli.load_workers import count_load
 from kron.console.drawing import heat_rows
 from kron.console.output import pluralize, print_json, print_table
@@ -17,7 +16,8 @@ from kron.console.parameters import NonEmptyPath
 from kron.errors import KronError, display_text
 from kron.forecast.feed import FORMATS
 from kron.forecast.feed import feed as write_feed
-from kron.forecast.forecast import Forecast, build_forecast, days_by_hours, hours_by_minutes
+from kron.forecast.forecast import Forecast, build_forecast
+from kron.forecast.heat import days_by_hours, hours_by_minutes
 from kron.forecast.load import UNITS
 from kron.forecast.runs import ForecastJob
 from kron.hosts.krond.commands.check import ALLOW_EMPTY
@@ -67,7 +67,7 @@ def forecast(
     load = count_load(found.entries, span, durations)
     answer = build_forecast(found.entries, span, load, jobs=found.count, durations=durations)
     if html is not None:
-        _write(html, render_load_page(answer))
+        _write(html, answer)
     if as_json:
         print_json(answer.to_dict())
         return
@@ -91,7 +91,10 @@ def _duration(text: str, entries: Sequence[ForecastJob]) -> dict[str, timedelta]
         raise click.BadParameter(error.message, param_hint="--duration") from error
 
 
-def _write(html: Path, text: str) -> None:
+def _write(html: Path, found: Forecast) -> None:
+    from kron.web.standalone import render_load_page  # with the template engine, which nothing else needs here
+
+    text = render_load_page(found)
     try:
         html.write_text(text, "utf-8")
     except OSError as error:

@@ -18,9 +18,9 @@ from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing
 from kron.errors import InvalidDurationError, KronError
 from kron.forecast.runs import ForecastJob, TimeSpan, later
-from kron.hosts.krond.control_protocol import find_identity
 from kron.instant import Instant
 from kron.rules.contract import DEFAULT
+from kron.rules.job_record import find_identity
 from kron.rules.registration import ScheduleReader
 
 _WEEK = 7 * 86_400

@@ -22,12 +22,12 @@ from kron.forecast.load import PEAKS, StartCounts
 from kron.forecast.runs import ForecastJob, TimeSpan
 from kron.forecast.tune import Tuner, TuningChange, find_salt, with_salt
 from kron.hosts.krond.commands.check import ALLOW_EMPTY
-from kron.hosts.krond.control_protocol import find_identity
 from kron.instant import format_instant
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.job_file import JobFile
 from kron.jobfile.reader import read_job_set
 from kron.jobfile.writer import JobEdit, edit_file, is_equivalent
+from kron.rules.job_record import find_identity
 
 
 @dataclass(frozen=True, slots=True)

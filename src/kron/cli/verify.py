@@ -10,7 +10,6 @@ from tempfile import NamedTemporaryFile
 
 import click
 
-from kron.cli.trace_page import render_trace_page
 from kron.console.output import print_json, progress
 from kron.errors import InvalidTraceError, UnknownTimezoneError
 from kron.theory.checker import Checker
@@ -46,6 +45,8 @@ def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) ->
     with _readable_twice(trace) as path:
         header, report, recomputed = verify_file(path, recompute=recompute)
         if html is not None:
+            from kron.web.standalone import render_trace_page  # with the template engine, which nothing else needs here
+
             with _open(path) as file:
                 drawn = render_trace_page(header, report, read_trace(file, SUITES)[1])
             try:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from kron.errors import display_text
 from kron.errors.diagnostics import unknown_value
 from kron.jobfile.draft import FileReport, JobDraft
-from kron.jobfile.toml_plain import read_plain
 from kron.jobfile.toml_syntax import DEEPEST, NestingError, Path, format_key, key_lines
 from kron.jobfile.values import invalid_value
 
@@ -79,8 +78,6 @@ def _draft(table: object, name: str, path: Path, index: Mapping[Path, int], repo
 
 
 def _parse(text: str, report: FileReport) -> tuple[dict[str, object], dict[Path, int]] | None:
-    if (plain := read_plain(text)) is not None:
-        return plain
     try:
         index = key_lines(text)  # first, because it refuses what tomllib would be lost in
         return tomllib.loads(text), index

@@ -23,11 +23,6 @@ _SIMPLE = re.compile(
     r"|[^\s,\[\]{}#\"'][^,\]}#\n]*+",
     re.DOTALL,
 )
-# What nearly every line of a job file is, taken at once: one bare key, one value, no key inside the value.
-_USUAL = re.compile(
-    r"([A-Za-z0-9_-]++)[ \t]*+=[ \t]*+"
-    r'(?:"(?!"")[^"\\\n]*+"|[a-z0-9][^\[\]{}"\'#,\n]*+|\[(?:[^\[\]{}"\'#\n]++|"[^"\\\n]*+")*+\])[ \t\n]*+(?=[^,\s]|\Z)'
-)
 
 
 class NestingError(Exception):
@@ -74,9 +69,6 @@ class _Scanner:
                 return
             if self.text.startswith("[", self.position):
                 table = self._header()
-            elif usual := _USUAL.match(self.text, self.position):
-                self.lines.setdefault((*table, usual[1]), self._here())
-                self.position = usual.end()
             else:
                 path = self._key(table)
                 self._take("=")

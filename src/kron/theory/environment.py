@@ -1,19 +1,17 @@
 """Calendar: what cron, zone and contract say about a list: whether it is valid, and when its tasks are due."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, InvalidCronExpressionError
-from kron.instant import Instant
+from kron.instant import MILLISECOND, Instant, epoch_milliseconds, from_epoch_milliseconds
 from kron.theory.properties import PropertySuite
 from kron.theory.trace_format import TracedTask, TraceHeader
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 MINUTE = 60_000
 AHEAD = 60 * MINUTE  # a baseline so much later than the clock is not waited for
-_LONGEST = timedelta.max / _MILLISECOND
+_LONGEST = timedelta.max / MILLISECOND
 
 
 class DueTimes:
@@ -42,24 +40,24 @@ class DueTimes:
 
     def _move(self, at: int) -> None:
         if at == self._coming:  # from one to the next, as nearly always
-            self._past, self._coming = at, self._after(_EPOCH + timedelta(milliseconds=at))
+            self._past, self._coming = at, self._after(from_epoch_milliseconds(at))
         elif (self._past is not None and at < self._past) or (self._coming is not None and at > self._coming):
             self._look(at)
 
     def _look(self, at: int) -> None:
         if self._schedule is None:
             return
-        instant = _EPOCH + timedelta(milliseconds=at)
+        instant = from_epoch_milliseconds(at)
         self._coming = self._after(instant)
         try:
-            self._past = (self._schedule.previous(instant) - _EPOCH) // _MILLISECOND
+            self._past = epoch_milliseconds(self._schedule.previous(instant))
         except CronCalculationError:
             self._past = None
 
     def _after(self, instant: Instant) -> int | None:
         assert self._schedule is not None, "without a schedule none is coming"
         try:
-            return (self._schedule.next(instant) - _EPOCH) // _MILLISECOND
+            return epoch_milliseconds(self._schedule.next(instant))
         except CronCalculationError:
             return None
 

@@ -1,7 +1,6 @@
 """Due events of windowed schedules, inserted into a trace; the instants are found by deciding."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count, groupby
 from operator import itemgetter
@@ -11,7 +10,7 @@ from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, KronError, OutOfRangeError
-from kron.instant import MICROSECOND, SECOND, Instant
+from kron.instant import MICROSECOND, SECOND, Instant, epoch_milliseconds, from_epoch_milliseconds
 from kron.rules.contract import ChangedTaskHistory, Contract
 from kron.rules.registration import ScheduleReader
 from kron.theory.environment import is_far_ahead
@@ -19,8 +18,6 @@ from kron.theory.trace_format import Line, TraceEvent, clock_of, events_of, simu
 
 Milliseconds: TypeAlias = int  # since the epoch, as traces count
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _DRAWS = 200_000  # that a search back may take in vain: so far back the scheduler itself does not look
 
 
@@ -38,9 +35,9 @@ class DueInstants:
     def since(self, after: Milliseconds) -> Iterator[tuple[Milliseconds, Milliseconds | None]]:
         """Yield, for each period that can be due after an instant, when its window opens and when it is due."""
         try:
-            nominal = self._schedule.next(instant_of(after) - self._last)
+            nominal = self._schedule.next(from_epoch_milliseconds(after) - self._last)
             while True:
-                yield milliseconds_of(nominal + self._first), self._due(nominal)[0]
+                yield epoch_milliseconds(nominal + self._first), self._due(nominal)[0]
                 nominal = self._schedule.next(nominal)
         except (CronCalculationError, OverflowError):  # the calendar ends
             return
@@ -49,15 +46,15 @@ class DueInstants:
         """Return the last due instant at or before, None if there is none since then."""
         best, draws = None, _DRAWS
         try:
-            nominal = self._schedule.previous(instant_of(at) - self._first)
-            oldest = milliseconds_of(nominal + self._last)
+            nominal = self._schedule.previous(from_epoch_milliseconds(at) - self._first)
+            oldest = epoch_milliseconds(nominal + self._last)
             while oldest >= (since if best is None else best) and (draws > 0 or best is not None):
                 due, cost = self._due(nominal)
                 if due is not None and since <= due <= at and (best is None or due > best):
                     best = due
                 draws -= cost
                 nominal = self._schedule.previous(nominal - MICROSECOND)
-                oldest = milliseconds_of(nominal + self._last)
+                oldest = epoch_milliseconds(nominal + self._last)
         except (CronCalculationError, OverflowError):  # the calendar begins
             return best
         return best
@@ -65,23 +62,13 @@ class DueInstants:
     def _due(self, nominal: Instant) -> tuple[Milliseconds | None, int]:
         """Return when a period is due, if ever, and how many draws that took."""
         if self._timing is None:
-            return milliseconds_of(nominal), 1
+            return epoch_milliseconds(nominal), 1
         try:
             decision = decide(self._timing, nominal)
         except OutOfRangeError:
             return None, 1
         chosen = decision.chosen_time
-        return None if chosen is None else milliseconds_of(chosen), max(1, decision.attempts)
-
-
-def milliseconds_of(at: Instant) -> Milliseconds:
-    """Return an instant as traces have it."""
-    return (at - _EPOCH) // _MILLISECOND
-
-
-def instant_of(t: Milliseconds) -> Instant:
-    """Return the instant that a trace names."""
-    return _EPOCH + timedelta(milliseconds=t)
+        return None if chosen is None else epoch_milliseconds(chosen), max(1, decision.attempts)
 
 
 _MINUTE: Milliseconds = 60_000

@@ -1,19 +1,17 @@
 """JobRecorder: what becomes of jobs and their periods -> the positions of a trace under the contract `kron`."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TypeAlias
 
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.runs import Acceptance, JobRun
-from kron.instant import ZERO, Instant, format_instant
+from kron.instant import MILLISECOND, ZERO, Instant, epoch_milliseconds, format_instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind
 from kron.rules.job_spec import JobSpec
 from kron.theory.trace_format import Line, TraceEvent, simultaneous
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _Event: TypeAlias = tuple[str, Mapping[str, object]]  # its name and its fields
 
 
@@ -68,9 +66,9 @@ class JobRecorder:
             return
         acceptance = run.acceptance or Acceptance(attempt.started, run.work, self._slack)
         executed = {"identity": attempt.identity, "period": period, "outcome": "executed", "reason": None}
-        judged = {"acceptedMs": _milliseconds(acceptance.at)}
+        judged = {"acceptedMs": epoch_milliseconds(acceptance.at)}
         if acceptance.slack != self._slack:
-            judged["slackMs"] = acceptance.slack // _MILLISECOND
+            judged["slackMs"] = acceptance.slack // MILLISECOND
         self._put(
             _decided(acceptance.work, decision),
             ("Outcome", {**executed, **judged}),
@@ -93,7 +91,7 @@ class JobRecorder:
         A clock that was set back stands still here until it is later again.
         """
         now = self._now()
-        shown = _milliseconds(now if at is None else max(now, at))
+        shown = epoch_milliseconds(now if at is None else max(now, at))
         t = self._last = max(self._last, shown)
         if shown < t:
             events = tuple((event, {**fields, "clock": shown}) for event, fields in events)
@@ -111,11 +109,7 @@ def _decided(work: JobSpec, decision: Decision) -> _Event:
         "chosen": None if chosen is None else format_instant(chosen),
         "seedHash": decision.seed_hash,
         "definition": work.definition_key if work.timing is None else work.timing.to_line(),
-        "deadlineMs": -(-work.policy.deadline // _MILLISECOND),
+        "deadlineMs": -(-work.policy.deadline // MILLISECOND),
         "concurrency": work.policy.concurrency.value,
         "retries": work.retries,
     }
-
-
-def _milliseconds(at: Instant) -> int:
-    return (at - _EPOCH) // _MILLISECOND

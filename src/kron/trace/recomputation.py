@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, KronError, OutOfRangeError
-from kron.instant import Instant, format_instant, parse_instant
+from kron.instant import Instant, format_instant, from_epoch_milliseconds, parse_instant
 from kron.jobfile.job import Job
 from kron.rules.contract import PRESETS
 from kron.theory.alphabet import Owner
@@ -20,7 +20,7 @@ from kron.theory.formula import Always, Atom, TruthValue
 from kron.theory.properties import Property, Scope
 from kron.theory.results import PropertyResult
 from kron.theory.trace_format import Line, TraceEvent, TraceHeader, clock_of, events_of
-from kron.trace.due_events import DueEventInserter, instant_of
+from kron.trace.due_events import DueEventInserter
 
 RECOMPUTED = Property(
     "R", "What was decided comes out the same when it is decided anew.", Always(Atom("Recomputed")), scope=Scope.HEADER
@@ -218,6 +218,6 @@ def _key(position: TraceEvent) -> tuple[int, str]:
 
 def _text(t: int) -> str:
     try:
-        return format_instant(instant_of(t))
+        return format_instant(from_epoch_milliseconds(t))
     except OverflowError:
         return str(t)

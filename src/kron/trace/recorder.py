@@ -4,7 +4,7 @@ An end is told when its record is durable, so that is when it enters the trace, 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -12,14 +12,12 @@ from kron.engine.ports import Sink
 from kron.engine.runs import TaskRun
 from kron.errors import LedgerError
 from kron.errors.base import describe_exception
-from kron.instant import Instant
+from kron.instant import EPOCH, MILLISECOND, Instant, epoch_milliseconds, from_epoch_milliseconds
 from kron.rules.events import Event
 from kron.rules.registration import is_async_callable
 from kron.rules.task_record import TaskRecord, milliseconds
 from kron.theory.trace_format import TraceEvent
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _FIELDS = 4
 
 EmitBatch = Callable[[int, str, Sequence[str]], object]
@@ -119,7 +117,7 @@ class TraceRecorder:
         """Take the ends of runs, which are durable by now."""
         succeeded: list[str] = []
         is_behind = self._is_behind()
-        t, until = self._last, _EPOCH  # those that end before `until` end in the same millisecond
+        t, until = self._last, EPOCH  # those that end before `until` end in the same millisecond
         for run in runs:
             at, error = run.ended_at, None if run.result is None else run.result.error
             assert at is not None, "it has ended"
@@ -133,7 +131,7 @@ class TraceRecorder:
                 self.on_success(run.run_id, at)
             elif error is None:
                 t = max(self._last, _milliseconds(at))
-                until = _EPOCH + _MILLISECOND * (t + 1)
+                until = from_epoch_milliseconds(t + 1)
                 succeeded.append(run.run_id)
             else:
                 self.on_failure(run.run_id, at, error)
@@ -247,7 +245,7 @@ def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
         name, cron, callback, delay = parts if len(parts) == _FIELDS else (None, None, None, None)
         fits = isinstance(name, str) and isinstance(cron, str) and isinstance(delay, timedelta)
         is_expressible &= fits and is_async_callable(callback) and _is_text(name)
-        milliseconds = delay / _MILLISECOND if isinstance(delay, timedelta) else -1
+        milliseconds = delay / MILLISECOND if isinstance(delay, timedelta) else -1
         whole = int(milliseconds) if milliseconds == int(milliseconds) else milliseconds
         items.append({"name": _text(name), "cron": _text(cron), "retryDelayMs": whole})
     return items, is_expressible
@@ -274,9 +272,7 @@ def _remembered(record: TaskRecord) -> dict[str, object]:
     return found
 
 
-@lru_cache(maxsize=4)  # one instant is asked for several times in a row
-def _milliseconds(at: Instant) -> int:
-    return (at - _EPOCH) // _MILLISECOND
+_milliseconds = lru_cache(maxsize=4)(epoch_milliseconds)  # one instant is asked for several times in a row
 
 
 def _text(value: object) -> str:

@@ -1,1 +1,1 @@
-"""What serves HTTP for hosts: sockets, bounded connections. Never: click, a daemon or an operator."""
+"""Pages of any scheduler, and what serves HTTP for hosts. Never: click, a daemon or an operator."""

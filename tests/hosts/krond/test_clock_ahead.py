@@ -13,19 +13,19 @@ from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_time import system_now
 from kron.engine.jobs.job_state import JobState
-from kron.hosts.krond.upcoming import ahead_until, clock_ahead, next_run
 from kron.instant import Instant, format_instant, parse_instant
 from kron.jobfile.host_job import work_of
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
+from kron.web.upcoming import ahead_until, clock_ahead, next_run
 from kron.why.explanation import Explanation as Answered
 from kron.why.sentence import sentence, to_dict
 from tests.cli.kron_runner import CommandResult
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.hosts.krond.command_runner import krond as command
 from tests.hosts.krond.krond_process import NEVER, Krond
-from tests.hosts.krond.web.page_client import PageClient
+from tests.web.page_client import PageClient
 
 JOBS = f"""
 [krond]

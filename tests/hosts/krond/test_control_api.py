@@ -39,7 +39,9 @@ def ask(folder: Path, command: str, asked: Mapping[str, object], *, ready: bool)
         async def reload() -> dict[str, object]:
             raise AssertionError("nothing is there to reload")
 
-        return await ControlApi(daemon, reload, chronicler, []).handlers()[command](asked)
+        return await ControlApi(daemon, daemon.queries(chronicler.last_results), reload, chronicler, []).handlers()[
+            command
+        ](asked)
 
     return asyncio.run(live())
 

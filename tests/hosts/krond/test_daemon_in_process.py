@@ -66,7 +66,7 @@ def lived(folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], *witne
         chronicler = JobEvents(told.append, recorder, *witnesses)
         watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), told.append), EventQueue(system_now))
         daemon = Daemon(state, found.settings, told.append, chronicler, watching)
-        handlers = ControlApi(daemon, no_reload, chronicler, []).handlers()
+        handlers = ControlApi(daemon, daemon.queries(chronicler.last_results), no_reload, chronicler, []).handlers()
         try:
             await daemon.start(list(found.jobs))
             async with asyncio.timeout(60):

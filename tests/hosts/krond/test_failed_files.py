@@ -9,7 +9,7 @@ import pytest
 
 from kron.hosts.krond.commands.control import connect
 from tests.hosts.krond.krond_process import NEVER, Krond
-from tests.hosts.krond.web.page_client import PageClient
+from tests.web.page_client import PageClient
 
 BAD = f'[jobs.c]\nschedule = "61 * * * *"\ncommand = "true"\n[jobs.d]\n{NEVER}\ncommand = "true"\n'
 

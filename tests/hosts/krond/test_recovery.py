@@ -38,7 +38,7 @@ async def no_reload() -> dict[str, object]:
 
 async def asked_while_it_begins(daemon: Daemon, jobs: list[JobSpec], chronicler: JobEvents) -> list[dict[str, Any]]:
     """Return what a daemon says of its status until it is ready."""
-    status = ControlApi(daemon, no_reload, chronicler, []).handlers()["status"]
+    status = ControlApi(daemon, daemon.queries(chronicler.last_results), no_reload, chronicler, []).handlers()["status"]
     beginning, answers = asyncio.ensure_future(daemon.start(jobs)), list[Any]()
     while not beginning.done():
         answers.append(await status({}))

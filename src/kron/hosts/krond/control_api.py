@@ -1,4 +1,4 @@
-"""ControlApi: what a running krond does for each command that arrives on its socket."""
+"""ControlApi: what a running krond does for each command that arrives on its socket, and for its page."""
 
 import asyncio
 import os
@@ -6,15 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kron._version import __version__
-from kron.cron.wall_time import is_duration, read_moment
-from kron.cron.zone import Zone, load_zone
+from kron.cron.zone import load_zone
 from kron.decision.decision import Decision
 from kron.engine.jobs.control import Trigger
-from kron.engine.jobs.job_state import JobState
-from kron.errors import ControlError, InvalidDefinitionError, InvalidInstantError
+from kron.errors import ControlError
 from kron.hosts.krond.control_protocol import (
     MOST_NEXT,
-    find_identities,
     optional_count,
     require_string,
     require_strings,
@@ -22,26 +19,28 @@ from kron.hosts.krond.control_protocol import (
 from kron.hosts.krond.control_server import CommandHandler, Row, Rows
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.events import JobEvents
-from kron.hosts.krond.upcoming import ahead_until, clock_ahead, first_of, next_decisions, next_run
 from kron.instant import Instant, format_instant
 from kron.jobfile.host_job import HostJob
-from kron.jobfile.values import parse_long_duration
+from kron.web.queries import JobQueries, JobSummary, UpcomingRun
+from kron.web.source import parse_until
 
 _NEXT = 10
 _TOGETHER = 200  # jobs that are suspended or resumed in one step of the loop
 
 
 class ControlApi:
-    """Answers for one daemon. `reload` is what SIGHUP does, too."""
+    """Answers for one daemon. `reload` is what SIGHUP does, too. For its page it is the control of jobs."""
 
     def __init__(
         self,
         daemon: Daemon,
+        queries: JobQueries,
         reload: Callable[[], Awaitable[dict[str, object]]],
         chronicler: JobEvents,
         configs: Sequence[str],
     ) -> None:
-        self._daemon, self._reload, self._chronicler, self._configs = daemon, reload, chronicler, list(configs)
+        self._daemon, self._queries, self._reload = daemon, queries, reload
+        self._chronicler, self._configs = chronicler, list(configs)
 
     def handlers(self) -> Mapping[str, CommandHandler]:
         """Return what can be asked for."""
@@ -59,31 +58,61 @@ class ControlApi:
 
     def _once_ready(self, handler: CommandHandler) -> CommandHandler:
         async def answer(asked: Mapping[str, Any]) -> object:
-            if not self._daemon.surface.ready:  # what goes on of an earlier life is not known yet
-                raise ControlError(reason="krond is starting, and not ready yet")
-            if self._daemon.surface.ended:
-                raise ControlError(reason="krond ends, and takes nothing up any more")
+            self._require_ready()
             return await handler(asked)
 
         return answer
+
+    def _require_ready(self) -> None:
+        if not self._daemon.surface.ready:  # what goes on of an earlier life is not known yet
+            raise ControlError(reason="krond is starting, and not ready yet")
+        if self._daemon.surface.ended:
+            raise ControlError(reason="krond ends, and takes nothing up any more")
+
+    # --- what it does with jobs ---------------------------------------------------------------------------------------
+
+    async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
+        """Suspend jobs until an instant or until they are resumed."""
+        self._require_ready()
+        for part in _parts(identities):
+            await self._daemon.suspend(part, until)
+
+    async def resume(self, identities: Sequence[str]) -> None:
+        """Resume jobs; ControlError names those that their files still suspend."""
+        self._require_ready()
+        for part in _parts(identities):
+            await self._daemon.resume(part)
+        jobs = [job for identity in identities if (job := self._daemon.surface.jobs.get(identity)) is not None]
+        held = [
+            f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
+        ]
+        if held:
+            others = [job.identity for job in jobs if not job.policy.suspend]
+            raise ControlError(reason="; ".join([*held, *(f"{identity} is resumed" for identity in others)]))
+
+    async def trigger(self, identity: str) -> str:
+        """Start a run outside the periods of its job, and return its id."""
+        self._require_ready()
+
+        def trigger(now: Instant) -> Trigger:
+            if self._daemon.engine.is_draining:  # it may have been asked to stop while this waited
+                raise ControlError(reason="krond drains, and starts nothing any more")
+            return Trigger(self._daemon.book, identity, now, has_room=self._daemon.runs.free_slots() > 0)
+
+        return await self._daemon.engine.apply(trigger)
+
+    # --- the commands -------------------------------------------------------------------------------------------------
 
     async def _ping(self, _: Mapping[str, Any]) -> object:
         return None
 
     async def _status(self, _: Mapping[str, Any]) -> object:
-        daemon, surface = self._daemon, self._daemon.surface
-        active = [
-            {
-                "run_id": run.run_id,
-                "identity": run.attempt.identity,
-                "pid": None if run.handle is None else run.handle.pid,
-                "started_at": format_instant(run.attempt.started),
-            }
-            for run in daemon.runs.running.values()
-        ]
-        now, jobs = daemon.clock.now(), list(daemon.book.jobs.values()) if surface.ready else []
+        daemon, surface, queries = self._daemon, self._daemon.surface, self._queries
+        active = [run.to_dict() for run in queries.running()]
         failed = await daemon.ledger_health.ask()
-        coming, ahead = await asyncio.to_thread(lambda: (next_run(jobs, now), clock_ahead(jobs, now)))
+        coming, ahead = None, None
+        if surface.ready:
+            coming, ahead = await asyncio.to_thread(lambda: (queries.next_run(), queries.clock_ahead()))
         return {
             "pid": os.getpid(),
             "version": __version__,
@@ -106,71 +135,33 @@ class ControlApi:
         }
 
     async def _jobs(self, _: Mapping[str, Any]) -> object:
-        now, found = self._daemon.clock.now(), list(self._daemon.book.jobs.values())
-        return Rows(lambda: (self._job(job, now) for job in found))
+        return Rows(lambda: map(self._job_row, self._queries.summaries()))
 
-    def _job(self, job: JobState, now: Instant) -> dict[str, object]:
-        found = self._daemon.surface.jobs.get(job.record.identity, job.work.payload)
-        assert isinstance(found, HostJob)
-        first, ahead = first_of(job, now), ahead_until(job, now)
-        chosen = None if first is None else first.chosen_time
-        last = self._chronicler.last_results.get(job.record.identity)
-        outcome, result = last or (None, None)
-        return {
-            "identity": found.identity,
-            "name": found.name,
-            "file": found.file,
-            "line": found.line,
-            "schedule": found.schedule,
-            "timezone": found.timezone,
-            "description": found.description,
-            "suspended": job.is_suspended,
-            "active": len(job.active),
-            "declared_at": format_instant(job.record.declared_at),
-            "next_chosen_time": None if chosen is None else format_instant(chosen),
-            "seed_hash": None if first is None else first.seed_hash,
-            "clock_ahead_until": None if ahead is None else format_instant(ahead),
-            "last_outcome": outcome,
-            "last_result": result,
-        }
+    def _job_row(self, job: JobSummary) -> dict[str, object]:
+        assert isinstance(job.written, HostJob)
+        place = {"file": job.written.file, "line": job.written.line}
+        return {"identity": job.record.identity, "name": job.record.name, **place, **job.to_dict()}
 
     async def _next(self, asked: Mapping[str, Any]) -> object:
-        jobs = self._daemon.book.jobs
-        if asked.get("job"):
-            jobs = {identity: jobs[identity] for identity in self._find(require_string(asked, "job"))}
-        count, now = optional_count(asked, "count", _NEXT, most=MOST_NEXT), self._daemon.clock.now()
-        found = list(jobs.values())
-        return Rows(lambda: map(_next_row, next_decisions(found, now, count)))
+        identities = self._queries.find_declared(require_string(asked, "job")) if asked.get("job") else None
+        count = optional_count(asked, "count", _NEXT, most=MOST_NEXT)
+        found = self._queries.upcoming(count, identities)
+        return Rows(lambda: map(_next_row, found))
 
     async def _suspend(self, asked: Mapping[str, Any]) -> object:
-        identities = self._find(*require_strings(asked, "jobs"))
+        identities = self._queries.find_declared(*require_strings(asked, "jobs"))
         until = self._until(require_string(asked, "until"), identities[0]) if asked.get("until") else None
-        for part in _parts(identities):
-            await self._daemon.suspend(part, until)
+        await self.suspend(identities, until)
         return {"identities": identities, "until": until and format_instant(until)}
 
     async def _resume(self, asked: Mapping[str, Any]) -> object:
-        identities = self._find(*require_strings(asked, "jobs"))
-        for part in _parts(identities):
-            await self._daemon.resume(part)
-        jobs = [job for identity in identities if (job := self._daemon.surface.jobs.get(identity)) is not None]
-        held = [
-            f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
-        ]
-        if held:
-            others = [job.identity for job in jobs if not job.policy.suspend]
-            raise ControlError(reason="; ".join([*held, *(f"{identity} is resumed" for identity in others)]))
+        identities = self._queries.find_declared(*require_strings(asked, "jobs"))
+        await self.resume(identities)
         return {"identities": identities}
 
     async def _trigger(self, asked: Mapping[str, Any]) -> object:
-        (identity,) = self._find(require_string(asked, "job"))
-
-        def trigger(now: Instant) -> Trigger:
-            if self._daemon.engine.is_draining:  # it may have been asked to stop while this waited
-                raise ControlError(reason="krond drains, and starts nothing any more")
-            return Trigger(self._daemon.book, identity, now, has_room=self._daemon.runs.free_slots() > 0)
-
-        return await self._daemon.engine.apply(trigger)
+        (identity,) = self._queries.find_declared(require_string(asked, "job"))
+        return await self.trigger(identity)
 
     async def _wait(self, asked: Mapping[str, Any]) -> object:
         return await self._chronicler.wait_for_end(require_string(asked, "run_id"))
@@ -185,29 +176,9 @@ class ControlApi:
             loop.call_soon(self._daemon.terminate_runs)
         return None
 
-    def _find(self, *words: str) -> list[str]:
-        names = ((job.record.name, identity) for identity, job in self._daemon.book.jobs.items())
-        return find_identities(words, names, self._daemon.surface.errors())
-
-    def _moment(self, text: str, zone: Zone) -> Instant:
-        try:
-            return read_moment(text, zone, self._daemon.clock.now())
-        except InvalidInstantError as error:
-            raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
-
     def _until(self, text: str, identity: str) -> Instant:
-        now = self._daemon.clock.now()
-        try:
-            until = (now + parse_long_duration("until", text)).replace(microsecond=0)
-        except OverflowError as error:
-            raise ControlError(reason=f"{text} from now lies after the year 9999", exit_code=2) from error
-        except InvalidDefinitionError:
-            if is_duration(text):
-                raise
-            until = self._moment(text, load_zone(self._daemon.surface.jobs[identity].timezone))
-        if until <= now:
-            raise ControlError(reason=f"{format_instant(until)} has passed; name a time to come", exit_code=2)
-        return until
+        zone = load_zone(self._daemon.surface.jobs[identity].timezone)
+        return parse_until(text, zone, self._daemon.clock.now())
 
 
 def _parts(identities: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -216,11 +187,8 @@ def _parts(identities: Sequence[str]) -> Iterator[Sequence[str]]:
         yield identities[start : start + _TOGETHER]
 
 
-def _next_row(found: tuple[Decision, JobState] | None) -> Row:
-    if found is None:
-        return None
-    decision, job = found
-    return {**decision.to_dict(), "name": job.record.name, "suspended": job.is_suspended}
+def _next_row(found: UpcomingRun | None) -> Row:
+    return None if found is None else found.to_dict()
 
 
 def _named(decision: Decision) -> dict[str, object]:

@@ -49,6 +49,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.trace.job_recorder import JobRecorder
 from kron.trace.monitor import OnlineMonitor
+from kron.web.queries import JobQueries
 
 if TYPE_CHECKING:
     from kron.adapters.prometheus.job_metrics import JobMetrics
@@ -269,6 +270,17 @@ class Daemon:
             declaration = await asyncio.to_thread(make)
             await asyncio.to_thread(declaration.look_ahead)
         return await self.engine.apply(lambda _: declaration)
+
+    def queries(self, last_results: Mapping[str, tuple[str, str | None]]) -> JobQueries:
+        """Return what commands and pages read of the jobs; `last_results` are outcomes and results by identity."""
+        errors = self.surface.errors
+        return JobQueries(self.book, self.history, self.clock.now, last_results, self._host_job, file_errors=errors)
+
+    def _host_job(self, job: JobState) -> HostJob:
+        """Return a job as its file has it; one that is just being removed, as it had it."""
+        found = self.surface.jobs.get(job.record.identity, job.work.payload)
+        assert isinstance(found, HostJob)
+        return found
 
     def apply_settings(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""

@@ -1,33 +1,97 @@
-"""KrondPage: the web page of a krond that listens: its socket, its token, and its metrics."""
+"""KrondPage: the web page of a krond that listens: its socket, its token, its metrics, and what only krond knows."""
 
 import asyncio
-from collections.abc import Mapping
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from kron._version import __version__
+from kron.adapters.process.output import OutputLog
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Sink
 from kron.errors import AddressInUseError, ListenError
 from kron.errors.base import describe_exception
-from kron.hosts.krond.control_server import CommandHandler
+from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.daemon import Daemon, DaemonStatus, FailedListen
 from kron.hosts.krond.events import JobEvents
-from kron.hosts.krond.web.app import PageApp, PageProbes, create_app
-from kron.hosts.krond.web.auth import AccessMiddleware, AccessRules, Token, read_token
-from kron.hosts.krond.web.live import ChangeFeed
-from kron.hosts.krond.web.queries import JobQueries
+from kron.hosts.krond.failed_file import finding_text, label_of
+from kron.hosts.krond.page_token import Token, read_token
 from kron.instant import Instant
+from kron.jobfile.host_job import HostJob
 from kron.rules.events import Event
+from kron.theory.results import PropertyResult
+from kron.web.app import PageApp
+from kron.web.auth import AccessMiddleware, AccessRules
 from kron.web.listener import HttpServer, ListenSocket, bind, is_path
+from kron.web.live import ChangeFeed
+from kron.web.queries import JobQueries
+from kron.web.source import Fact, Notice, SchedulerStatus
+from kron.web.template import compile_templates
 
 _NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "FileFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
 _ADVICE = "whoever can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
+_HINT = "It is in the file `token` of krond's state directory, unless `token_file` names another;\n"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between two tries to have an address; each is twice the one before
+
+
+class KrondSource:
+    """krond as its page sees it."""
+
+    product = "krond"
+
+    def __init__(self, daemon: Daemon, jobs: JobQueries) -> None:
+        self._daemon, self.jobs = daemon, jobs
+
+    def status(self) -> SchedulerStatus:
+        """Return the state, and what is wrong with job files and the ledger."""
+        surface, failed_ledger = self._daemon.surface, self._daemon.ledger_health.look()
+        state = "draining: it starts nothing any more" if surface.draining else "ready" if surface.ready else "starting"
+        notices = []
+        if failed_ledger is not None:
+            state = "not able to record" if state == "ready" else state
+            notices.append(Notice(f"Starts nothing: {failed_ledger.error}", failed_ledger.since))
+        failed = {each.file for each in surface.failed_files}
+        for finding in surface.failed_reload or ():
+            if finding["file"] not in failed:
+                notices.append(Notice(f"Not reloaded: {finding_text(finding)}"))
+        for file in surface.failed_files:
+            label = label_of(file.since, file.keeps_jobs).capitalize()
+            notices += [Notice(f"{label}: {finding_text(each)}") for each in file.findings]
+        return SchedulerStatus(__version__, state, surface.started_at, notices)
+
+    def facts(self, identity: str) -> Sequence[Fact]:
+        """Return what a job runs, as whom, and where it is defined."""
+        job = self._daemon.surface.jobs.get(identity)
+        return () if job is None else _facts(job)
+
+    def output(self, run_id: str) -> OutputLog:
+        """Return what a run wrote."""
+        return OutputLog(self._daemon.state.output, run_id)
+
+    def violations(self) -> Sequence[PropertyResult]:
+        """Return what the monitor found."""
+        return list(self._daemon.monitor.found)
+
+
+def _facts(job: HostJob) -> Sequence[Fact]:
+    command = job.command
+    return (
+        Fact("Command", shlex.join(command.argv), is_code=True),
+        Fact("User", ":".join(each for each in (command.user, command.group) if each)),
+        Fact("Directory", command.cwd),
+        Fact("Environment", ", ".join(name for name, _ in command.env)),  # what they are set to may be secret
+        Fact("Output", f"{command.stdout}; errors: {command.stderr}"),
+        Fact("Defined in", f"{job.file}:{job.line}"),
+    )
 
 
 class KrondPage:
@@ -75,15 +139,15 @@ class KrondPage:
         return tell
 
     async def open(
-        self, daemon: Daemon, chronicler: JobEvents, handlers: Mapping[str, CommandHandler], *, with_token: bool
+        self, daemon: Daemon, chronicler: JobEvents, queries: JobQueries, control: ControlApi, *, with_token: bool
     ) -> None:
-        """Show a daemon. The address is told, with the token in it if that is new, or if people look."""
-        view = PageProbes(lambda: daemon.engine.is_running, lambda: self._metrics(daemon))
+        """Show a daemon. The event has the address, with the token in it if that is new, or if people look."""
+        await asyncio.to_thread(compile_templates)
         chronicler.add(self._hub)
         chronicler.on_held.append(self._hub.on_held)
-        self._pages = PageApp(JobQueries(daemon, chronicler.last_results), handlers, self._hub)
-        site = create_app(view, self._pages.routes())
-        show = _Show(site=site, surface=daemon.surface, with_token=with_token)
+        probes = probe_routes(lambda: daemon.engine.is_running, lambda: self._metrics(daemon))
+        self._pages = PageApp(KrondSource(daemon, queries), self._hub, control=control, routes=probes)
+        show = _Show(site=self._pages, surface=daemon.surface, with_token=with_token)
         if self._door is not None:
             await self._serve(self._door, show)
         elif self._failure is not None:
@@ -91,7 +155,8 @@ class KrondPage:
 
     async def _serve(self, door: ListenSocket, show: "_Show") -> None:
         token = None if self._token is None else self._token.text
-        access = AccessRules(door.accepts_host, token, f"krond-{door.port}")
+        cookie = f"krond-{door.port}"
+        access = AccessRules("krond", door.accepts_host, token, cookie, _HINT, frozenset({"/healthz"}))
         self._server = HttpServer(door, AccessMiddleware(show.site, access, self._on_refused, self._on_failed))
         await self._server.open()
         show.surface.listen, show.surface.failed_listen = door.name, None
@@ -161,6 +226,19 @@ class KrondPage:
 
     def _on_failed(self, path: str, error: Exception) -> None:
         self._emitter.tell("PageFailed", path=path, error=describe_exception(error))
+
+
+def probe_routes(is_turning: Callable[[], bool], metrics: Callable[[], Awaitable[bytes]]) -> list[Route]:
+    """Return where the health of a loop and its metrics are."""
+
+    async def healthz(_: Request) -> Response:
+        turns = is_turning()
+        return PlainTextResponse("ok" if turns else "the scheduler does not turn", 200 if turns else 503)
+
+    async def answer_metrics(_: Request) -> Response:
+        return Response(await metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    return [Route("/healthz", healthz), Route("/metrics", answer_metrics)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,14 +31,13 @@ from kron.errors import (
 from kron.errors.base import safe_text
 from kron.hosts.krond.commands.control import JSON, STATE
 from kron.hosts.krond.control_client import ControlClient
-from kron.hosts.krond.control_protocol import find_identity
 from kron.hosts.krond.failed_file import errors_of
 from kron.hosts.krond.processes import recorded
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
 from kron.instant import Instant, format_instant
 from kron.jobfile.values import parse_long_duration
 from kron.rules.history import RunRow
-from kron.rules.job_record import ResultCode, RunKind
+from kron.rules.job_record import ResultCode, RunKind, find_identity
 from kron.rules.job_spec import parse_timing
 from kron.rules.verdict import Outcome
 

@@ -203,7 +203,8 @@ async def _serve(
 
     files = FileWatch(options.configs, options.form, on_change, on_late)
     files.note(before)
-    operations = ControlApi(daemon, reload, chronicler, options.configs)
+    queries = daemon.queries(chronicler.last_results)
+    operations = ControlApi(daemon, queries, reload, chronicler, options.configs)
     control = ControlServer(
         state.control, operations.handlers(), lambda uid: daemon.emitter.tell("PeerRefused", uid=uid)
     )
@@ -220,7 +221,7 @@ async def _serve(
             with state.reporting_errors():
                 await control.open()
             if listening is not None:
-                await listening.open(daemon, chronicler, operations.handlers(), with_token=sys.stderr.isatty())
+                await listening.open(daemon, chronicler, queries, operations, with_token=sys.stderr.isatty())
             works = await asyncio.to_thread(list, found.jobs)
             recorded = daemon.history if state.ledger.exists() else None
             for finding in await asyncio.to_thread(start_warnings, works, options.configs, recorded):

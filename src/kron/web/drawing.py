@@ -1,0 +1,113 @@
+"""Pictures as coordinates: windows as bands with the chosen second as a mark, a window explained, outcomes."""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+from kron.decision.decide import candidates
+from kron.decision.decision import Decision
+from kron.decision.feasibility import feasibility
+from kron.instant import SECOND, Instant
+from kron.rules.history import RunRow
+from kron.web.format import badge_of
+
+_WIDE = 1000.0
+_SPANS = 200  # of allowed time that are drawn
+_COLUMN, _HIGH = 16, 60  # of the strip of outcomes
+
+
+class Rectangle(NamedTuple):
+    """A rectangle, and which kind of thing it stands for."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Letter(NamedTuple):
+    """A letter above or below what it is about."""
+
+    kind: str
+    text: str
+    x: float
+    y: int
+
+
+class Drawing(NamedTuple):
+    """What is drawn, later things over earlier ones, and what it is called for those who do not see it."""
+
+    label: str
+    shapes: Sequence[Rectangle | Letter]
+
+
+def bands(since: Instant, until: Instant, decisions: Sequence[Decision], label: str) -> Drawing:
+    """Return the windows of decisions in a span of time, and their chosen seconds."""
+    whole = (until - since) / SECOND
+
+    def place(at: Instant) -> float:
+        return round(min(max((at - since) / SECOND / whole, 0.0), 1.0) * _WIDE, 1)
+
+    drawn = []
+    for each in decisions:
+        left, right = place(each.window_start), place(each.window_end)
+        if each.window_end > each.window_start:
+            drawn.append(Rectangle("band", left, 4, max(round(right - left, 1), 2), 12))
+    for each in decisions:
+        if each.chosen_time is not None and each.chosen_time <= until:
+            drawn.append(Rectangle("mark", place(each.chosen_time), 0, 5, 20))
+    return Drawing(label, drawn)
+
+
+def explained_window(decision: Decision, label: str) -> Drawing:
+    """Return a window to scale: what is allowed, which candidates were rejected, what was chosen, and the nominal."""
+    found = feasibility(decision, decision.nominal_time)
+    start, seats = decision.window_start, (decision.window_end - decision.window_start) // SECOND + 1
+
+    def place(at: Instant) -> float:
+        return round(10 + min(max((at - start) // SECOND / seats, 0.0), 1.0) * 980, 1)
+
+    drawn: list[Rectangle | Letter] = [Rectangle("shut", 10, 38, 980, 8)]
+    for first, last in found.spans[:_SPANS]:
+        width = max(round(place(last) + 980 / seats - place(first), 1), 2)
+        drawn.append(Rectangle("allowed", place(first), 30, width, 24))
+    drawn += [Letter("rejected", "×", place(each.at), 24) for each in candidates(decision) if each.rejected_by]
+    if start <= decision.nominal_time <= decision.window_end:
+        drawn.append(Letter("nominal", "N", place(decision.nominal_time), 76))
+    if decision.chosen_time is not None:
+        at = place(decision.chosen_time)
+        drawn += [Letter("chosen", "▼", at, 24), Rectangle("mark", at - 2, 26, 4, 32)]
+    return Drawing(label, drawn)
+
+
+class Column(NamedTuple):
+    """A row of the history in the strip of outcomes."""
+
+    row: RunRow
+    shapes: Sequence[Rectangle | Letter]
+
+
+class Strip(NamedTuple):
+    """A column for each row: as high as it took long, with the symbol of its result."""
+
+    width: int
+    height: int
+    columns: Sequence[Column]
+
+
+def strip(rows: Sequence[RunRow]) -> Strip:
+    """Return the strip of these rows, in their order."""
+    longest = max((row.duration or 0 for row in rows), default=0) or 1
+    latest = max((row.lateness or 0 for row in rows), default=0) or 1
+    columns = []
+    for number, row in enumerate(rows):
+        left, badge = number * _COLUMN, badge_of(row)
+        high = round(4 + (_HIGH - 4) * sqrt((row.duration or 0) / longest), 1) if row.run_id else 4.0
+        shapes: list[Rectangle | Letter] = [Rectangle(f"col {badge.kind}", left + 1, _HIGH - high, _COLUMN - 2, high)]
+        if row.lateness:
+            y = round(_HIGH - _HIGH * sqrt(row.lateness / latest), 1)
+            shapes.append(Rectangle("late", left, min(y, _HIGH - 3), _COLUMN, 3))
+        shapes.append(Letter("glyph", badge.symbol, left + _COLUMN / 2, _HIGH + 14))
+        columns.append(Column(row, shapes))
+    return Strip(len(rows) * _COLUMN, _HIGH + 20, columns)

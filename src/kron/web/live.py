@@ -1,0 +1,147 @@
+"""ChangeFeed: tells browsers by server-sent events that something changed; they then fetch the page again.
+
+A burst of changes is one message. Who does not read is sent away, and nobody is waited for.
+"""
+
+import asyncio
+import json
+from collections.abc import MutableMapping
+from typing import Any
+
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from kron.decision.decision import Decision
+from kron.engine.runs import JobRun
+from kron.rules.job_record import PeriodRecord, RunEnd
+from kron.rules.job_spec import JobSpec
+
+MOST = 64  # who listen at a time; others read, and look again now and then
+_TOGETHER = 0.5  # seconds in which changes become one message
+_ALL = ""  # what no identity is
+_NAMED = 50  # jobs in a message; of more it only says that there are
+_PATIENCE = 20.0  # seconds that somebody may take to read what was sent, and between two signs of life
+_HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+
+
+class _Listener:
+    """Somebody who listens: what is to be sent next. A later message takes the place of one that is not sent yet."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self.changed: set[str] = set()
+        self.news = asyncio.Event()
+        self.is_over = False
+
+    def tell(self, changed: set[str]) -> None:
+        """Have something sent."""
+        if len(self.changed) <= _NAMED:
+            self.changed |= changed
+        self.news.set()
+
+    def end(self) -> None:
+        """Send nothing any more."""
+        self.is_over = True
+        self.news.set()
+
+    async def next(self, gone: "asyncio.Task[None]") -> bytes:
+        """Return what is to be sent next, nothing if that is all."""
+        waiting = asyncio.ensure_future(self.news.wait())
+        try:
+            await asyncio.wait({waiting, gone}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+        if self.is_over or gone.done():
+            return b""
+        if not self.news.is_set():
+            return b": still here\n\n"
+        self.news.clear()
+        changed, self.changed = self.changed, set()
+        is_all = _ALL in changed or len(changed) > _NAMED
+        told = {"jobs": sorted(changed - {_ALL})[:_NAMED], "more": is_all}
+        return f"event: change\ndata: {json.dumps(told)}\n\n".encode()
+
+
+class ChangeFeed:
+    """Sees what happens to jobs, and answers at `/events`."""
+
+    def __init__(self, *, most: int = MOST, patience: float = _PATIENCE) -> None:
+        self._most, self._patience = most, patience
+        self._listeners: set[_Listener] = set()
+        self._changed: set[str] = set()
+        self.generation = 0  # how often it has changed what is due
+        self._timer: asyncio.TimerHandle | None = None
+
+    def on_closed(self, work: JobSpec, _: PeriodRecord, __: Decision) -> None:
+        """A period is over."""
+        self._note(work.identity)
+
+    def on_begun(self, run: JobRun, _: Decision | None) -> None:
+        """A run begins."""
+        self._note(run.attempt.identity)
+
+    def on_ended(self, run: JobRun, _: RunEnd) -> None:
+        """A run has ended."""
+        self._note(run.attempt.identity)
+
+    def on_held(self, identity: str) -> None:
+        """A job is suspended, or resumed."""
+        self.generation += 1
+        self._note(identity)
+
+    def on_news(self) -> None:
+        """Something concerns all jobs."""
+        self.generation += 1
+        self._note(_ALL)
+
+    def _note(self, identity: str) -> None:
+        if not self._listeners:
+            return
+        if len(self._changed) <= _NAMED:
+            self._changed.add(identity)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_TOGETHER, self._tell)
+
+    def _tell(self) -> None:
+        self._timer = None
+        changed, self._changed = self._changed, set()
+        for listener in self._listeners:
+            listener.tell(changed)
+
+    def close(self) -> None:
+        """Send everybody away."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for listener in self._listeners:
+            listener.end()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Tell one visitor, until either has enough."""
+        if len(self._listeners) >= self._most:
+            full = PlainTextResponse("too many listen already\n", 503, {"retry-after": "30"})
+            await full(scope, receive, send)
+            return
+        listener, gone = _Listener(self._patience), asyncio.ensure_future(_leaves(receive))
+        self._listeners.add(listener)
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            part = b"retry: 5000\n\n"
+            while part:
+                async with asyncio.timeout(self._patience):
+                    await send(_body(part, more=True))
+                part = await listener.next(gone)
+            await send(_body(b"", more=False))
+        except TimeoutError:  # its connection is closed behind it
+            pass
+        finally:
+            self._listeners.discard(listener)
+            gone.cancel()
+
+
+async def _leaves(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _body(part: bytes, *, more: bool) -> MutableMapping[str, Any]:
+    return {"type": "http.response.body", "body": part, "more_body": more}

@@ -1,0 +1,296 @@
+"""One function a page: what it shows, as the context of a template. The load is in `load_page`."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kron.cron.description import describe
+from kron.cron.wall_time import read_moment
+from kron.decision.decide import candidates
+from kron.decision.decision import Decision
+from kron.errors import KronError
+from kron.instant import Instant, format_duration
+from kron.jobfile.job import Job as JobText
+from kron.rules.evidence import ahead_text
+from kron.rules.history import RunRow
+from kron.rules.job_record import JobRecord
+from kron.rules.periods import effective_time
+from kron.theory.properties import SUITES
+from kron.theory.results import PropertyResult
+from kron.web.drawing import Drawing, bands, explained_window, strip
+from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge
+from kron.web.queries import HOUR, JobQueries, JobSummary, JobTimeline
+from kron.web.source import Fact, OutputReader, PageSource
+from kron.why.explanation import ExplainedPeriod
+from kron.why.sentence import sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a template needs, and what the frame around all pages needs beside that."""
+
+    template: str
+    title: str
+    context: Mapping[str, object]
+    path: str = ""  # of those pages that the frame links to
+    about: str | None = None  # the identity of the job that the page is about
+    every: int | None = None  # seconds until the script looks again, if nothing is heard meanwhile
+
+
+def message_page(
+    title: str, message: str, *, jobs: Sequence[Mapping[str, str]] = (), back: JobRecord | None = None
+) -> Page:
+    """Return a page that says why there is no other: with the jobs that a name may mean, or the way back to one."""
+    return Page("message.html", title, {"message": message, "jobs": jobs, "back": back})
+
+
+# --- the overview -----------------------------------------------------------------------------------------------------
+
+JOBS_A_PAGE = 50
+_RUNNING = 50  # runs
+_LOOKED_AT = 300  # the newest problems
+_PROBLEMS = 30  # jobs
+_TICKS = 6  # of the hour
+
+
+def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
+    """Return what runs, what failed, what is due, and the jobs with `search` in their names from a page on."""
+    queries = source.jobs
+    now, running = queries.now(), queries.running()
+    first = number * JOBS_A_PAGE
+    found = queries.page(search, offset=first, limit=JOBS_A_PAGE)
+    coming = queries.next_hour()
+    context = {
+        "state": _state(source),
+        "running": [{"run": run, "age": age(run.started_at, now)} for run in running[:_RUNNING]],
+        "more_running": max(0, len(running) - _RUNNING),
+        **_problems(queries.problems(_LOOKED_AT)),
+        "ticks": [clock(now + HOUR * tick / _TICKS)[:5] for tick in range(_TICKS)],
+        "timelines": [_timeline(each, now) for each in coming.timelines],
+        "due_jobs": coming.jobs,
+        "search": search,
+        "jobs": [{"job": job, "last": last_badge(job.last_outcome, job.last_result)} for job in found.jobs],
+        "count": found.total,
+        "number": number,
+        "first": first + 1,
+        "last": min(found.total, first + JOBS_A_PAGE),
+        "last_number": (found.total - 1) // JOBS_A_PAGE,
+    }
+    return Page("overview.html", "Overview", context, path="/")
+
+
+def _state(source: PageSource) -> dict[str, object]:
+    jobs, suspended = source.jobs.counts()
+    ahead = source.jobs.clock_ahead()
+    return {
+        "status": source.status(),
+        "jobs": jobs,
+        "suspended": suspended,
+        "ahead": None if ahead is None else {"count": ahead.count, "text": ahead_text(ahead.until)},
+        "violations": len(source.violations() or ()),
+    }
+
+
+def _problems(rows: Sequence[RunRow]) -> dict[str, object]:
+    """Return the newest problem of each job: one that fails every minute does not hide the others."""
+    newest = {row.identity: row for row in reversed(rows)}
+    times = Counter(row.identity for row in rows)
+    jobs = list(times)
+    found = [{"row": newest[identity], "times": times[identity]} for identity in jobs[:_PROBLEMS]]
+    return {"problems": found, "more_problems": max(0, len(jobs) - _PROBLEMS)}
+
+
+def _timeline(found: JobTimeline, now: Instant) -> dict[str, object]:
+    decisions = found.decisions
+    first = decisions[0]
+    window = f"of the window {clock(first.window_start)} to {clock(first.window_end)}"
+    many = f", and {len(decisions) - 1} more" if len(decisions) > 1 else ""
+    second = clock(effective_time(first))
+    return {
+        "job": found,
+        "first": second if first.chosen_time is not None else f"none: {first.reason}",
+        "picture": bands(now, now + HOUR, decisions, f"{second}, {window}{many}"),
+    }
+
+
+# --- a job ------------------------------------------------------------------------------------------------------------
+
+_NEXT = 8
+_EXPLAINED = 3  # of the next
+_HISTORY = 60
+_CANDIDATES = 12  # that are shown one by one
+
+
+def job_page(source: PageSource, identity: str) -> Page:
+    """Return what a job is, what is due and how its seconds are chosen, and its history; also of a removed job."""
+    queries = source.jobs
+    now, job = queries.now(), queries.job(identity)
+    coming = queries.decisions(identity, _NEXT)
+    last = max((each.window_end for each in coming), default=now)
+    rows = queries.rows(identity, _HISTORY)[::-1]
+    is_suspended = job.record.is_suspended
+    context = {
+        "job": job,
+        "zone": queries.zone(identity),
+        "is_declared": job.spec is not None,
+        "actions": ["resume" if is_suspended else "suspend", "trigger"],
+        "ahead": None if job.clock_ahead_until is None else ahead_text(job.clock_ahead_until),
+        "definition": _definition(job, source),
+        "next": [{"decision": each, "picture": bands(now, last, [each], _label(each))} for each in coming],
+        "explained": [_explained(each, is_open=each is coming[0]) for each in coming[:_EXPLAINED]],
+        "rows": rows,
+        "strip": strip(rows) if rows else None,
+    }
+    return Page("job.html", job.record.name, context, about=identity)
+
+
+def _definition(job: JobSummary, source: PageSource) -> list[Fact]:
+    spec, written = job.spec, job.written
+    if spec is None or written is None:
+        return []
+    rows = [Fact("Description", written.description), Fact("Schedule", written.schedule, is_code=True)]
+    timing, policy = spec.timing, spec.policy
+    if timing is None:
+        rows.append(Fact("In words", "once after each start of the machine"))
+    else:
+        window, line = timing.window, JobText(timing, policy).to_line()
+        length = f"{window.mode.value}, {format_duration(window.duration)}" if window.duration else "none"
+        rows += [
+            Fact("In words", f"{describe(timing.schedule.expression)}, {timing.schedule.timezone}"),
+            Fact("Window", length),
+            Fact("In one line", line if line != written.schedule else "", is_code=True),
+        ]
+    return [
+        *rows,
+        *source.facts(spec.identity),
+        Fact("Timeout", format_duration(spec.timeout) if spec.timeout is not None else ""),
+        Fact("Retries", f"{spec.retries}, after {format_duration(spec.retry_delay)}" if spec.retries else ""),
+        Fact("Policy", f"concurrency {policy.concurrency.value}, deadline {format_duration(policy.deadline)}"),
+    ]
+
+
+def _label(decision: Decision) -> str:
+    window = f"window {clock(decision.window_start)} to {clock(decision.window_end)} UTC"
+    return f"{window}, chosen {'none' if decision.chosen_time is None else clock(decision.chosen_time)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSecond:
+    """How the second of a period was chosen."""
+
+    decision: Decision
+    picture: Drawing | str  # or why there is none
+    seed: str
+    distribution: str
+    drawn: int
+    candidates: Sequence[Mapping[str, object]]  # the last ones
+    is_open: bool
+
+
+def _explained(decision: Decision, *, is_open: bool = False) -> ExplainedSecond | None:
+    """Return how the second of a period was chosen, None if it is the only one."""
+    if not decision.attempts:
+        return None
+    tried = list(candidates(decision))
+    lines = [
+        {
+            "attempt": each.attempt,
+            "u": f"{each.u:.12f}",
+            "at": each.at,
+            "verdict": f"rejected by {each.rejected_by}" if each.rejected_by else "accepted",
+        }
+        for each in tried[-_CANDIDATES:]
+    ]
+    try:
+        label = f"The window of {decision.period_id} with its chosen second"
+        picture: Drawing | str = explained_window(decision, label)
+    except KronError as error:  # the calendar ends
+        picture = error.message
+    seed = json.dumps("\n".join((decision.identity, decision.period_key, decision.salt)), ensure_ascii=False)
+    params = "".join(f", {key}={value}" for key, value in decision.distribution.to_params().items())
+    return ExplainedSecond(decision, picture, seed, f"{decision.distribution.name}{params}", len(tried), lines, is_open)
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+_TAIL = 64 * 1024  # bytes of output on the page; all of it is one link away
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-Z^-~])")
+_BACK = re.compile(r"\r+\n?")
+_OFTEN = 2  # seconds between two looks at what a run writes
+
+
+def run_page(source: PageSource, run_id: str, row: RunRow) -> Page:
+    """Return a run and the end of its output; while it is running a browser looks again and again."""
+    output, zone = source.output(run_id), source.jobs.zone(row.identity)
+    context = {"row": row, "zone": zone, "output": None if output is None else _end_of(output)}
+    return Page("run.html", f"Run {run_id}", context, every=_OFTEN if row.state == "running" else None)
+
+
+def _end_of(output: OutputReader) -> dict[str, object]:
+    tail = output.tail(_TAIL)
+    written = tail.text()
+    text = _plain(written.decode("utf-8", "replace"))
+    if tail.skipped:
+        text = text.partition("\n")[2] or text
+    size = tail.skipped + len(written)
+    return {"tail": _TAIL // 1024 if tail.skipped else None, "size": size, "text": text}
+
+
+def _plain(written: str) -> str:
+    """Return what was written for a terminal without colours and titles; a carriage return begins a new line."""
+    return _BACK.sub("\n", _TERMINAL.sub("", written))
+
+
+# --- why --------------------------------------------------------------------------------------------------------------
+
+_PERIODS = 10  # of an answer that are shown in full
+
+
+def why_page(queries: JobQueries, job: str = "", at: str = "", *, refusal: str = "") -> Page:
+    """Return the answer; without a job or an instant, or with a refusal, only the form that asks for them."""
+    answer = _answer(queries, job, at) if job and at and not refusal else None
+    context = {"job": job, "at": at, "refusal": refusal, "answer": answer}
+    return Page("why.html", "Why did it, or did it not, run?", context, path="/why")
+
+
+def _answer(queries: JobQueries, job: str, at: str) -> dict[str, object]:
+    identity = queries.find(job)
+    zone = queries.zone(identity)
+    answer = queries.why(identity, read_moment(at, zone, queries.now()))
+    record = answer.evidence
+    return {
+        "name": record.name,
+        "identity": record.identity,
+        "second": answer.second,
+        "zone": zone,
+        "sentence": sentence(answer),
+        "has_run": answer.run is not None,
+        "periods": [_period(each) for each in answer.periods[:_PERIODS]],
+    }
+
+
+def _period(found: ExplainedPeriod) -> dict[str, object]:
+    decision = found.decision
+    return {
+        "decision": decision,
+        "zone": decision.terms.zone,
+        "row": found.row,
+        "ahead": None if found.ahead is None else ahead_text(found.ahead),
+        "explained": _explained(decision),
+    }
+
+
+# --- the monitor ------------------------------------------------------------------------------------------------------
+
+
+def monitor_page(violations: Sequence[PropertyResult]) -> Page:
+    """Return each property, whether it was violated, by whom, and what led there."""
+    found = {finding.property.name: finding for finding in violations}
+    suite = SUITES["kron"].properties
+    rows = [
+        (each, found.get(each.name), VIOLATED if each.name in found else NOT_VIOLATED)
+        for each in sorted(suite, key=lambda each: each.name not in found)
+    ]
+    return Page("monitor.html", "Monitor", {"rows": rows, "violated": len(found)}, path="/monitor")

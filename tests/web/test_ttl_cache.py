@@ -1,0 +1,74 @@
+"""Kept: one answer for all who ask within a moment."""
+
+import asyncio
+
+import pytest
+
+from kron.web.app import TtlCache
+
+
+class NumberedResponses:
+    """Makes numbered responses, and fails while `fails` is set."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.fails = False
+
+    async def __call__(self) -> bytes:
+        self.made += 1
+        if self.fails:
+            raise ValueError("no")
+        return b"%d" % self.made
+
+
+def test_all_who_ask_at_once_get_one_answer() -> None:
+    kept, make = TtlCache(60), NumberedResponses()
+
+    async def ask() -> list[bytes]:
+        return await asyncio.gather(*(kept.get("key", make) for _ in range(50)))
+
+    assert set(asyncio.run(ask())) == {b"1"}
+
+
+def test_an_answer_that_is_not_fresh_any_more_is_made_anew() -> None:
+    kept, make = TtlCache(0), NumberedResponses()
+
+    async def ask() -> list[bytes]:
+        return [await kept.get("key", make) for _ in range(2)]
+
+    assert asyncio.run(ask()) == [b"1", b"2"]
+
+
+def test_each_key_has_its_own_answer() -> None:
+    kept, make = TtlCache(60), NumberedResponses()
+
+    async def ask() -> list[bytes]:
+        return [await kept.get(key, make) for key in ("a", "b", "a")]
+
+    assert asyncio.run(ask()) == [b"1", b"2", b"1"]
+
+
+def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> None:
+    kept, make = TtlCache(60, failures=60), NumberedResponses()
+    make.fails = True
+
+    async def ask() -> None:
+        for _ in range(3):
+            with pytest.raises(ValueError):
+                await kept.get("key", make)
+
+    asyncio.run(ask())
+    assert make.made == 1
+
+
+def test_what_fails_is_tried_anew_by_the_next() -> None:
+    kept, make = TtlCache(60), NumberedResponses()
+
+    async def ask() -> bytes:
+        make.fails = True
+        with pytest.raises(ValueError):
+            await kept.get("key", make)
+        make.fails = False
+        return await kept.get("key", make)
+
+    assert asyncio.run(ask()) == b"2"
