@@ -1,10 +1,10 @@
 """The states of a task: waiting for its time, running, waiting for a retry."""
 
 from kron.rules.contract import Contract
-from kron.rules.lifecycle import TASK_STATES
 from kron.rules.task_record import TaskRecord
 from tests.conformance.citing import clause
 from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, times
+from tests.rules.lifecycles import TASK_STATES
 
 RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed", "TaskRetryStarted", "TaskRetryPreempted")
 

@@ -6,7 +6,8 @@ import pytest
 
 from kron.rules.contract import POLLING
 from kron.rules.events import EVENTS, LIBRARY, make_event
-from kron.rules.lifecycle import POLLING_LOOP_STATES, TASK_STATES, scheduler_table
+from kron.rules.lifecycle import scheduler_table
+from tests.rules.lifecycles import POLLING_LOOP_STATES, TASK_STATES
 
 LEVELS = {
     "DEBUG": [

@@ -7,7 +7,8 @@ import pytest
 
 from kron.errors import IllegalTransitionError
 from kron.rules.contract import DECLARATIVE, KRON, POLLING, POLLING_DRAFT, Contract
-from kron.rules.lifecycle import (
+from kron.rules.lifecycle import SchedulerState, StateMachine, TransitionTable, scheduler_table
+from tests.rules.lifecycles import (
     EXECUTION_STATES,
     PERIOD_STATES,
     POLLING_LOOP_STATES,
@@ -15,12 +16,8 @@ from kron.rules.lifecycle import (
     ExecutionState,
     PeriodState,
     PollingState,
-    SchedulerState,
-    StateMachine,
     TaskState,
-    TransitionTable,
     diagram,
-    scheduler_table,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "lifecycle.md"
@@ -46,7 +43,7 @@ def page() -> str:
     lines = [
         "# Lifecycles",
         "",
-        "Written from the tables in `kron.rules.lifecycle` by `tests/rules/test_lifecycle.py`.",
+        "Written from `kron.rules.lifecycle` and `tests.rules.lifecycles` by `tests/rules/test_lifecycle.py`.",
     ]
     for name, (sentence, table, start) in PARTS.items():
         lines += ["", f"## {name}", "", sentence, "", "```mermaid", diagram(table, start), "```"]

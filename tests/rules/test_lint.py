@@ -2,7 +2,7 @@
 
 from kron import Job
 from kron.instant import parse_instant
-from kron.rules.lint import lint
+from kron.rules.lint import Linter
 
 # Europe/Paris: clocks go forward on 29 March 2026 and back on 25 October 2026.
 JANUARY = parse_instant("2026-01-15T00:00:00Z")
@@ -10,7 +10,7 @@ JANUARY = parse_instant("2026-01-15T00:00:00Z")
 
 def warnings(line: str) -> list[str]:
     job = Job.parse(f"{line} @policy(deadline=1m)", identity="a")
-    return [finding.message for finding in lint(job.timing, job.policy, JANUARY)]
+    return [finding.message for finding in Linter(JANUARY).check(job.timing, job.policy)]
 
 
 def test_the_first_night_that_a_line_is_hit_by_is_named() -> None:

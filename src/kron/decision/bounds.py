@@ -25,11 +25,11 @@ LONGEST_ITEM = 32_768  # characters of one clause: a thousand ranges of dates
 LONGEST_LINE = 65_536  # characters: a line with both sides full
 
 
-def check_length(field: str, text: str, longest: int, *, what: str = "characters") -> str:
+def check_length(field: str, text: str, longest: int) -> str:
     """Return a text, or raise an error with the field, the length that was found, and the limit."""
     if len(text) <= longest:
         return text
-    reason = f"must have at most {longest} {what}, found {len(text)}"
+    reason = f"must have at most {longest} characters, found {len(text)}"
     raise InvalidDefinitionError(field=field, found=truncate(text), reason=reason, fix="shorten it")
 
 

@@ -22,9 +22,9 @@ class Modifier:
     arguments: str
     position: int
 
-    def words(self, separator: str = ",") -> list[str]:
-        """Return the arguments between separators, blanks around them removed, quotes kept."""
-        return [part.strip(_BLANKS) for part in split_outside_quotes(self.arguments, separator)]
+    def words(self) -> list[str]:
+        """Return the arguments between commas, blanks around them removed, quotes kept."""
+        return [part.strip(_BLANKS) for part in split_outside_quotes(self.arguments, ",")]
 
 
 class TrailingText(Enum):

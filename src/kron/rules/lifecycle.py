@@ -1,10 +1,5 @@
-"""The states of scheduler, task, polling, period and execution, as tables of transitions.
+"""The states of a scheduler of the library, as a table of transitions that `StateMachine` follows."""
 
-The scheduler's table drives the library: `StateMachine` follows it. The other four are documentation, and drive no
-code: `docs/lifecycle.md` is written from them, and tests compare the events of real runs with them.
-"""
-
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,40 +18,9 @@ class SchedulerState(Enum):
     STOPPED = "Stopped"
 
 
-class TaskState(Enum):
-    """What a task of the library waits for."""
-
-    AWAITING_RUN = "AwaitingRun"
-    RUNNING = "Running"
-    AWAITING_RETRY = "AwaitingRetry"
-
-
-class PollingState(Enum):
-    """Whether the loop evaluates tasks."""
-
-    INACTIVE = "Inactive"
-    ACTIVE = "Active"
-    STOPPING = "Stopping"
-
-
-class PeriodState(Enum):
-    """How far a period has come; Terminal is for ever."""
-
-    PLANNED = "Planned"
-    ELIGIBLE = "Eligible"
-    TERMINAL = "Terminal"
-
-
-class ExecutionState(Enum):
-    """Within an executed period: whether its execution has ended."""
-
-    RUNNING = "Running"
-    COMPLETED = "Completed"
-
-
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """From a state, by what happened, to a state; the events that tell of it, in causal order."""
+    """From a state, by what happened, to a state; its events, in causal order."""
 
     source: Enum
     trigger: str
@@ -66,7 +30,7 @@ class Transition:
 
 TransitionTable = tuple[Transition, ...]
 
-_S, _T, _P = SchedulerState, TaskState, PollingState
+_S = SchedulerState
 
 _SCHEDULER: TransitionTable = (
     Transition(_S.UNINITIALIZED, "initialize() called", _S.INITIALIZING, ("SchedulerInitializationStarted",)),
@@ -85,36 +49,6 @@ _AFTER_A_FAILED_REINITIALIZATION = {
     FailedReinitialize.RESET: _S.UNINITIALIZED,
     FailedReinitialize.STOP: _S.STOPPING,
 }
-
-# --- documentation ----------------------------------------------------------------------------------------------------
-
-TASK_STATES: TransitionTable = (
-    Transition(_T.AWAITING_RUN, "due", _T.RUNNING, ("TaskRunStarted",)),
-    Transition(_T.RUNNING, "succeeded", _T.AWAITING_RUN, ("TaskRunCompleted",)),
-    Transition(_T.RUNNING, "failed", _T.AWAITING_RETRY, ("TaskRunFailed",)),
-    Transition(_T.AWAITING_RETRY, "retry time reached", _T.RUNNING, ("TaskRetryStarted", "TaskRunStarted")),
-    Transition(_T.AWAITING_RETRY, "preempted by a due occurrence", _T.AWAITING_RUN, ("TaskRetryPreempted",)),
-)
-
-POLLING_LOOP_STATES: TransitionTable = (
-    Transition(_P.INACTIVE, "first task scheduled", _P.ACTIVE, ("PollingStarted",)),
-    Transition(_P.ACTIVE, "last task cancelled", _P.INACTIVE, ("PollingStopped",)),
-    Transition(_P.ACTIVE, "stop requested", _P.STOPPING, ("PollingStopRequested",)),
-    Transition(_P.STOPPING, "nothing runs any more", _P.INACTIVE, ("PollingStopped",)),
-)
-
-PERIOD_STATES: TransitionTable = (
-    Transition(PeriodState.PLANNED, "now ≥ chosen time", PeriodState.ELIGIBLE),
-    Transition(PeriodState.ELIGIBLE, "executed, skipped or missed", PeriodState.TERMINAL),
-    Transition(PeriodState.PLANNED, "unschedulable or skipped", PeriodState.TERMINAL),
-)
-
-EXECUTION_STATES: TransitionTable = (
-    Transition(ExecutionState.RUNNING, "the execution ended", ExecutionState.COMPLETED),
-)
-
-
-# --- what drives the library ------------------------------------------------------------------------------------------
 
 
 def scheduler_table(contract: Contract) -> TransitionTable:
@@ -142,9 +76,3 @@ class StateMachine:
             raise IllegalTransitionError(state=str(self.state.value), trigger=trigger)
         self.state = row.target
         return row
-
-
-def diagram(table: Iterable[Transition], start: Enum) -> str:
-    """Return the table as a Mermaid state diagram."""
-    rows = [f"    {row.source.value} --> {row.target.value} : {row.trigger}" for row in table]
-    return "\n".join(["stateDiagram-v2", f"    [*] --> {start.value}", *rows])

@@ -1,4 +1,4 @@
-"""lint(timing, policy, now) -> findings: what is valid and yet unlikely to be what its author meant."""
+"""Linter(now).check(timing, policy) -> findings: what is valid and yet unlikely to be what its author meant."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -22,11 +22,6 @@ _FAR_AHEAD = timedelta(days=41 * 366)  # the rarest expression, a leap day on on
 _PERIODS_LOOKED_AT = 400  # more than a year of a daily job
 _LATER = Fix("deadline", "10m", "or longer")
 _LARGEST_CHANGE = timedelta(hours=3)  # of the clocks of any zone, in the years to come
-
-
-def lint(timing: Timing, policy: Policy, now: Instant) -> list[Diagnostic]:
-    """Return the warnings about one valid job, as of now."""
-    return Linter(now).check(timing, policy)
 
 
 class Linter:

@@ -101,13 +101,6 @@ FROZEN = Named(
     "Frozen", Since(~(THAW | Previous(CRASH)), FREEZE & ~THAW) | (CRASH & ~ACTION)
 )  # a crash ends a freeze: the next process is not frozen
 
-UNFROZEN = Named("Unfrozen", ~FROZEN)
-UNINSTALLED = Named("Uninstalled", Always(FROZEN))  # never any compute again: a trace that ends closed says so
-INIT_END = Named("IE", INIT_SUCCESS | INIT_FAILURE)
-STOP_START_OF_LIST = Named("SS_R", STOP_START & REGISTERED)
-STOP_END_OF_LIST = Named("SE_R", STOP_END & REGISTERED)
-ALL_TERM = Named("AllTerm", RUNNING >> Eventually(RUN_END))
-
 _SERVED = Named("Served", RUN_START | FIRST_COMING)
 DUE_PENDING = Named("DuePending", hold_inclusive(DUE | REDUE, _SERVED | RECOUNTED | (CHANGED & ~REDUE)) & ~RUNNING)
 RETRY_PENDING = Named("RetryPending", hold_inclusive(RETRY_DUE, _SERVED | RECOUNTED) & ~RUNNING)
