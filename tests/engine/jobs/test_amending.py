@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied
+from kron.engine.jobs.job_state import JobState
+from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from tests.engine.jobs.world import HOUR, MINUTE, RestartableHost, lived, work
 
@@ -76,3 +78,33 @@ def test_who_could_run_since_earlier_has_slack_since_then() -> None:
         await world.clock.advance(MINUTE)
 
     assert lived(story).told == ["12:00:30 a 02 12:00 executed"]
+
+
+def test_a_job_that_joins_and_one_that_is_forgotten_stay_as_they_are_until_the_commit() -> None:
+    async def story(world: RestartableHost) -> None:
+        await world.begin(work(name="a"))
+        now, spec = world.clock.now(), work("30 * * * *", name="b")
+        job = JobState(spec, JobRecord("b", "b", spec.definition_key, now, now))
+        change = JobDeclaration(world.book, [], now, {}, leaving=[], joining=[job], forgotten=["a"])
+        assert list(world.book.jobs) == ["a"]
+        assert not change.batch
+
+        change.commit(())
+
+        assert list(world.book.jobs) == ["b"]
+
+    lived(story)
+
+
+def test_a_job_that_is_forgotten_and_joins_again_is_the_new_one() -> None:
+    async def story(world: RestartableHost) -> None:
+        await world.begin(work(name="a"))
+        now, spec = world.clock.now(), work("30 * * * *", name="a")
+        job = JobState(spec, JobRecord("a", "a", spec.definition_key, now, now))
+        await world.engine.apply(
+            lambda now: JobDeclaration(world.book, [], now, {}, leaving=[], joining=[job], forgotten=["a"])
+        )
+
+        await world.clock.advance(HOUR)
+
+    assert lived(story).told == ["12:30:00 a 02 12:30 executed"]

@@ -205,3 +205,29 @@ def test_a_job_that_is_deleted_and_created_again_before_the_answer_holds_up_noth
         assert cluster.created() == [("12:01", "12:01:00"), ("12:02", "12:02:00")]
 
     live(story())
+
+
+def test_a_job_that_comes_while_the_declaration_of_its_kronjob_is_recorded_is_adopted() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("b", "0 * * * *", window={"duration": "1h"}, seed={"salt": "x"})
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(MINUTE)
+        session, body = replica.session, await the_job()
+        assert session is not None
+
+        cluster.kronjob("b", "30 * * * *")  # closes the period that has begun, which takes the ledger a turn
+        cluster.kronjob("a", "0 * * * *")
+        body["metadata"]["ownerReferences"][0]["uid"] = cluster.objects["kronjobs", "ns", "a"]["metadata"]["uid"]
+        while session._ledger.record("ns/a") is None:
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        assert "ns/a" not in session.planner.jobs
+        cluster.tell_at_once(replica.cache, JOBS, body)
+        await cluster.clock.advance(SECOND)
+
+        assert [each["name"] for each in cluster.status("a")["active"]] == [body["metadata"]["name"]]
+        assert cluster.status("a")["nextPeriodID"] == "2026-03-02T14:00:00Z"
+        assert session.planner.jobs["ns/a"].active
+        await replica.stop()
+
+    live(story())

@@ -1,6 +1,6 @@
 """JobDeclaration: a new set of jobs: which are new, changed or removed, and which periods that closes."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -69,13 +69,17 @@ class JobDeclaration:
         prepared: Mapping[str, PreparedJob] = _NOTHING,
         *,
         leaving: Collection[str] | None = None,
+        joining: Iterable[JobState] = (),
+        forgotten: Collection[str] = (),
         spares_absent: bool = False,
     ) -> None:
         """`handled` are the periods that have their outcome, of jobs whose definition is in question.
 
         `prepared` is what was computed before, and still holds. `leaving` are identities of jobs that are removed,
-        None: all but those of the works. `spares_absent`: a file that may define more jobs could not be read,
-        so a recorded job that this host has not declared since it started is neither run nor removed.
+        None: all but those of the works. `joining` are jobs whose records the host has made, and `forgotten` are
+        identities of which nothing is kept but their runs; neither closes a period. `spares_absent`: a file that may
+        define more jobs could not be read, so a recorded job that this host has not declared since it started is
+        neither run nor removed.
         """
         self._book, self._prepared = book, prepared
         self._is_whole = leaving is None
@@ -84,6 +88,7 @@ class JobDeclaration:
             for identity, periods in handled.items()
         }
         self._jobs: dict[str, JobState] = {}
+        self._joining, self._forgotten = {job.record.identity: job for job in joining}, forgotten
         self._definitions: dict[str, str] = {}
         self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
         self._records: list[JobRecord] = []
@@ -138,7 +143,8 @@ class JobDeclaration:
             if book.is_armed:  # before, no retry is taken up yet
                 book.keep_waiting_retries()
         else:
-            book.update(self._jobs, self._declared.removed, self._declared.at)
+            gone = [*self._forgotten, *self._declared.removed]
+            book.update({**self._joining, **self._jobs}, gone, self._declared.at)
         for identity, error in self._aside.items():
             book.set_aside(identity, error)
         for each in self._closed:

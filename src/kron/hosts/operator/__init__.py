@@ -1,1 +1,4 @@
-"""kron-operator: KronJobs on Kubernetes. What they mean is in `kron.kronjob`; here is what a cluster adds."""
+"""Admitted: composition and lifecycle of kron-operator, its log, and what outcomes mean for its users.
+
+Never: the meaning of a KronJob, which is in `kron.kronjob`, and requests, which `kron.adapters.kubernetes` makes.
+"""

@@ -12,7 +12,7 @@ from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
 from kron.adapters.kubernetes.job_cleanup import JobHistoryCleanup
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
-from kron.adapters.kubernetes.kronjob_record import DeclaredSpec, KronJobRecord
+from kron.adapters.kubernetes.kronjob_record import DeclaredSpec
 from kron.adapters.kubernetes.ledger import ClusterLedger
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
 from kron.adapters.kubernetes.responses import LoopShare
@@ -21,7 +21,6 @@ from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.declaration import JobDeclaration
-from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob
 from kron.engine.jobs.store import JobBatch, JobSnapshot
@@ -31,12 +30,11 @@ from kron.errors.base import describe_exception
 from kron.hosts.operator.job_adoption import JobAdoption
 from kron.hosts.operator.log import ERROR, OperatorLog
 from kron.hosts.operator.outcome_reporter import OutcomeReporter
-from kron.hosts.operator.spec_changes import SpecChange, SpecChanges
+from kron.hosts.operator.spec_changes import Additions, SpecChange, SpecChanges
 from kron.instant import Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure, active_uids
-from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.override import DefinitionChange, compare_definition
 from kron.rules.periods import HandledPeriods
@@ -116,8 +114,12 @@ class LeaderSession:
             identity = f"{namespace}/{name}"
             with self._around(identity, self._clock.now()):
                 await self._adoption.prepare(identity)
-                for _ in self._add(identity):
+                added = Additions()
+                for _ in self._open(identity, added):
                     await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+                for job in added.joining:
+                    self.planner.declare(job, self._clock.now())
+                self._attach_jobs(added)
             self._ledger.write_status(identity)
             if number % _FIRST_TOGETHER == 0:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
@@ -226,16 +228,23 @@ class LeaderSession:
         if job.is_active and job.owner == seen.uid:
             self._adoption.reattach(seen, job, now)
 
-    def _attach_jobs(self, seen: KronJobSnapshot, now: Instant) -> None:
-        """Wait for the active Jobs of a KronJob, and report which have ended since its status was written."""
-        listed = active_uids(seen.status)
-        for job in self._cache.owned_jobs(seen):
-            with self._adoption.around(job):
-                if job.is_active:
-                    self._adoption.reattach(seen, job, now)
-                elif job.uid in listed:
-                    self._on_job_ended(seen, job)
-        self._cleanup.enqueue(seen)
+    def _attach_jobs(self, added: Additions) -> None:
+        """Wait for the active Jobs of new KronJobs, and report which have ended since their statuses were written."""
+        now = self._clock.now()
+        for identity, handled in added.handled.items():
+            if (seen := self._declared(identity)) is None:
+                continue
+            record = self._ledger.record(identity)
+            if record is not None and handled is not None and record.handled is not handled:
+                self._sync_handled(identity)  # another replica was quick while the declaration was recorded
+            listed = active_uids(seen.status)
+            for job in self._cache.owned_jobs(seen):
+                with self._adoption.around(job):
+                    if job.is_active:
+                        self._adoption.reattach(seen, job, now)
+                    elif job.uid in listed:
+                        self._on_job_ended(seen, job)
+            self._cleanup.enqueue(seen)
 
     def _sync_handled(self, identity: str) -> None:
         """Let the engine know what another client has handled."""
@@ -258,25 +267,45 @@ class LeaderSession:
                     await self._adoption.prepare(change.identity)
             try:
                 async with self._share.part():  # it reports each period that an edit has closed
-                    await self._engine.apply(partial(self._declaration, ready))
+                    await self._declare(ready)
             except Exception:  # what one of them causes does not concern the others
                 for change in ready:
                     with self._around(change.identity, self._clock.now()):
-                        await self._engine.apply(partial(self._declaration, [change]))
+                        await self._declare([change])
             for change in ready:
                 if not self._changes.is_waiting(change):
                     self._ledger.write_status(change.identity)
 
-    def _declaration(self, changes: Sequence[SpecChange], now: Instant) -> JobDeclaration:
+    async def _declare(self, changes: Sequence[SpecChange]) -> None:
+        """Declare changes together, and attach the Jobs of new KronJobs before the loop has another turn."""
+        added = Additions()
+        try:
+            await self._engine.apply(partial(self._declaration, changes, added))
+        except Exception:
+            for identity in added.handled:  # it is not declared: the next try opens its record again
+                self._ledger.forget(identity)
+            raise
+        self._attach_jobs(added)
+
+    def _declaration(self, changes: Sequence[SpecChange], added: Additions, now: Instant) -> JobDeclaration:
         specs, leaving, prepared = list[JobSpec](), list[str](), dict[str, PreparedJob]()
         for change in changes:
             with self._around(change.identity, now):
                 if self._changes.confirm(change, now):
-                    self._apply_change(change.identity, change.before, specs, leaving, now)
+                    self._apply_change(change.identity, change.before, specs, leaving, added, now)
                     if change.prepared is not None:
                         prepared[change.identity] = change.prepared
         handled = self._handled([*leaving, *(spec.identity for spec in specs)])
-        return JobDeclaration(self.planner, specs, now, handled, prepared, leaving=leaving)
+        return JobDeclaration(
+            self.planner,
+            specs,
+            now,
+            handled,
+            prepared,
+            leaving=leaving,
+            joining=added.joining,
+            forgotten=added.forgotten,
+        )
 
     def _handled(self, identities: Iterable[str]) -> dict[str, HandledPeriods]:
         """Return the periods that have an outcome, or a Job that is being created: a definition must not own them."""
@@ -296,18 +325,24 @@ class LeaderSession:
         return seen if seen is not None and record is not None and record.uid == seen.uid else None
 
     def _apply_change(
-        self, identity: str, before: KronJobSnapshot | None, specs: list[JobSpec], leaving: list[str], now: Instant
+        self,
+        identity: str,
+        before: KronJobSnapshot | None,
+        specs: list[JobSpec],
+        leaving: list[str],
+        added: Additions,
+        now: Instant,
     ) -> None:
         """Add or drop a KronJob, or note that it is declared with another spec or leaves."""
         seen, record = self._cache.kronjob(identity), self._ledger.record(identity)
         if seen is None or (record is not None and record.uid != seen.uid):
             self._ledger.forget(identity)
-            self.planner.forget(identity, now)
+            added.forgotten.append(identity)
             record = None
         if seen is None:
             return
         if record is None:
-            for _ in self._add(identity):
+            for _ in self._open(identity, added):
                 """At once: what is declared together is declared in one turn."""
             return
         record.declared = DeclaredSpec.of(seen)
@@ -321,11 +356,10 @@ class LeaderSession:
             specs.append(seen.job_spec)
         else:  # it was wrong until now: what came meanwhile is not made up for
             record.defined_at = record.served_until = now
-            self._declare(seen.job_spec, record, seen.resumed_at, now)
-            self._attach_jobs(seen, now)
+            added.add(seen, record)
 
-    def _add(self, identity: str) -> Iterator[None]:
-        """Open the record of a KronJob that is new to this session in parts, declare it, and attach its Jobs."""
+    def _open(self, identity: str, added: Additions) -> Iterator[None]:
+        """Open the record of a KronJob that is new to this session, in parts, and add it."""
         seen = self._cache.kronjob(identity)
         if seen is None or self._ledger.record(identity) is not None:
             return  # it is gone, or has changed since
@@ -335,21 +369,10 @@ class LeaderSession:
         change = compare_definition(record.definition_hash, seen.definition_hash)
         if seen.uid != record.uid or change is not DefinitionChange.SAME:
             return  # its change waits, and opens another record
-        now = self._clock.now()
         record.declared = DeclaredSpec.of(seen)
         self._ledger.keep(identity, record)
         self._record_spec_events(None, seen)
-        if seen.job_spec is not None:
-            self._declare(seen.job_spec, record, seen.resumed_at, now)
-        self._attach_jobs(seen, now)
-
-    def _declare(self, spec: JobSpec, record: KronJobRecord, resumed_at: Instant | None, now: Instant) -> None:
-        """Declare a KronJob that the engine does not have."""
-        stored = JobRecord(spec.identity, spec.identity, spec.definition_key, record.defined_at, record.served_until)
-        job = JobState(spec, stored, record.handled)
-        if resumed_at is not None:
-            job.armed = max(job.armed, resumed_at)
-        self.planner.declare(job, now)
+        added.add(seen, record)
 
     def _record_spec_events(self, before: KronJobSnapshot | None, seen: KronJobSnapshot) -> None:
         is_new = before is None or before.errors != seen.errors

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from kron.adapters.kubernetes.kronjob_record import KronJobRecord
 from kron.adapters.kubernetes.work_queue import FairQueue
+from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, prepare_in_parts
 from kron.instant import Instant
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.rules.effort import PART, Effort, Ongoing
+from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 
@@ -140,3 +143,25 @@ class SpecChanges:
         change.tries_left -= 1
         change.restart()
         return False
+
+
+class Additions:
+    """KronJobs that a declaration adds and drops; nothing is changed in the planner before it is committed."""
+
+    def __init__(self) -> None:
+        self.joining: list[JobState] = []
+        self.forgotten: list[str] = []
+        self.handled: dict[str, HandledPeriods | None] = {}  # of those that are added; None: nothing of it is started
+
+    def add(self, seen: KronJobSnapshot, record: KronJobRecord) -> None:
+        """Add a KronJob that the engine does not have."""
+        spec = seen.job_spec
+        if spec is not None:
+            stored = JobRecord(
+                spec.identity, spec.identity, spec.definition_key, record.defined_at, record.served_until
+            )
+            job = JobState(spec, stored, record.handled)
+            if seen.resumed_at is not None:
+                job.armed = max(job.armed, seen.resumed_at)
+            self.joining.append(job)
+        self.handled[seen.identity] = None if spec is None else record.handled
