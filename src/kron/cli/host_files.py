@@ -22,6 +22,7 @@ from kron.adapters.files.job_files import (
 from kron.adapters.files.trust import absolute_path
 from kron.console.output import exit_with_findings
 from kron.console.parameters import NonEmptyPath
+from kron.console.program import file_errors
 from kron.engine.gc_pause import gc_paused
 from kron.errors import display_text, escape_unprintable
 from kron.errors.diagnostics import Diagnostic
@@ -138,12 +139,8 @@ class Inventory(NamedTuple):
 
 def read_inventory(path: Path) -> Inventory:
     """Return the hosts of an inventory; if it cannot be used, print why and end."""
-    try:
+    with file_errors(path):
         text = path.read_bytes().decode()
-    except OSError as error:
-        raise click.UsageError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{path}: is not UTF-8 at byte {error.start}") from error
     hosts: dict[str, InventoryHost] = {}
     wrong: list[Diagnostic] = []
     for number, line in enumerate(text.splitlines(), 1):

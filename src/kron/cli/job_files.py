@@ -12,6 +12,7 @@ from kron.adapters.system_time import system_now
 from kron.cli.host_files import open_files
 from kron.cli.options import DIALECT, read_job
 from kron.console.output import exit_with_findings, print_findings
+from kron.console.program import file_errors
 from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic, as_errors, diagnostic_of
 from kron.hosts.krond.commands.check import ALLOW_EMPTY, FORMAT, read_form
@@ -112,10 +113,5 @@ def crontab(file: str, *, system: bool | None) -> None:
 
 
 def _read(file: str) -> str:
-    try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return content.decode()
-    except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file}: is not UTF-8 at byte {error.start}") from error
+    with file_errors(file):
+        return (sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode()
