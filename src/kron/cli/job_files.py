@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.files.job_files import detect_format, host_info, sort_findings
+from kron.adapters.files.job_files import detect_format, host_info, load_jobs, sort_findings
 from kron.adapters.files.trust import absolute_path
 from kron.adapters.system_time import system_now
-from kron.cli.host_files import open_files
 from kron.cli.options import DIALECT, read_job
 from kron.console.output import exit_with_findings, print_findings
 from kron.console.program import file_errors
@@ -44,7 +43,7 @@ def lint(
     """
     linter = Linter(system_now())
     files = tuple(item for item in what if not _is_line(item))
-    loaded = open_files(files, read_form(files, form))
+    loaded = load_jobs(files, form=read_form(files, form), permissions=False)
     found = [*loaded.findings]
     for job in loaded.job_set.jobs:
         found += lint_job(job, linter)
