@@ -1,7 +1,7 @@
 """For the tests of Kron's users: a clock that obeys, ledgers for tests, a crash on demand, the suites of the ports."""
 
-from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryJobLedger, MemoryTaskLedger
+from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
 from kron.testing.job_ledger_refusals import REFUSALS
