@@ -70,5 +70,5 @@ def environment() -> Environment:
         "shown_time": shown_time,
         "summary_of": summary_of,
     }
-    found.globals |= {"job_path": job_path, "run_path": run_path}
+    found.globals |= {"job_path": job_path, "run_path": run_path, "zip": zip}
     return found
