@@ -65,7 +65,7 @@ class Beehive:
         self.planner = PeriodPlanner({}, cast(Chronicle, None), "hive")  # nothing is planned: pages only read
         specs = [spec_of(name, written) for name, written in JOBS.items()]
         for spec in specs:
-            record = JobRecord(spec.identity, spec.name, spec.definition_key, YESTERDAY, YESTERDAY)
+            record = JobRecord(spec.identity, spec.name, spec.definition_key, YESTERDAY, NOW)
             job = self.planner.jobs[spec.identity] = JobState(spec, record)
             assert job.coming is not None
             job.at = job.coming.next_time()
