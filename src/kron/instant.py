@@ -16,6 +16,8 @@ SECOND = timedelta(seconds=1)
 MILLISECOND = timedelta(milliseconds=1)
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)  # the calendar has no earlier one
+LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
 
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:[0-5]\d)", re.ASCII)
@@ -51,6 +53,14 @@ def parse_instant(text: str) -> Instant:
         return instant(datetime.fromisoformat(text.upper()))
     except (ValueError, OutOfRangeError) as error:
         raise InvalidInstantError(text=text) from error
+
+
+def shift(at: Instant, by: timedelta) -> Instant:
+    """Return an instant so much later, or earlier; beyond the calendar, its end."""
+    try:
+        return at + by
+    except OverflowError:
+        return LAST_INSTANT if by > ZERO else FIRST_INSTANT
 
 
 def epoch_milliseconds(at: Instant) -> int:

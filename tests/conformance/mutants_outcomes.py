@@ -44,8 +44,8 @@ OUTCOMES = (
     bug(
         "deadline.within deadline.beyond",
         "rules/verdict.py",
-        "return chosen + SECOND * ((deadline + slack) // SECOND + 1)",
-        "return chosen + SECOND * max(1, (deadline + slack) // SECOND)",
+        "return shift(chosen, SECOND * ((deadline + slack) // SECOND + 1))",
+        "return shift(chosen, SECOND * max(1, (deadline + slack) // SECOND))",
         f"{_VERDICT}::test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed",
     ),
     bug(
@@ -107,8 +107,8 @@ OUTCOMES = (
     bug(
         "state.execution",
         "rules/history.py",
-        '"state": _RUNNING if end is None else _COMPLETED,',
-        '"state": _RUNNING,',
+        'return "running" if self.result is None else "completed"',
+        'return "running"',
         f"{_PERIODS}::test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result",
     ),
     bug(
@@ -156,15 +156,15 @@ OUTCOMES = (
     bug(
         "shown.period outcome.one-each",
         "rules/history.py",
-        '"chosen_time": _text(record.chosen),',
-        '"chosen_time": None,',
+        "chosen_time=record.chosen,",
+        "chosen_time=None,",
         "conformance/test_kron_shown::test_of_each_period_the_log_has_its_id_its_times_and_its_outcome",
     ),
     bug(
         "shown.reason",
         "rules/history.py",
-        '"reason": record.reason or None,',
-        '"reason": None,',
+        "reason=record.reason or None,",
+        "reason=None,",
         "conformance/test_kron_shown::test_of_a_period_without_an_execution_the_log_has_the_reason",
     ),
     bug(
@@ -247,9 +247,9 @@ OUTCOMES = (
     ),
     bug(
         "shown.next-seed",
-        "hosts/krond/control_api.py",
-        "None if first is None else first.seed_hash",
-        "None if first is None else first.identity",
+        "web/queries.py",
+        "None if self.next is None else self.next.seed_hash",
+        "None if self.next is None else self.next.identity",
         "hosts/krond/test_clock_ahead::test_jobs_say_until_when_each_is_handled_and_the_seed_of_the_next_decision",
     ),
     bug(

@@ -10,8 +10,8 @@ THEORY = (
     bug(
         "theory.start-safety",
         "rules/obligation.py",
-        "retry = ended + delay",
-        "retry = ended + delay / 2",
+        "retry = shift(ended, delay)",
+        "retry = shift(ended, delay / 2)",
         f"{_THEORY}::test_nothing_starts_without_an_obligation",
     ),
     bug(
@@ -45,8 +45,8 @@ THEORY = (
     bug(
         "theory.obligations",
         "rules/obligation.py",
-        "retry = ended + delay",
-        "retry = ended + 2 * delay",
+        "retry = shift(ended, delay)",
+        "retry = shift(ended, 2 * delay)",
         f"{_THEORY}::test_every_obligation_is_met_within_the_bound",
     ),
     bug(

@@ -7,6 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kron.errors import InvalidInstantError, NaiveDatetimeError, OutOfRangeError
+from kron.instant import FIRST_INSTANT as FIRST_MOMENT
+from kron.instant import LAST_INSTANT as LAST_MOMENT
 from kron.instant import (
     MILLISECOND,
     epoch_milliseconds,
@@ -14,10 +16,9 @@ from kron.instant import (
     from_epoch_milliseconds,
     instant,
     parse_instant,
+    shift,
 )
 
-FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 instants = st.datetimes(timezones=st.just(UTC))
@@ -232,3 +233,10 @@ def test_an_instant_is_at_most_a_millisecond_after_its_number_of_milliseconds(va
 def test_milliseconds_count_from_1970() -> None:
     assert epoch_milliseconds(datetime(1970, 1, 1, 0, 0, 1, 999, tzinfo=UTC)) == 1000
     assert epoch_milliseconds(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)) == -1
+
+
+def test_an_instant_shifted_beyond_the_calendar_is_its_end() -> None:
+    day = timedelta(days=1)
+
+    assert (shift(NOON, day), shift(NOON, -day)) == (NOON + day, NOON - day)
+    assert (shift(LAST_MOMENT, day), shift(FIRST_MOMENT, -day)) == (LAST_MOMENT, FIRST_MOMENT)

@@ -85,6 +85,17 @@ def test_the_page_says_what_only_its_scheduler_knows(hive: Beehive) -> None:
     assert "Feeds the bees" in job
 
 
+def test_a_page_below_two_prefixes_links_below_each_of_them(hive: Beehive) -> None:
+    page = PageApp(hive, ChangeFeed())
+    prefixes = ["/one", "/two"]
+    with served(Starlette(routes=[Mount(prefix, app=page) for prefix in prefixes])) as place:
+        found = [links(place.ask(f"{prefix}/")) for prefix in prefixes]  # the second comes while the first is cached
+    page.close()
+
+    for prefix, all_links in zip(prefixes, found, strict=True):
+        assert {link for link in all_links if not link.startswith((f"{prefix}/", "#"))} == set()
+
+
 def test_a_name_with_a_slash_is_found_under_a_prefix(hive: Beehive) -> None:
     with page_of(hive, PREFIX) as place:
         assert "<h1>a/b</h1>" in place.ask(f"{PREFIX}/jobs/{quote('a/b', safe='')}").body

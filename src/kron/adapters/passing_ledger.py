@@ -1,16 +1,18 @@
-"""PassingLedger: a ledger of jobs around another one. TimedLedger times each append, FreeingLedger frees disk space."""
+"""Ledgers around another one, which pass all on: they time appends, free disk space, or fail on demand in tests."""
 
 import asyncio
 import errno
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
-from kron.engine.ports import Refusal
+from kron.engine.ports import Batch, Ledger, Refusal
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.periods import HandledPeriods
+from kron.rules.task_record import TaskRecord
 
 
 class PassingLedger:
@@ -82,3 +84,40 @@ def _lacks_space(cause: BaseException | None) -> bool:
     if isinstance(cause, sqlite3.Error):
         return getattr(cause, "sqlite_errorname", "") in _NO_SPACE  # an error of the module itself has no such name
     return isinstance(cause, OSError) and cause.errno == errno.ENOSPC
+
+
+class FaultyLedger:
+    """Wraps a ledger; failures are ordered in advance and come one after the other."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.appends = 0  # how many were tried, failed ones included
+        self._failures: deque[Exception | None] = deque()
+
+    def fail_next(self, n: int = 1, *, error: Exception | None = None, after: int = 0) -> None:
+        """Let n appends fail, after so many that pass."""
+        self._failures.extend([None] * after)
+        self._failures.extend([error or LedgerWriteError(path="faulty", reason="no space left on device")] * n)
+
+    def raise_next_failure(self) -> None:
+        """Raise the error that was ordered for this append, if there is one."""
+        if self._failures and (error := self._failures.popleft()) is not None:
+            raise error
+
+    async def open(self) -> None:
+        """Take possession."""
+        await self.ledger.open()
+
+    async def load(self) -> Mapping[str, TaskRecord]:
+        """Return what is remembered of each task."""
+        return await self.ledger.load()
+
+    async def append(self, batch: Batch) -> Sequence[Refusal]:
+        """Remember the batch, unless it was told to fail."""
+        self.appends += 1
+        self.raise_next_failure()
+        return await self.ledger.append(batch)
+
+    async def close(self) -> None:
+        """Give up possession."""
+        await self.ledger.close()

@@ -13,6 +13,7 @@ from kron.cli.load_workers import count_load
 from kron.console.drawing import heat_rows
 from kron.console.output import pluralize, print_json, print_table
 from kron.console.parameters import NonEmptyPath
+from kron.console.program import file_errors
 from kron.errors import KronError, display_text
 from kron.forecast.feed import FORMATS
 from kron.forecast.feed import feed as write_feed
@@ -67,7 +68,11 @@ def forecast(
     load = count_load(found.entries, span, durations)
     answer = build_forecast(found.entries, span, load, jobs=found.count, durations=durations)
     if html is not None:
-        _write(html, answer)
+        from kron.web.standalone import render_load_page  # with the template engine, which nothing else needs here
+
+        text = render_load_page(answer)
+        with file_errors(html):
+            html.write_text(text, "utf-8")
     if as_json:
         print_json(answer.to_dict())
         return
@@ -89,16 +94,6 @@ def _duration(text: str, entries: Sequence[ForecastJob]) -> dict[str, timedelta]
         return dict.fromkeys(find_identities(name, entries), parse_duration(duration))
     except KronError as error:
         raise click.BadParameter(error.message, param_hint="--duration") from error
-
-
-def _write(html: Path, found: Forecast) -> None:
-    from kron.web.standalone import render_load_page  # with the template engine, which nothing else needs here
-
-    text = render_load_page(found)
-    try:
-        html.write_text(text, "utf-8")
-    except OSError as error:
-        raise click.UsageError(f"{html}: {error.strerror}") from error
 
 
 def print_forecast(found: Forecast) -> None:

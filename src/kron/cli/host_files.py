@@ -11,41 +11,26 @@ from typing import Any, NamedTuple
 import click
 
 from kron.adapters.files.job_files import (
-    LoadedJobs,
     detect_format,
     host_info,
     is_directory,
-    load_jobs,
     read_job_files,
     sort_findings,
 )
 from kron.adapters.files.trust import absolute_path
 from kron.console.output import exit_with_findings
 from kron.console.parameters import NonEmptyPath
+from kron.console.program import file_errors
 from kron.engine.gc_pause import gc_paused
 from kron.errors import display_text, escape_unprintable
 from kron.errors.diagnostics import Diagnostic
 from kron.forecast.runs import ForecastJob
 from kron.jobfile.host_job import HostJob, forecast_jobs
-from kron.jobfile.job_file import FileFormat, HostInfo, JobFile
+from kron.jobfile.job_file import HostInfo, JobFile
 from kron.jobfile.lint import no_jobs
 from kron.jobfile.reader import read_job_set
 
 _BY_PATH = "give --at-path such a name"  # how else a file's form can be told
-
-
-def open_files(paths: Iterable[str], form: FileFormat | None = None) -> LoadedJobs:
-    """Return what stands in files and directories, whoever may write them."""
-    return load_jobs([*paths], form=form, permissions=False)
-
-
-def read_files(paths: Iterable[Path]) -> list[HostJob]:
-    """Return the jobs of all files, or print every error of all of them and end; a directory is wrong usage."""
-    files = [str(path) for path in paths]
-    check_files(files)
-    loaded = open_files(files)
-    _end_if_wrong(loaded)
-    return list(loaded.job_set.jobs)
 
 
 def check_files(files: Iterable[str]) -> None:
@@ -80,7 +65,9 @@ def load_placed(
     )
     with gc_paused():
         job_set = read_job_set(sources, here)
-    _end_if_wrong(LoadedJobs(job_set, tuple(sort_findings([*findings, *job_set.findings])), unreadable))
+    errors = [finding for finding in sort_findings([*findings, *job_set.findings]) if finding.level == "error"]
+    if unreadable or errors:
+        exit_with_findings(errors, unusable=True)
     return sources, list(job_set.jobs)
 
 
@@ -93,11 +80,6 @@ def _placing(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
         return os.path.normpath(Path(places[str(origin)]) / whole.relative_to(origin))
 
     return place
-
-
-def _end_if_wrong(loaded: LoadedJobs) -> None:
-    if not loaded.ok:
-        exit_with_findings([finding for finding in loaded.findings if finding.level == "error"], unusable=True)
 
 
 class InventoryHost(NamedTuple):
@@ -138,12 +120,8 @@ class Inventory(NamedTuple):
 
 def read_inventory(path: Path) -> Inventory:
     """Return the hosts of an inventory; if it cannot be used, print why and end."""
-    try:
+    with file_errors(path):
         text = path.read_bytes().decode()
-    except OSError as error:
-        raise click.UsageError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{path}: is not UTF-8 at byte {error.start}") from error
     hosts: dict[str, InventoryHost] = {}
     wrong: list[Diagnostic] = []
     for number, line in enumerate(text.splitlines(), 1):

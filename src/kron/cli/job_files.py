@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from kron.adapters.files.job_files import detect_format, host_info, sort_findings
+from kron.adapters.files.job_files import detect_format, host_info, load_jobs, sort_findings
 from kron.adapters.files.trust import absolute_path
 from kron.adapters.system_time import system_now
-from kron.cli.host_files import open_files
 from kron.cli.options import DIALECT, read_job
 from kron.console.output import exit_with_findings, print_findings
+from kron.console.program import file_errors
 from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic, as_errors, diagnostic_of
 from kron.hosts.krond.commands.check import ALLOW_EMPTY, FORMAT, read_form
@@ -42,7 +42,7 @@ def lint(
     """
     linter = Linter(system_now())
     files = tuple(item for item in what if not _is_line(item))
-    loaded = open_files(files, read_form(files, form))
+    loaded = load_jobs(files, form=read_form(files, form), permissions=False)
     found = [*loaded.findings]
     for job in loaded.job_set.jobs:
         found += lint_job(job, linter)
@@ -111,10 +111,5 @@ def crontab(file: str, *, system: bool | None) -> None:
 
 
 def _read(file: str) -> str:
-    try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return content.decode()
-    except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file}: is not UTF-8 at byte {error.start}") from error
+    with file_errors(file):
+        return (sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode()

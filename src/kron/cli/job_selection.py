@@ -17,8 +17,8 @@ from kron.cron.wall_time import read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing
 from kron.errors import InvalidDurationError, KronError
-from kron.forecast.runs import ForecastJob, TimeSpan, later
-from kron.instant import Instant
+from kron.forecast.runs import ForecastJob, TimeSpan
+from kron.instant import SECOND, Instant, shift
 from kron.rules.contract import DEFAULT
 from kron.rules.job_record import find_identity
 from kron.rules.registration import ScheduleReader
@@ -104,7 +104,7 @@ def parse_span(since: str | None, until: str | None, zone: Zone) -> TimeSpan:
     """Return the span that --from and --to name; one that ends before it begins, or is endless, is wrong usage."""
     now = system_now().replace(microsecond=0)
     begin = now if since is None else _moment("--from", since, zone, now)
-    end = later(begin, _WEEK) if until is None else _end(until, begin, zone, now)
+    end = shift(begin, SECOND * _WEEK) if until is None else _end(until, begin, zone, now)
     end = end.replace(microsecond=0)
     if end < begin:
         raise click.UsageError(
@@ -124,7 +124,7 @@ def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
         if isinstance(error.__cause__, InvalidDurationError):
             return _moment("--to", text, zone, now, "; or a length, as 12h or 30d")
         raise
-    return later(begin, int(length.total_seconds()))
+    return shift(begin, SECOND * int(length.total_seconds()))
 
 
 def _moment(option: str, text: str, zone: Zone, now: Instant, other: str = "") -> Instant:

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
@@ -19,20 +19,16 @@ from kron.cron.wall_time import format_local
 from kron.cron.zone import Zone
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
-from kron.errors import CronCalculationError, OutOfRangeError
+from kron.errors import OutOfRangeError
 from kron.forecast.runs import ForecastJob
 from kron.instant import SECOND, Instant, format_duration, format_instant
 
 
 def occurrences(schedule: Schedule, at: Instant) -> Iterator[Instant]:
     """Yield nominal times strictly after `at`; if there is none at all, raise CronCalculationError."""
-    at = schedule.next(at)
-    while True:
-        yield at
-        try:
-            at = schedule.next(at)
-        except CronCalculationError:
-            return
+    first = schedule.next(at)
+    yield first
+    yield from schedule.between(first, datetime.max.replace(tzinfo=UTC))
 
 
 _DEFAULT_COUNT = 10

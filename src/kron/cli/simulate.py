@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kron.cli.host_files import read_files
+from kron.cli.host_files import HostSelection, check_files, read_here
 from kron.cli.options import FROM, Dialects, read_since
 from kron.cli.run import load_registrations
 from kron.cli.verify import print_report
@@ -121,7 +121,8 @@ def _jobs_of_file(file: str, timezone: str, behaviour: CallbackBehaviour) -> tup
     source = click.get_current_context().get_parameter_source("dialect")
     if source is not click.core.ParameterSource.DEFAULT:
         raise click.UsageError("--dialect belongs to MODULE:NAME; a FILE has its own")
-    jobs = read_files([Path(file)])
+    check_files([file])
+    jobs = read_here([(file, file)], HostSelection()).jobs
     untimed = [display_text(job.name) for job in jobs if job.timing is None]
     if len(untimed) == len(jobs):
         raise click.UsageError(f"{file}: has no job with times to simulate")

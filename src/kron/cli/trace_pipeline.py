@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
 from kron.adapters.system_time import system_now
+from kron.console.program import file_errors
 from kron.engine.ports import Sink
 from kron.rules.contract import PRESETS
 from kron.theory.properties import SUITES
@@ -27,7 +26,10 @@ def trace_pipeline(
         yield sink, None
         return
     monitor = OnlineMonitor(header, sink) if verify else None
-    file = _open(trace, header) if trace is not None else None
+    file = None
+    if trace is not None:
+        with file_errors(trace):
+            file = TraceFile(trace, header, holds_crash=True)
 
     def take(position: Line) -> None:
         if file is not None:
@@ -65,10 +67,3 @@ def _recall(file: TraceFile, readers: list[Callable[[Line], None]], telling: Cra
                     reader(position)
     if file.crash is not None:
         telling(file.crash)
-
-
-def _open(path: Path, header: TraceHeader) -> TraceFile:
-    try:
-        return TraceFile(path, header, holds_crash=True)
-    except OSError as error:
-        raise click.UsageError(f"{path}: {error.strerror}") from error

@@ -17,6 +17,7 @@ from kron.cli.host_files import HostFiles, HostSelection, end_without_jobs, host
 from kron.cli.job_selection import AT_PATH, FILES, SINCE, parse_span, zone_of
 from kron.cli.load_workers import count_load
 from kron.console.output import pluralize, print_json, print_table, progress
+from kron.console.program import file_errors
 from kron.errors import InvalidDefinitionError, display_text
 from kron.forecast.load import PEAKS, StartCounts
 from kron.forecast.runs import ForecastJob, TimeSpan
@@ -70,7 +71,7 @@ def write_files(amended: Iterable[FileEdit]) -> None:
     """Replace files, each at once and with the owner and permissions it has."""
     for each in amended:
         path = Path(each.file).resolve()
-        try:
+        with file_errors(f"{each.file}: cannot be written"):
             found = path.stat()
             with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as new:
                 try:
@@ -84,8 +85,6 @@ def write_files(amended: Iterable[FileEdit]) -> None:
                     with suppress(OSError):
                         Path(new.name).unlink()
                     raise
-        except OSError as error:
-            raise click.UsageError(f"{each.file}: cannot be written: {error.strerror}") from error
 
 
 class UneditableFileError(click.ClickException):

@@ -4,7 +4,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -82,6 +83,17 @@ def _print_error(program: str, error: KronError, text: str) -> None:
         click.echo("\n".join(f"  {line}" for line in caret(text, position).split("\n")), err=True)
     if fix:
         click.secho(f"  {fix}", fg="green", err=True)
+
+
+@contextmanager
+def file_errors(file: object) -> Iterator[None]:
+    """Make it wrong usage if a file that the user named cannot be read, decoded or written."""
+    try:
+        yield
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file}: is not UTF-8 at byte {error.start}") from error
 
 
 def configure_colour(context: click.Context) -> None:

@@ -9,11 +9,10 @@ from kron.cron.dialect import DIALECTS
 from kron.cron.expression import Expression, Wall, parse
 from kron.cron.zone import UTC_ZONE, OffsetTable, Zone, load_zone
 from kron.errors import CronCalculationError, InvalidDefinitionError, OutOfRangeError
-from kron.instant import MICROSECOND, ZERO, Instant, format_instant, instant
+from kron.instant import FIRST_INSTANT, LAST_INSTANT, MICROSECOND, ZERO, Instant, format_instant, instant, shift
 
 Choice = TypeVar("Choice")
-_FIRST_WALL = datetime.min.replace(tzinfo=UTC)
-_LAST_WALL = datetime.max.replace(tzinfo=UTC)
+_FIRST_WALL, _LAST_WALL = FIRST_INSTANT, LAST_INSTANT
 
 
 class RepeatedPolicy(Enum):
@@ -220,10 +219,7 @@ def _wall(at: Instant, offset: timedelta) -> Wall:
 
     West of Greenwich the first minute of the year 1 is not counted: no wall time lies before it.
     """
-    try:
-        return at + offset
-    except OverflowError:
-        return _LAST_WALL if offset > ZERO else _FIRST_WALL
+    return shift(at, offset)
 
 
 def _is_repeat(table: OffsetTable, i: int, wall: Wall) -> bool:

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from kron.cron.zone import Zone
 from kron.errors import InvalidInstantError, OutOfRangeError
-from kron.instant import Instant, format_instant, parse_instant
+from kron.instant import LAST_INSTANT, Instant, format_instant, parse_instant
 
 _DAY = timedelta(days=1)
-_LAST_DAY = datetime.max.replace(tzinfo=UTC) - _DAY
+_LAST_DAY = LAST_INSTANT - _DAY
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,8 @@ from importlib import import_module
 from kron.cron.frozen import Frozen
 from kron.cron.tzif import EARLIEST, MAGIC, TzifData, read_tzif
 from kron.errors import InvalidDefinitionError, OutOfRangeError, TimezoneDataError, UnknownTimezoneError, truncate
-from kron.instant import MICROSECOND, Instant, format_instant
+from kron.instant import EPOCH, FIRST_INSTANT, LAST_INSTANT, MICROSECOND, Instant, format_instant
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
-_END = datetime.max.replace(tzinfo=UTC)
 _FIRST_HORIZON = 2101  # the years promised to be right are known at once; later ones are computed when asked for
 _GROWTH = 100
 LONGEST_NAME = 64  # characters; the longest name of the database has 32
@@ -45,7 +42,7 @@ class OffsetTable(Frozen):
 
     def last_instant(self, i: int) -> Instant:
         """Return the last moment of segment i."""
-        return self.ends[i] - MICROSECOND if self.ends[i] < _END else _END
+        return self.ends[i] - MICROSECOND if self.ends[i] < LAST_INSTANT else LAST_INSTANT
 
 
 class Zone:
@@ -61,8 +58,8 @@ class Zone:
         before = [offset for second, offset in transitions.known if second < EARLIEST]
         first = timedelta(seconds=before[-1] if before else transitions.first_offset)
         last = known[-1][0] if known else EARLIEST
-        year = (_EPOCH + timedelta(seconds=last)).year if known else 1970
-        beginning = OffsetTable([_BEGINNING], [], [first], year, complete=False)
+        year = (EPOCH + timedelta(seconds=last)).year if known else 1970
+        beginning = OffsetTable([FIRST_INSTANT], [], [first], year, complete=False)
         self.table = self._extended(beginning, known, _FIRST_HORIZON, after=last)
 
     def extend(self, table: OffsetTable) -> OffsetTable:
@@ -100,10 +97,10 @@ class Zone:
         for second, offset_seconds in known + [pair for pair in by_rule if pair[0] > after]:
             offset = timedelta(seconds=offset_seconds)
             if offset != offsets[-1]:  # a change of name or of "summer" alone is no change of the clock
-                starts.append(_EPOCH + timedelta(seconds=second))
+                starts.append(EPOCH + timedelta(seconds=second))
                 offsets.append(offset)
         complete = self._transitions.yearly is None or year > MAXYEAR
-        ends = [*starts[1:], _END if complete else datetime(year, 1, 1, tzinfo=UTC)]
+        ends = [*starts[1:], LAST_INSTANT if complete else datetime(year, 1, 1, tzinfo=UTC)]
         return OffsetTable(starts, ends, offsets, year, complete=complete)
 
     def __reduce__(self) -> tuple[object, ...]:

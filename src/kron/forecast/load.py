@@ -6,15 +6,15 @@ Long spans are counted in slices, whose loads are added: only the seconds of one
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from heapq import nsmallest
 from itertools import pairwise
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
-from kron.forecast.runs import ForecastJob, TimeSpan, decisions_in, later
-from kron.instant import SECOND, Instant, format_instant
+from kron.forecast.runs import ForecastJob, TimeSpan, decisions_in
+from kron.instant import EPOCH, SECOND, Instant, format_instant, shift
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 PEAKS = ("second", "minute", "hour")
@@ -26,7 +26,6 @@ _DAY = 86_400
 _WEEK, _YEAR = 7 * _DAY, 400 * _DAY
 _AT_A_TIME = 100_000  # periods of a long slice: its seconds are in memory, and a bar shows when it is counted
 _SERIES = (("second", 3600), ("minute", 2 * 86_400), ("hour", 400 * 86_400))  # until a span is this long
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Counts = dict[int, int]
 
@@ -157,13 +156,13 @@ def identities_at(entries: Iterable[ForecastJob], at: Instant) -> list[ForecastJ
 
 def epoch_second(at: Instant) -> int:
     """Return the seconds from 1970 to an instant."""
-    since = at - _EPOCH
+    since = at - EPOCH
     return since.days * 86_400 + since.seconds
 
 
 def from_epoch_second(second: int) -> Instant:
     """Return the instant so many seconds after 1970, the calendar's end if it lies beyond."""
-    return later(_EPOCH, second)
+    return shift(EPOCH, SECOND * second)
 
 
 def start_seconds(timing: Timing, span: TimeSpan) -> tuple[list[int], list[int], int]:
@@ -192,7 +191,7 @@ def _run(timing: Timing, span: TimeSpan, seconds: int, changes: Counter[int]) ->
     first = epoch_second(span.since) + 1
     if span.since == span.until:
         return
-    for decision in decisions_in(timing, TimeSpan(later(span.since, -seconds), span.until)):
+    for decision in decisions_in(timing, TimeSpan(shift(span.since, -SECOND * seconds), span.until)):
         if decision.chosen_time is not None:
             start = epoch_second(decision.chosen_time)
             if start + seconds > first:

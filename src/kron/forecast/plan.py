@@ -10,8 +10,8 @@ from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
-from kron.forecast.runs import ForecastJob, TimeSpan, decisions_in, later
-from kron.instant import Instant, format_instant
+from kron.forecast.runs import ForecastJob, TimeSpan, decisions_in
+from kron.instant import SECOND, Instant, format_instant, shift
 from kron.rules.periods import effective_time
 
 _DAY = 86_400
@@ -240,7 +240,7 @@ def _nights(found: SchedulePlan, entries: Iterable[ForecastJob], span: TimeSpan)
 
 def _changes(zone: Zone, span: TimeSpan) -> dict[date, Instant]:
     """Return the local days around a span on which the clocks of a zone are changed, and when."""
-    first, last = later(span.since, -_DAY), later(span.until, _DAY)
+    first, last = shift(span.since, -SECOND * _DAY), shift(span.until, SECOND * _DAY)
     table = zone.table_at(last)
     places = range(1, len(table.starts))
     return {

@@ -5,7 +5,7 @@ time, or the start of its window if it has none.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from heapq import merge
 from typing import NamedTuple
 
@@ -13,10 +13,8 @@ from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import OutOfRangeError
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, Instant, shift
 from kron.rules.periods import PeriodQueue, effective_time
-
-_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 class ForecastJob(NamedTuple):
@@ -49,15 +47,7 @@ class TimeSpan(NamedTuple):
 
     def nominal_range(self, first: int, last: int) -> "TimeSpan":
         """Return where the nominal times lie whose windows, in whole seconds from them, touch this span."""
-        return TimeSpan(later(self.since, -last), later(self.until, -first))
-
-
-def later(at: Instant, seconds: int) -> Instant:
-    """Return an instant so many seconds later, or earlier; beyond the calendar, its end."""
-    try:
-        return at + SECOND * seconds
-    except OverflowError:
-        return _END if seconds > 0 else _BEGINNING
+        return TimeSpan(shift(self.since, -SECOND * last), shift(self.until, -SECOND * first))
 
 
 def decisions_in(timing: Timing, span: TimeSpan) -> Iterator[Decision]:

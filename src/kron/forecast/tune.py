@@ -15,8 +15,8 @@ from kron.decision.timing import Timing
 from kron.decision.window import Window
 from kron.errors import OutOfRangeError
 from kron.forecast.load import UNITS, start_seconds
-from kron.forecast.runs import ForecastJob, TimeSpan, later
-from kron.instant import SECOND, Instant, format_duration
+from kron.forecast.runs import ForecastJob, TimeSpan
+from kron.instant import SECOND, Instant, format_duration, shift
 
 _TRIES = 40  # for each second of the window: of a uniform choice, one in 10^17 searches fails by that
 _FEWEST, _LONGEST_SALT = 1000, 2_000_000
@@ -192,7 +192,7 @@ class Tuner:
         """Return the least seconds from one period to the next: a wider window would mix them."""
         schedule = timing.schedule
         if schedule not in self._spacings:
-            nominals = islice(schedule.between(self._span.since, later(self._span.until, _LONGEST)), _SPACINGS)
+            nominals = islice(schedule.between(self._span.since, shift(self._span.until, SECOND * _LONGEST)), _SPACINGS)
             spacings = ((after - before) // SECOND for before, after in pairwise(nominals))
             self._spacings[schedule] = min(spacings, default=_LONGEST)
         return self._spacings[schedule]

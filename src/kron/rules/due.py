@@ -1,20 +1,19 @@
 """Due: the instants at which a task owes a run: the occurrences of a schedule, or the chosen seconds of a timing."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeAlias
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
-from kron.instant import MICROSECOND, SECOND, ZERO, Instant
+from kron.instant import FIRST_INSTANT, LAST_INSTANT, MICROSECOND, SECOND, Instant, shift
 
 # Constraints may rule out months of minutes, and a second that is drawn in vain costs five microseconds.
 _AHEAD = 20_000  # draws that a search ahead may take in vain; then it says when to ask again
 _BACK = 200_000  # draws that a search back may take in vain: two days of minutes with a window, months without
 _FEWEST_REMEMBERED, _MOST_REMEMBERED = 64, 2_000  # periods of one search: some 10 kB, and some 300 kB
-_FIRST = datetime.min.replace(tzinfo=UTC)
-_LAST = datetime.max.replace(tzinfo=UTC)
+# For "none", by identity: objects of their own, which no search returns.
+_FIRST, _LAST = FIRST_INSTANT.replace(), LAST_INSTANT.replace()
 
 
 class Due(Protocol):
@@ -93,8 +92,8 @@ class ChosenTimes:
         best, patience = None, _AHEAD
         self._begin_search()
         try:
-            nominal = self._timing.schedule.next(_before(after, self._last))
-            while best is None or nominal < _before(best, self._first):
+            nominal = self._timing.schedule.next(shift(after, -self._last))
+            while best is None or nominal < shift(best, -self._first):
                 chosen, draws = self._choose(nominal)
                 if chosen is not None and chosen > after and (best is None or chosen < best):
                     best = chosen
@@ -113,8 +112,8 @@ class ChosenTimes:
         best, patience = None, _BACK
         self._begin_search()
         try:
-            nominal = self._timing.schedule.previous(_before(at, self._first))
-            while nominal > _before(best or since, self._last) and (best is not None or patience >= 0):
+            nominal = self._timing.schedule.previous(shift(at, -self._first))
+            while nominal > shift(best or since, -self._last) and (best is not None or patience >= 0):
                 chosen, draws = self._choose(nominal)
                 if chosen is not None and chosen <= at and (best is None or chosen > best):
                     best = chosen
@@ -149,11 +148,3 @@ class ChosenTimes:
 
 
 _Choice: TypeAlias = tuple[Instant | None, int]
-
-
-def _before(at: Instant, duration: timedelta) -> Instant:
-    """Return an instant that much earlier, within the calendar."""
-    try:
-        return at - duration
-    except OverflowError:
-        return _FIRST if duration > ZERO else _LAST

@@ -1,11 +1,10 @@
 """What a task owes now and why; the record of its start, and of its end."""
 
-from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from kron.instant import MICROSECOND, Instant
+from kron.instant import MICROSECOND, Instant, shift
 from kron.rules.contract import Contract, FirstMinute, IdentifierScope
 from kron.rules.due import Due
 from kron.rules.task_record import TaskRecord
@@ -71,7 +70,6 @@ def next_evaluation(record: TaskRecord, due: Due, now: Instant) -> Instant | Non
 
 
 _make = tuple.__new__  # what calling a named tuple does, in half the time
-_NEVER = datetime.max.replace(tzinfo=UTC)  # a retry after a delay that leaves the calendar
 
 
 class StartTask(NamedTuple):
@@ -112,8 +110,5 @@ def record_end(record: TaskRecord, ended: Instant, *, succeeded: bool, contract:
         owner = ""
     if succeeded:
         return _make(TaskRecord, (name, cron, delay, first, attempt, ended, failure, None, 0, None, owner))
-    try:
-        retry = ended + delay
-    except OverflowError:
-        retry = _NEVER
+    retry = shift(ended, delay)
     return TaskRecord(name, cron, delay, first, attempt, success, ended, retry, count, None, owner)

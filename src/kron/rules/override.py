@@ -1,14 +1,13 @@
 """What a changed declaration does: to tasks (`reconcile`) and to periods (`redefine`)."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from datetime import UTC, datetime
 from enum import Enum
 from typing import NamedTuple
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError
-from kron.instant import MICROSECOND, SECOND, Instant
+from kron.instant import LAST_INSTANT, MICROSECOND, SECOND, Instant
 from kron.rules.contract import ChangedTaskHistory, Contract, IdentifierScope, InterruptedRun
 from kron.rules.effort import PERIOD, Parts, finish, work_of
 from kron.rules.outage import ClosedPeriods, Outage, close_period, merge_adjacent_in_parts, recover_in_parts
@@ -81,7 +80,6 @@ def _classify(
     return Override(OverrideKind.OVERRIDDEN if changed else OverrideKind.PRESERVED, before, after, changed, clamped)
 
 
-_NEVER = datetime.max.replace(tzinfo=UTC)
 _CHANGED = Reason.DEFINITION_CHANGED.value
 
 
@@ -174,7 +172,7 @@ def _next(timing: Timing, after: Instant) -> Instant:
     try:
         return timing.schedule.next(after)
     except CronCalculationError:  # the calendar ends
-        return _NEVER
+        return LAST_INSTANT
 
 
 def _owned(old: Timing, new: Timing | None, at: Instant) -> Parts[set[Instant]]:

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
-from kron.instant import MICROSECOND, SECOND, Instant
+from kron.instant import FIRST_INSTANT, MICROSECOND, SECOND, Instant
 from kron.rules.effort import PERIOD, Effort, work_of
 from kron.rules.job_spec import parse_timing
 
@@ -118,7 +117,7 @@ class PeriodQueue:
         self._timing, self._since, self._handled = timing, since, handled.under(timing.schedule)
         self._ahead: list[tuple[Instant, Instant, Decision]] = []
         last = SECOND * timing.terms.last
-        self._nominal = self._next(since - last if since - datetime.min.replace(tzinfo=since.tzinfo) > last else since)
+        self._nominal = self._next(since - last if since - FIRST_INSTANT > last else since)
 
     def first(self) -> Decision | None:
         """Return the first of them, None if the calendar ends before; that may take long where windows overlap."""

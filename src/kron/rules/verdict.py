@@ -4,12 +4,12 @@ Lateness counts in whole seconds after the chosen time: a busy millisecond is no
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import Enum
 from typing import TypeAlias
 
 from kron.decision.decision import Decision
-from kron.instant import MICROSECOND, SECOND, ZERO, Instant
+from kron.instant import MICROSECOND, SECOND, ZERO, Instant, shift
 from kron.rules.policy import Concurrency, Policy
 
 
@@ -58,9 +58,6 @@ class Close:
 Verdict: TypeAlias = Wait | Execute | Close
 
 
-_NEVER = datetime.max.replace(tzinfo=UTC)  # a deadline that leaves the calendar
-
-
 def lateness(chosen: Instant, now: Instant) -> int:
     """Return how many whole seconds after its chosen time a period starts."""
     return (now.replace(microsecond=0) - chosen) // SECOND
@@ -72,10 +69,7 @@ def start_before(chosen: Instant, deadline: timedelta, slack: timedelta = ZERO) 
     `slack` is what a host adds to the deadline if it was alive and armed before the chosen time; downtime and
     suspension get none.
     """
-    try:
-        return chosen + SECOND * ((deadline + slack) // SECOND + 1)
-    except OverflowError:
-        return _NEVER
+    return shift(chosen, SECOND * ((deadline + slack) // SECOND + 1))
 
 
 def is_late(chosen: Instant, now: Instant, deadline: timedelta, slack: timedelta = ZERO) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from random import Random
 
-from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryTaskLedger
+from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.engine.ports import Batch, Refusal
 from kron.simulator.scenario import CallbackBehaviour, SimulatedJob

@@ -2,8 +2,8 @@
 
 from collections.abc import Set
 
-from kron.adapters.faulty_ledger import FaultyLedger
 from kron.adapters.memory_ledger import MemoryJobLedger, MemoryTaskLedger
+from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
 from kron.testing.history_suite import HISTORY_SUITE

@@ -13,6 +13,7 @@ from typing import Any
 
 from kron.engine.ports import Batch, Ledger
 from kron.errors import LedgerError, LedgerInUseError
+from kron.instant import FIRST_INSTANT, LAST_INSTANT
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 
 TaskLedgerFactory = Callable[[], Ledger]
@@ -29,9 +30,9 @@ _EVERYTHING = TaskRecord(
     last_attempt=_NOW + timedelta(minutes=1),
     last_success=_NOW + timedelta(minutes=2),
     last_failure=_NOW + timedelta(minutes=3),
-    retry_until=datetime.max.replace(tzinfo=UTC),
+    retry_until=LAST_INSTANT,
     retry_count=7,
-    running_since=datetime.min.replace(tzinfo=UTC),
+    running_since=FIRST_INSTANT,
     scheduler="0123456789abcdef",
 )
 _RUN = TaskRunRecord("never ran", _NOW, _NOW, _NOW + timedelta(seconds=1), TaskRunOutcome.FAILURE, "ValueError: no")

@@ -29,16 +29,25 @@ from kron.errors import (
     OutOfRangeError,
     UnknownJobError,
 )
-from kron.forecast.runs import later
-from kron.instant import Instant, format_instant
+from kron.instant import SECOND, Instant, format_instant, shift
 from kron.web.actions import ACTIONS, PATIENCE, Actions
 from kron.web.forecast_worker import ForecastWorkers
 from kron.web.live import ChangeFeed
-from kron.web.load_page import SPANS, load_page, waiting_page
 from kron.web.queries import JobQueries
 from kron.web.source import JobControl, PageSource
 from kron.web.template import render
-from kron.web.views import Page, job_page, message_page, monitor_page, overview, run_page, why_page
+from kron.web.views import (
+    SPANS,
+    Page,
+    job_page,
+    load_page,
+    message_page,
+    monitor_page,
+    overview,
+    run_page,
+    waiting_page,
+    why_page,
+)
 
 _MOST = 32  # answers
 
@@ -98,7 +107,7 @@ def requested(queries: JobQueries, job: str, since: str, until: str) -> tuple[li
             raise ControlError(reason=f"{job} is not defined any more")
         zone = queries.zone(identity)
     begin = read_moment(since, zone, now) if since else now
-    end = read_moment(until, zone, now) if until else later(begin, _USUAL)
+    end = read_moment(until, zone, now) if until else shift(begin, SECOND * _USUAL)
     if end < begin:
         raise InvalidDefinitionError(field="to", found=until, reason=f"lies before from, {format_instant(begin)}")
     if end - begin > _LONGEST:

@@ -1,8 +1,8 @@
-"""Pictures as coordinates: windows as bands with the chosen second as a mark, a window explained, outcomes."""
+"""Pictures as coordinates: windows with their chosen seconds, a window explained, outcomes, maps of starts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kron.decision.decide import candidates
 from kron.decision.decision import Decision
@@ -14,6 +14,10 @@ from kron.web.format import badge_of
 _WIDE = 1000.0
 _SPANS = 200  # of allowed time that are drawn
 _COLUMN, _HIGH = 16, 60  # of the strip of outcomes
+_CELL, _LEFT, _TOP, _HEAT = 16, 60, 18, 960  # of a map of starts
+_LETTER = 8  # width
+_HEADS = 12  # columns that are named, at most
+_FAINTEST = 0.25  # colour of a cell with hardly anything in it
 
 
 class Rectangle(NamedTuple):
@@ -111,3 +115,30 @@ def strip(rows: Sequence[RunRow]) -> Strip:
         shapes.append(Letter("glyph", badge.symbol, left + _COLUMN / 2, _HIGH + 14))
         columns.append(Column(row, shapes))
     return Strip(len(rows) * _COLUMN, _HIGH + 20, columns)
+
+
+class HeatPicture(NamedTuple):
+    """Where the cells of a map of starts and its names are drawn."""
+
+    width: int
+    height: int
+    label: str
+    most: int  # starts in a cell
+    names: Sequence[tuple[int, int, str]]  # of columns and rows: where, and what
+    cells: Sequence[tuple[str, str, str]]  # the path, how strong the colour is, and what it means
+
+
+def heat_picture(heat: Mapping[str, Any]) -> HeatPicture:
+    """Return the picture of a heat map that a worker sent."""
+    rows, columns = heat["rows"], heat["columns"]
+    most = max((count for *_, count in heat["cells"]), default=1)
+    wide, left = _HEAT // len(columns), max(_LEFT, _LETTER * max(map(len, rows)))
+    heads = list(enumerate(columns))[:: -(-len(columns) // _HEADS)]
+    names = [(left + number * wide, _TOP - 6, name) for number, name in heads]
+    names += [(0, _TOP + row * _CELL + 12, name) for row, name in enumerate(rows)]
+    cells = []
+    for row, column, name, count in heat["cells"]:
+        square = f"M{left + column * wide} {_TOP + row * _CELL}h{wide - 1}v15h-{wide - 1}z"
+        cells.append((square, f"{_FAINTEST + (1 - _FAINTEST) * count / most:.2f}", f"{name}: {count}"))
+    label = f"A map of {len(rows)} rows and {len(columns)} columns; the tables below say the same"
+    return HeatPicture(left + len(columns) * wide, _TOP + len(rows) * _CELL, label, most, names, cells)

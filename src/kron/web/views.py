@@ -1,17 +1,20 @@
-"""One function a page: what it shows, as the context of a template. The load is in `load_page`."""
+"""One function a page: what it shows, as the context of a template."""
 
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from heapq import nlargest
+from operator import itemgetter
 
 from kron.cron.description import describe
 from kron.cron.wall_time import read_moment
 from kron.decision.decide import candidates
 from kron.decision.decision import Decision
 from kron.errors import KronError
-from kron.instant import Instant, format_duration
+from kron.instant import Instant, format_duration, parse_instant
 from kron.jobfile.job import Job as JobText
 from kron.rules.evidence import ahead_text
 from kron.rules.history import RunRow
@@ -19,7 +22,8 @@ from kron.rules.job_record import JobRecord
 from kron.rules.periods import effective_time
 from kron.theory.properties import SUITES
 from kron.theory.results import PropertyResult
-from kron.web.drawing import Drawing, bands, explained_window, strip
+from kron.web.drawing import Drawing, bands, explained_window, heat_picture, strip
+from kron.web.forecast_worker import ForecastWorkers
 from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge
 from kron.web.queries import HOUR, JobQueries, JobSummary, JobTimeline
 from kron.web.source import Fact, OutputReader, PageSource
@@ -294,3 +298,44 @@ def monitor_page(violations: Sequence[PropertyResult]) -> Page:
         for each in sorted(suite, key=lambda each: each.name not in found)
     ]
     return Page("monitor.html", "Monitor", {"rows": rows, "violated": len(found)}, path="/monitor")
+
+
+# --- the load ---------------------------------------------------------------------------------------------------------
+
+SPANS = {"day": timedelta(days=1), "week": timedelta(days=7), "year": timedelta(days=365)}
+_BUSIEST = 10
+
+
+def load_page(queries: JobQueries, workers: ForecastWorkers, name: str) -> Page:
+    """Return the load of a span that begins with the current day, in UTC."""
+    now = queries.now()
+    since = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(seconds=1)
+    found = workers.load(queries.definitions(), since, since + SPANS[name])
+    heat = found["heat"]
+    peaks = [
+        {
+            "unit": unit,
+            "nominal": found["nominal"][unit]["count"],
+            "chosen": chosen["count"],
+            "at": None if chosen["at"] is None else parse_instant(chosen["at"]),
+        }
+        for unit, chosen in found["chosen"].items()
+    ]
+    context = {
+        "runs": found["runs"],
+        "unschedulable": found["unschedulable"],
+        "peaks": peaks,
+        "heat": heat_picture(heat),
+        "busiest": [(name, count) for *_, name, count in nlargest(_BUSIEST, heat["cells"], key=itemgetter(3))],
+        "starts": heat["listed"],
+    }
+    return _load_of(name, context)
+
+
+def waiting_page(name: str) -> Page:
+    """Return what is shown while the load is counted; a browser asks again by itself."""
+    return _load_of(name, {"peaks": None})
+
+
+def _load_of(name: str, context: Mapping[str, object]) -> Page:
+    return Page("load.html", f"Load of the {name}", {"spans": list(SPANS), "span": name, **context}, path="/load")

@@ -122,22 +122,22 @@ PLANNED = (
     Mutant(
         "a retry comes after half its delay",
         "rules/obligation.py",
-        "retry = ended + delay",
-        "retry = ended + delay / 2",
+        "retry = shift(ended, delay)",
+        "retry = shift(ended, delay / 2)",
         ("S1",),
     ),
     Mutant(
         "a retry comes after twice its delay",
         "rules/obligation.py",
-        "retry = ended + delay",
-        "retry = ended + 2 * delay",
+        "retry = shift(ended, delay)",
+        "retry = shift(ended, 2 * delay)",
         ("L1",),
     ),
     Mutant(
         "the delay of a retry counts from the start of the run",
         "rules/obligation.py",
-        "retry = ended + delay",
-        "retry = (attempt or ended) + delay",
+        "retry = shift(ended, delay)",
+        "retry = shift(attempt or ended, delay)",
         ("S1",),
     ),
     Mutant(

@@ -8,16 +8,14 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from kron.adapters.process.run_log import LogRecord, log_path, scan
 from kron.adapters.process.spool import STREAMS, Spool, data_from, open_spool, read_spools
-from kron.instant import Instant, format_instant
+from kron.instant import Instant, format_instant, from_epoch_milliseconds
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ATTEMPTS, _MOMENT = 50, 0.001  # to read a run whose log or spool changes meanwhile, and seconds between them
 _BLOCK = 1 << 20  # bytes read at once
 
@@ -78,18 +76,18 @@ class Output:
             at, rest = begun.pop(piece.stream, (piece.time, b""))
             if piece.dropped:
                 if rest:
-                    yield OutputLine(_instant(at), piece.stream, rest)
-                yield OutputLine(_instant(piece.time), piece.stream, _mark(piece.dropped))
+                    yield OutputLine(from_epoch_milliseconds(at), piece.stream, rest)
+                yield OutputLine(from_epoch_milliseconds(piece.time), piece.stream, _mark(piece.dropped))
                 at, rest = piece.time, b""
             *complete, last = (rest + piece.data).split(b"\n")
             for data in complete:
-                yield OutputLine(_instant(at), piece.stream, data)
+                yield OutputLine(from_epoch_milliseconds(at), piece.stream, data)
                 at = piece.time
             if last:
                 begun[piece.stream] = (at, last)
         for stream in STREAMS:
             if stream in begun:
-                yield OutputLine(_instant(begun[stream][0]), stream, begun[stream][1])
+                yield OutputLine(from_epoch_milliseconds(begun[stream][0]), stream, begun[stream][1])
 
     def to_json(self) -> dict[str, Any]:
         """Return the output as `krond logs --json` prints it."""
@@ -121,10 +119,6 @@ def texts(pieces: Iterable[Piece]) -> Iterator[bytes]:
 
 def _mark(dropped: int) -> bytes:
     return b"[krond: %d bytes dropped]" % dropped
-
-
-def _instant(milliseconds: int) -> Instant:
-    return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 class _Snapshot(NamedTuple):

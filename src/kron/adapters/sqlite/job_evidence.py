@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from kron.adapters.sqlite.job_tables import (
@@ -21,7 +21,7 @@ from kron.adapters.sqlite.statements import from_timestamp_optional, to_timestam
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import InvalidDefinitionError
-from kron.instant import MICROSECOND, ZERO, Instant
+from kron.instant import MICROSECOND, ZERO, Instant, shift
 from kron.rules.evidence import Evidence, RecordedPeriod, evidence_of_job
 from kron.rules.history import RunRow
 from kron.rules.job_spec import parse_definition, parse_timing
@@ -138,10 +138,7 @@ class EvidenceReader:
         """Return since when a period may have been due of which an attempt begins at an instant."""
         texts = {each.text for each in self._versions.values() if each.timing is not None}
         deadlines = (parse_definition("job", text)[1].deadline for text in texts)
-        try:
-            return at - _LONGEST - max(deadlines, default=ZERO)
-        except OverflowError:
-            return datetime.min.replace(tzinfo=UTC)
+        return shift(at, -_LONGEST - max(deadlines, default=ZERO))
 
     def _told(self, row: Row) -> RecordedPeriod:
         nominals, version = nominals_of(row), self._versions[identity_of(row), definition_of(row)]

@@ -32,7 +32,8 @@ from kron.console.parameters import NAMESPACE_TYPE
 from kron.cron.wall_time import read_moment
 from kron.decision.decide import decide
 from kron.forecast.forecast import build_forecast
-from kron.forecast.runs import ForecastJob, TimeSpan, later
+from kron.forecast.runs import ForecastJob, TimeSpan
+from kron.instant import SECOND, shift
 from kron.jobfile.job import Job
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import DEFAULT_NAMESPACE, parse_kronjob
@@ -141,7 +142,7 @@ def forecast(namespace: str | None, span: str, kubeconfig: str | None, context: 
     )
     now = system_now().replace(microsecond=0)
     entries = [ForecastJob(each.identity, each.timing) for each in found if not each.policy.suspend]
-    ahead = TimeSpan(now, later(now, length))
+    ahead = TimeSpan(now, shift(now, SECOND * length))
     count = len(found) + len({told.name for told in wrong})
     answer = build_forecast(entries, ahead, count_load(entries, ahead), jobs=count, durations={})
     print_findings(wrong)

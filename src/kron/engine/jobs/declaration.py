@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
@@ -13,7 +12,7 @@ from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal
 from kron.engine.runs import JobRun
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, Instant, shift
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
@@ -21,7 +20,6 @@ from kron.rules.override import DefinitionChange, compare_definition
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Reason
 
-_FIRST = datetime.min.replace(tzinfo=UTC)
 _NOTHING: Mapping[str, PreparedJob] = {}
 
 
@@ -55,15 +53,8 @@ def jobs_needing_history(
             continue
         timings = [None if work is None else work.timing, None if is_same else book.work(record).timing]
         longest = max((timing.terms.last for timing in timings if timing is not None), default=0)
-        asked[record.identity] = _before(min(now, record.handled_until), SECOND * (max(0, longest) + 1))
+        asked[record.identity] = shift(min(now, record.handled_until), -SECOND * (max(0, longest) + 1))
     return asked
-
-
-def _before(at: Instant, span: timedelta) -> Instant:
-    try:
-        return at - span
-    except OverflowError:  # the calendar begins
-        return _FIRST
 
 
 class JobDeclaration:

@@ -2,7 +2,7 @@
 
 from asyncio import CancelledError
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, TaskEntry
@@ -16,7 +16,7 @@ from kron.engine.tasks.events import clamp_events, start_delay, start_events, te
 from kron.engine.tasks.step import Planned
 from kron.errors import RunTimeoutError
 from kron.errors.base import describe_exception
-from kron.instant import SECOND, ZERO, Instant, format_duration, format_instant
+from kron.instant import FIRST_INSTANT, SECOND, ZERO, Instant, format_duration, format_instant
 from kron.rules import registration
 from kron.rules.contract import Contract
 from kron.rules.job_record import ResultCode
@@ -27,7 +27,6 @@ from kron.rules.task_record import AHEAD, Clamped, TaskRecord, clamp
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
 _TASKS_PER_LAG = 10_000  # the promised lag grows with the number of tasks
 _MINUTE = timedelta(minutes=1)
-_FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 class ObligationPlanner:
@@ -50,7 +49,7 @@ class ObligationPlanner:
         self._stored: Mapping[str, TaskRecord] | None = None
         self._withdrawn: list[TaskRecord] = []  # starts that were recorded and then forbidden by a stop
         self._clamped: list[Clamped] = []  # baselines that the ledger still has far in the future
-        self._lowest = _FIRST  # while the clock is not behind it, no baseline can be far ahead
+        self._lowest = FIRST_INSTANT  # while the clock is not behind it, no baseline can be far ahead
         self._armed_at: Instant | None = None
 
     # --- declaring ----------------------------------------------------------------------------------------------------

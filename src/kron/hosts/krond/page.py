@@ -3,13 +3,11 @@
 import asyncio
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from kron._version import __version__
 from kron.adapters.process.output import OutputLog
@@ -111,6 +109,8 @@ class KrondPage:
         self._token: Token | None = None
         self._server: HttpServer | None = None
         self._pages: PageApp | None = None
+        self._status: DaemonStatus | None = None  # where it is said whether it listens
+        self._with_token = False
         self._hub = ChangeFeed()
         self._refusals = 0
         self._quiet: asyncio.TimerHandle | None = None
@@ -147,49 +147,52 @@ class KrondPage:
         chronicler.on_held.append(self._hub.on_held)
         probes = probe_routes(lambda: daemon.engine.is_running, lambda: self._metrics(daemon))
         self._pages = PageApp(KrondSource(daemon, queries), self._hub, control=control, routes=probes)
-        show = _Show(site=self._pages, surface=daemon.surface, with_token=with_token)
+        self._status, self._with_token = daemon.surface, with_token
         if self._door is not None:
-            await self._serve(self._door, show)
+            await self._serve(self._door)
         elif self._failure is not None:
-            self._wait(self._failure, show)
+            self._wait(self._failure)
 
-    async def _serve(self, door: ListenSocket, show: "_Show") -> None:
+    async def _serve(self, door: ListenSocket) -> None:
+        assert self._pages is not None
+        assert self._status is not None
         token = None if self._token is None else self._token.text
         cookie = f"krond-{door.port}"
         access = AccessRules("krond", door.accepts_host, token, cookie, _HINT, frozenset({"/healthz"}))
-        self._server = HttpServer(door, AccessMiddleware(show.site, access, self._on_refused, self._on_failed))
+        self._server = HttpServer(door, AccessMiddleware(self._pages, access, self._on_refused, self._on_failed))
         await self._server.open()
-        show.surface.listen, show.surface.failed_listen = door.name, None
+        self._status.listen, self._status.failed_listen = door.name, None
         address = door.name
         if self._token is not None:
-            asked = f"?token={self._token.text}" if self._token.is_new or show.with_token else ""
+            asked = f"?token={self._token.text}" if self._token.is_new or self._with_token else ""
             address = f"http://{door.name}/{asked}"
         self._emitter.tell("Listening", address=address)
         if door.is_exposed:
             self._emitter.tell("ListenerExposed", address=door.name, advice=_ADVICE)
 
-    def _wait(self, error: ListenError, show: "_Show") -> None:
+    def _wait(self, error: ListenError) -> None:
         """Say that the address cannot be had, once, and try again later."""
         if not self._tries:
             self._emitter.tell("ListenFailed", address=self._address, error=error.message)
         self._tries += 1
         self.metrics.on_listen_failure()
-        show.surface.failed_listen = FailedListen(self._address, error.message, self._tries)
+        assert self._status is not None
+        self._status.failed_listen = FailedListen(self._address, error.message, self._tries)
         loop = asyncio.get_running_loop()
 
         def begin() -> None:
-            self._task = loop.create_task(self._try_again(show))
+            self._task = loop.create_task(self._try_again())
 
         self._timer = loop.call_later(self._pause, begin)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
-    async def _try_again(self, show: "_Show") -> None:
+    async def _try_again(self) -> None:
         try:
             self._door = await asyncio.to_thread(bind, self._address)  # a name may be looked up for long
         except ListenError as error:
-            self._wait(error, show)
+            self._wait(error)
         else:
-            await self._serve(self._door, show)
+            await self._serve(self._door)
 
     async def close(self) -> None:
         """Answer nobody any more."""
@@ -239,15 +242,6 @@ def probe_routes(is_turning: Callable[[], bool], metrics: Callable[[], Awaitable
         return Response(await metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return [Route("/healthz", healthz), Route("/metrics", answer_metrics)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Show:
-    """What is shown as soon as the address can be had, and where that is said."""
-
-    site: ASGIApp
-    surface: DaemonStatus
-    with_token: bool
 
 
 def job_gauges(book: PeriodPlanner, now: Instant) -> JobGauges:
