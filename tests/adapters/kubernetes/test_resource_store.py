@@ -11,7 +11,7 @@ from tests.adapters.kubernetes.scripted_reflector import Thing, parse_thing
 from tests.adapters.kubernetes.scripted_server import thing
 
 
-class Store(ResourceStore[Thing]):
+class Things(ResourceStore[Thing]):
     """A store of things that are found by the first letter of their uid, and the errors of single things."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ def with_uid(uid: str, version: str) -> dict[str, Any]:
 
 
 def test_an_object_is_found_by_what_its_indexer_says_of_it_now() -> None:
-    store = Store()
+    store = Things()
 
     store.take(with_uid("x", "1"))
     store.take(with_uid("x", "2"))
@@ -49,7 +49,7 @@ def test_an_object_is_found_by_what_its_indexer_says_of_it_now() -> None:
 
 
 def test_an_object_that_cannot_be_read_is_logged_and_stays_as_it_was() -> None:
-    store = Store()
+    store = Things()
     store.take(thing("a", "1"))
 
     store.take(thing("a", "2", spec={}))
@@ -59,7 +59,7 @@ def test_an_object_that_cannot_be_read_is_logged_and_stays_as_it_was() -> None:
 
 
 def test_an_error_of_the_handler_stays_with_its_object() -> None:
-    store = Store()
+    store = Things()
 
     def fail(_before: Thing | None, after: Thing | None) -> None:
         if after is not None and after.name == "a":
@@ -74,7 +74,7 @@ def test_an_error_of_the_handler_stays_with_its_object() -> None:
 
 @pytest.mark.parametrize("answer", ["1", "2"])
 def test_an_answer_that_comes_after_the_deletion_does_not_bring_an_object_back(answer: str) -> None:
-    store = Store()
+    store = Things()
     store.take(thing("a", "1"))
     store.remove(("ns", "a"), "3")
 
@@ -84,7 +84,7 @@ def test_an_answer_that_comes_after_the_deletion_does_not_bring_an_object_back(a
 
 
 def test_a_deletion_that_is_older_than_the_object_is_that_of_an_earlier_one() -> None:
-    store = Store()
+    store = Things()
     store.take(thing("a", "5"))
 
     store.remove(("ns", "a"), "4")
