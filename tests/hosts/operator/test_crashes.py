@@ -359,3 +359,26 @@ def test_any_series_of_crashes_leaves_one_job_and_one_outcome_for_a_period(lives
             assert f"{at:%Y-%m-%dT%H:%M:%SZ}" >= chosen
 
     live(story())
+
+
+def test_a_clean_up_stops_when_the_replica_leads_no_longer_and_is_finished_when_it_leads_again() -> None:
+    async def story() -> None:
+        cluster = at_noon()
+        cluster.kronjob("a", "* * * * *", policy={"concurrency": "allow"}, successfulJobsHistoryLimit=0)
+        replica = await Replica(cluster).lead()
+        await cluster.clock.advance(5 * MINUTE)
+
+        def cease(verb: str, resource: Resource) -> None:
+            replica.leads = replica.leads and (verb, resource.plural) != ("delete", "jobs")
+
+        cluster.after = cease
+        cluster.finish_all()
+        await cluster.clock.advance(SECOND)
+        assert len(cluster.names()) == 4  # of five
+        cluster.after = None
+        replica.leads = True
+        await cluster.clock.advance(SECOND)
+
+        assert cluster.names() == []
+
+    live(story())

@@ -57,6 +57,8 @@ class JobHistoryCleanup:
             looked += PART
             await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
         for job in islice(ready, _TURN):
+            if not self._queue.may_write():
+                return 0.0  # when the queue may run it again
             try:
                 await self._delete(seen, job)
             except ApiError as error:

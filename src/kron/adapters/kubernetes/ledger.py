@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import timedelta
-from typing import Protocol
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
@@ -36,15 +35,6 @@ from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome
 
 
-class OutcomeObserver(Protocol):
-    """Hears of the outcome of a period, once, when it is certain."""
-
-    def __call__(
-        self, kronjob: KronJobSnapshot, decision: Decision, entry: PeriodStatus, job: str, message: str, /
-    ) -> object:
-        """`job` is the name of its Job, or empty; `message` says what the server had against it, or is empty."""
-
-
 class ClusterLedger:
     """What is remembered of each KronJob, in memory; its status follows, written by the StatusWriter of this ledger.
 
@@ -66,12 +56,15 @@ class ClusterLedger:
         queue: WorkQueue,
         share: LoopShare,
         *,
-        on_outcome: OutcomeObserver,
+        on_outcome: Callable[[KronJobSnapshot, Decision, PeriodStatus, str, str], object],
         on_conflict: Callable[[], object],
         now: Callable[[], Instant],
         slack: timedelta,
     ) -> None:
-        """`on_conflict` hears that another client wrote a status meanwhile; `share` is for searching next periods."""
+        """`on_outcome` gets each outcome of a run once, with the name of its Job and what the server objected to.
+
+        `on_conflict` hears that another client wrote a status meanwhile. `share` is for searching next periods.
+        """
         self._cache, self._on_outcome, self._now = cache, on_outcome, now
         self._records: dict[str, KronJobRecord] = {}  # by identity
         self._following = NextPeriods(share)

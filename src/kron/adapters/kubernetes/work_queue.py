@@ -129,7 +129,8 @@ class WorkQueue:
         on_bug: Callable[[Hashable, Exception], object],
     ) -> None:
         """`on_bug` gets the key of an item that raised, and the error."""
-        self._workers, self._clock, self._may_write, self._on_bug = workers, clock, may_write, on_bug
+        self._workers, self._clock, self._on_bug = workers, clock, on_bug
+        self.may_write = may_write  # an item with several writes asks before each of them
         self._most = workers - workers // _RESERVED  # of one namespace, and of all that start nothing
         self._queues: dict[Priority, FairQueue[_Waiting]] = {priority: FairQueue() for priority in Priority}
         self._under_way: dict[_Place, WorkItem | None] = {}  # with what came again meanwhile
@@ -257,7 +258,7 @@ class WorkQueue:
         turn = None if self._is_paused() else self._next_turn()
         if turn is None:
             return None
-        if not self._may_write():  # a lease that is renewed late may be ours still; if another leads, the queue ends
+        if not self.may_write():  # a lease that is renewed late may be ours still; if another leads, the queue ends
             self._blocked_at = self._clock.monotonic()
             self._hold(LEADER_RECHECK)
             return None

@@ -10,7 +10,7 @@ from tests.hosts.operator.replica import HOUR, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import UNREACHABLE, jobs_fail
 
 
-def told(cluster: FakeCluster, reason: str) -> list[tuple[str, int]]:
+def recorded(cluster: FakeCluster, reason: str) -> list[tuple[str, int]]:
     """Return message and count of each event of a reason."""
     events = [each for (kind, _, _), each in cluster.objects.items() if kind == "events"]
     return [(each["message"], each["count"]) for each in events if each["reason"] == reason]
@@ -26,7 +26,7 @@ def test_an_event_names_the_period_and_its_chosen_second(reason: str) -> None:
         cluster.finish_all()
         await cluster.clock.advance(SECOND)
 
-        ((message, count),) = told(cluster, reason)
+        ((message, count),) = recorded(cluster, reason)
         assert "period 2026-03-02T12:" in message
         assert ", chosen 2026-03-02T1" in message
         assert count == 1
@@ -34,7 +34,7 @@ def test_an_event_names_the_period_and_its_chosen_second(reason: str) -> None:
     live(story())
 
 
-def test_what_is_told_again_raises_a_count() -> None:
+def test_an_event_that_is_repeated_raises_a_count() -> None:
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob()
@@ -43,13 +43,13 @@ def test_what_is_told_again_raises_a_count() -> None:
 
         await cluster.clock.advance(HOUR + 20 * SECOND)
 
-        ((_, count),) = told(cluster, "FailedCreate")
+        ((_, count),) = recorded(cluster, "FailedCreate")
         assert count > 3
 
     live(story())
 
 
-def test_an_event_whose_answer_was_lost_is_told_again_under_the_same_name() -> None:
+def test_an_event_whose_answer_was_lost_is_repeated_under_the_same_name() -> None:
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob()
@@ -65,7 +65,7 @@ def test_an_event_whose_answer_was_lost_is_told_again_under_the_same_name() -> N
         cluster.after = lose
         await cluster.clock.advance(HOUR + 20 * SECOND)
 
-        ((_, count),) = told(cluster, "FailedCreate")
+        ((_, count),) = recorded(cluster, "FailedCreate")
         assert count > 3
 
     live(story())
