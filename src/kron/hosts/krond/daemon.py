@@ -44,7 +44,7 @@ from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.settings import Settings
 from kron.rules.effort import finish
-from kron.rules.job_record import ResultCode
+from kron.rules.job_record import LastResult, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.trace.job_recorder import JobRecorder
@@ -271,8 +271,8 @@ class Daemon:
             await asyncio.to_thread(declaration.look_ahead)
         return await self.engine.apply(lambda _: declaration)
 
-    def queries(self, last_results: Mapping[str, tuple[str, str | None]]) -> JobQueries:
-        """Return what commands and pages read of the jobs; `last_results` are outcomes and results by identity."""
+    def queries(self, last_results: Mapping[str, LastResult]) -> JobQueries:
+        """Return what commands and pages read of the jobs; `last_results` are by identity."""
         errors = self.surface.errors
         return JobQueries(self.book, self.history, self.clock.now, last_results, self._host_job, file_errors=errors)
 

@@ -18,7 +18,7 @@ from kron.instant import SECOND, Instant
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.events import Event
 from kron.rules.history import RunRow
-from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
+from kron.rules.job_record import LastResult, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 from kron.trace.job_recorder import JobRecorder
@@ -136,9 +136,7 @@ class JobEvents:
         self._emitter = Emitter(sink)
         self._recorder = recorder
         self._others = [recorder, *others]
-        self.last_results: dict[
-            str, tuple[str, str | None]
-        ] = {}  # by identity: the outcome and, of an execution, the result
+        self.last_results: dict[str, LastResult] = {}  # by identity
         self._results: dict[str, str] = {}  # of executions, by the name of their first run
         self.on_held: list[Callable[[str], object]] = []  # who is told that a job is suspended, or resumed
         self.on_dropped: list[Callable[[str], object]] = []  # who is told that a run is not tried again after all
@@ -166,7 +164,7 @@ class JobEvents:
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         """Tell that a period, or neighbours, are over."""
         self._emitter.tell("DecisionMade", **last.to_dict())
-        self.last_results[record.identity] = record.outcome.value, None
+        self.last_results[record.identity] = LastResult(record.outcome)
         row = RunRow.of_closed(work.name, record).to_dict()
         if record.period_count > 1 and work.timing is not None:
             row[FIELD] = DecisionRange.of(work.timing, record).to_dict()
@@ -179,7 +177,7 @@ class JobEvents:
         if before := run.attempt.retry_of:
             self._first[run.run_id] = self._first.pop(before, before)
         row = RunRow.of_run(run.work.name, run.attempt, None, attempts=run.attempt.attempt)
-        self.last_results[run.attempt.identity] = Outcome.EXECUTED.value, None
+        self.last_results[run.attempt.identity] = LastResult(Outcome.EXECUTED)
         if decision is not None:
             self._emitter.tell("DecisionMade", **decision.to_dict())
             self._emitter.tell("PeriodExecuted", **row.to_dict())
@@ -192,7 +190,7 @@ class JobEvents:
         """Tell that an attempt has ended."""
         row = RunRow.of_run(run.work.name, run.attempt, end, attempts=run.attempt.attempt)
         self._emitter.tell("RunEnded", **row.to_dict())
-        self.last_results[run.attempt.identity] = "executed", end.result.value
+        self.last_results[run.attempt.identity] = LastResult(Outcome.EXECUTED, end.result)
         if end.retry_at is None:
             self._settle(end.run_id, end.result)
         for other in self._others:

@@ -41,6 +41,7 @@ from kron.jobfile.job_file import FileFormat
 from kron.jobfile.lint import lint_late_boot, no_jobs
 from kron.jobfile.settings import Settings, parse_listen
 from kron.rules.events import make_event
+from kron.rules.job_record import LastResult
 from kron.rules.job_spec import JobSpec
 from kron.theory.trace_format import TraceHeader
 from kron.trace.job_recorder import JobRecorder
@@ -238,7 +239,7 @@ async def _serve(
         await control.close()
 
 
-def _last(history: HistoryReader) -> dict[str, tuple[str, str | None]]:
+def _last(history: HistoryReader) -> dict[str, LastResult]:
     """Return how each job ended in earlier lives; of a ledger that cannot be read, whoever opens it says why."""
     try:
         return dict(history.last_results())
