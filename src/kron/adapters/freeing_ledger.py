@@ -3,33 +3,49 @@
 import asyncio
 import errno
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from kron.adapters.timed_ledger import PassingLedger
-from kron.engine.jobs.store import JobBatch, JobLedger
+from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
+from kron.instant import Instant
+from kron.rules.periods import HandledPeriods
 
 # A disk that becomes full while SQLite writes a page is an I/O error to it, unless it was full already.
 _NO_SPACE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_CANTOPEN")
 
 
-class FreeingLedger(PassingLedger):
+class FreeingLedger:
     """Passes everything on; `free` gives back what need not be on the disk, in a thread."""
 
     def __init__(self, ledger: JobLedger, free: Callable[[], object]) -> None:
-        super().__init__(ledger)
-        self._free = free
+        self._ledger, self._free = ledger, free
+
+    async def open(self) -> None:
+        """Take possession."""
+        await self._ledger.open()
+
+    async def load(self) -> JobSnapshot:
+        """Return what is remembered."""
+        return await self._ledger.load()
+
+    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | HandledPeriods]:
+        """Return which periods have an outcome."""
+        return await self._ledger.handled(since)
 
     async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
         try:
-            return await super().append(batch)
+            return await self._ledger.append(batch)
         except LedgerWriteError as error:
             if not _lacks_space(error.__cause__):
                 raise
             await asyncio.to_thread(self._free)
-            return await super().append(batch)
+            return await self._ledger.append(batch)
+
+    async def close(self) -> None:
+        """Give up possession."""
+        await self._ledger.close()
 
 
 def _lacks_space(cause: BaseException | None) -> bool:

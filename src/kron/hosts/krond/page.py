@@ -79,8 +79,7 @@ class KrondPage:
     ) -> None:
         """Show a daemon. The address is told, with the token in it if that is new, or if people look."""
         view = PageProbes(lambda: daemon.engine.is_running, lambda: self._metrics(daemon))
-        chronicler.add(self._hub)
-        chronicler.on_held.append(self._hub.on_held)
+        daemon.observers.add(self._hub)
         self._pages = PageApp(JobQueries(daemon, chronicler.last_results), handlers, self._hub)
         site = create_app(view, self._pages.routes())
         show = _Show(site=site, surface=daemon.surface, with_token=with_token)

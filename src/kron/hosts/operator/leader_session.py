@@ -13,7 +13,7 @@ from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
@@ -95,7 +95,7 @@ class LeaderSession:
             )
         )
         runs = ActiveRuns[JobSpec](realm.clock, self._maker)
-        self.book = PeriodPlanner(runs.running, self._teller, realm.life, slack=realm.slack)
+        self.book = PeriodPlanner(runs.running, realm.life, slack=realm.slack)
         self._adoption = Adoption(realm.world, self.book, runs, self._maker, realm.clock, self._fenced_job)
         self._share = LoopShare(realm.clock.monotonic)
         self._picture = Picture(realm.world, self.book, self._share)
@@ -114,7 +114,7 @@ class LeaderSession:
         self._writer = Writer(desk)
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
         self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
-            realm.clock, self._accounts, Emitter(realm.log), self.book, runs
+            realm.clock, self._accounts, self.book, runs, Emitter(realm.log), Observers([self._teller])
         )
         self.book.on_aside = self._on_aside
         self._changes = SpecChanges(self.book, self._declared, self._handled, now)

@@ -1,7 +1,7 @@
 """Teller: what became of KronJobs -> log lines, events of Kubernetes, and numbers."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
@@ -11,6 +11,7 @@ from kron.adapters.kubernetes.responses import LEADER_RECHECK, ErrorClass, class
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
+from kron.engine.ports import RunObserver
 from kron.engine.runs import JobRun
 from kron.errors import ApiError
 from kron.hosts.operator.error_boundary import ErrorBoundary
@@ -23,7 +24,7 @@ from kron.kronjob.period_status import PeriodStatus, status_reason
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import CreateFailure
 from kron.rules.decision_range import FIELD, DecisionRange
-from kron.rules.job_record import PeriodRecord, RunEnd
+from kron.rules.job_record import PeriodRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
@@ -71,8 +72,8 @@ class _Said:
         self.name, self.count, self.told = name, 0, 0
 
 
-class Teller:
-    """The engine's chronicle, and the maker's scribe."""
+class Teller(RunObserver[JobSpec]):
+    """The engine's observer, and the maker's scribe."""
 
     def __init__(self, ways: Ways) -> None:
         self._to = ways
@@ -94,21 +95,13 @@ class Teller:
             )
             self.on_settled(seen, last, entry, "", "", decisions=decisions)
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        """Tell how its second was chosen; what becomes of it is told when it is known."""
-        seen = self._seen(run.attempt.identity)
-        if seen is not None and decision is not None:
-            with self._to.fence.around(PLURAL, seen.namespace, seen.name):
-                self._decided(seen, decision)
-
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """Nothing is told: the Job's end is."""
-
-    def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        """Nothing is told: only specs suspend."""
-
-    def on_given_up(self, run_id: str) -> None:
-        """Nothing is told: nobody waits."""
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Log how their seconds were chosen; their outcomes follow when they are known."""
+        for run in runs:
+            seen = self._seen(run.attempt.identity)
+            if seen is not None and run.decision is not None:
+                with self._to.fence.around(PLURAL, seen.namespace, seen.name):
+                    self._decided(seen, run.decision)
 
     # --- what the maker tells -----------------------------------------------------------------------------------------
 

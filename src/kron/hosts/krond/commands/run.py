@@ -20,7 +20,7 @@ from kron.adapters.system_time import system_now
 from kron.console.output import print_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
-from kron.engine.ports import Sink
+from kron.engine.ports import RunObserver, Sink
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.errors.base import describe_exception
 from kron.errors.diagnostics import Diagnostic
@@ -178,12 +178,11 @@ async def _serve(
     watched = sink if listening is None else listening.beside(sink)
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
-    chronicler = JobEvents(sink, recorder, *([] if metrics is None else [metrics]))
+    chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
     chronicler.last_results.update(_last(state))
+    observers: list[RunObserver[JobSpec]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
     watching = Watching(recorder, monitor, telling, metrics)
-    daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
-    chronicler.add(daemon.notifier.alarms)
-    chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
+    daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
 
     async def reload() -> dict[str, object]:

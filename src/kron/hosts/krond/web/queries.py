@@ -11,7 +11,7 @@ from kron.adapters.sqlite.job_history import HistoryQuery, SqliteJobHistory, rec
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.decision import Decision
 from kron.engine.jobs.job_state import JobState
-from kron.engine.loop import FailedLedger
+from kron.engine.ports import FailedLedger
 from kron.engine.runs import JobRun
 from kron.errors import UnknownJobError
 from kron.hosts.krond.control_protocol import find_identity
