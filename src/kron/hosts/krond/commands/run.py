@@ -20,7 +20,7 @@ from kron.console.output import exit_with_findings, print_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
-from kron.engine.ports import Sink
+from kron.engine.ports import RunObserver, Sink
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.errors.base import describe_exception
 from kron.errors.diagnostics import Diagnostic
@@ -179,12 +179,11 @@ async def _serve(
     watched = sink if listening is None else listening.beside(sink)
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
-    chronicler = JobEvents(sink, recorder, *([] if metrics is None else [metrics]))
+    chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
+    observers: list[RunObserver[JobSpec]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
     watching = Watching(recorder, monitor, telling, metrics)
-    daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
+    daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
     chronicler.last_results.update(_last(daemon.history))
-    chronicler.add(daemon.notifier.alarms)
-    chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
 
     async def reload() -> dict[str, object]:
@@ -222,7 +221,7 @@ async def _serve(
             with state.reporting_errors():
                 await control.open()
             if listening is not None:
-                await listening.open(daemon, chronicler, queries, operations, with_token=sys.stderr.isatty())
+                await listening.open(daemon, queries, operations, with_token=sys.stderr.isatty())
             works = await asyncio.to_thread(list, found.jobs)
             recorded = daemon.history if state.ledger.exists() else None
             for finding in await asyncio.to_thread(start_warnings, works, options.configs, recorded):
