@@ -118,13 +118,12 @@ class Daemon:
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
         self.history: HistoryReader = SqliteJobHistory(state.ledger)
-        self.processes = Processes(
-            state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed
-        )
+        now, on_lost = self.clock.now, self._on_lost
+        self.processes = Processes(state.output, self.history, now, lost=on_lost, killed=self._on_killed)
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
         self.telling.hold_while(self.processes.is_starting)
         self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
-        self.retention = Retention(state.output, settings.output_retention, self.clock.now)
+        self.retention = Retention(state.output, settings.output_retention, now)
         self.observers = Observers(observers, defer=self.telling, failed=_on_observer_failed)
         self.observers.add(self.notifier.alarms)
         self.runs = ActiveRuns(self.clock, self.processes, max_active=settings.max_active)
