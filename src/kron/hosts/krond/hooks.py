@@ -91,7 +91,7 @@ class Notification:
         return (("KRON_EVENT", self.event), *((name, "" if it is None else str(it)) for name, it in found.items()))
 
 
-class HookTriggers(RunObserver[JobSpec]):
+class HookTriggers(RunObserver[JobRun]):
     """An observer. It knows which jobs are failing: the next success of such a one is its recovery."""
 
     def __init__(self, send: Callable[[Notification], object]) -> None:

@@ -21,6 +21,7 @@ from kron.engine.jobs.preparation import PreparedJob
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
+from kron.engine.runs import JobRun
 from kron.errors.base import describe_exception
 from kron.hosts.operator.accounts import Account, Accounts, DeclaredSpec, entry_of, horizon_of
 from kron.hosts.operator.error_boundary import ErrorBoundary, SetAsideCounter
@@ -94,7 +95,7 @@ class LeaderSession:
                 self._fence,
             )
         )
-        runs = ActiveRuns[JobSpec](realm.clock, self._maker)
+        runs = ActiveRuns[JobRun](realm.clock, self._maker)
         self.book = PeriodPlanner(runs.running, realm.life, slack=realm.slack)
         self._adoption = Adoption(realm.world, self.book, runs, self._maker, realm.clock, self._fenced_job)
         self._share = LoopShare(realm.clock.monotonic)
@@ -113,7 +114,7 @@ class LeaderSession:
         )
         self._writer = Writer(desk)
         self._tidying = Tidying(realm.api, realm.world, self.errands, self._teller, may_write=realm.may_write, now=now)
-        self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
+        self._engine: Engine[JobBatch, JobSnapshot, JobRun] = Engine(
             realm.clock, self._accounts, self.book, runs, Emitter(realm.log), Observers([self._teller])
         )
         self.book.on_aside = self._on_aside

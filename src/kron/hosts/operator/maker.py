@@ -14,7 +14,7 @@ from kron.decision.decide import decide
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock, RunListener
-from kron.engine.runs import JobRun, Run, RunResult
+from kron.engine.runs import JobRun, RunResult
 from kron.errors import ApiError, ApiRefusedError
 from kron.hosts.operator.accounts import Account, Listed
 from kron.hosts.operator.making import Making, Surroundings
@@ -33,7 +33,6 @@ from kron.kronjob.period_status import (
 from kron.kronjob.snapshot import ChildJob, Key, KronJobSnapshot, parse_job
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
-from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -46,13 +45,13 @@ class Maker:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._in = surroundings
-        self._listener: RunListener[JobSpec] | None = None
+        self._listener: RunListener[JobRun] | None = None
         self._made: dict[Key, Making] = {}  # by the key of the Job
         self._runs: dict[str, Making] = {}  # the same, by the name of the run
 
     # --- the engine's runner ------------------------------------------------------------------------------------------
 
-    def start(self, executions: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, executions: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         """Let the Jobs be created, as soon as there is a worker."""
         self._listener = listener
         for execution in executions:
@@ -74,7 +73,7 @@ class Maker:
         if self._listener is not None:
             self._listener.on_ended(execution, RunResult(not_started=INTERNAL_ERROR))
 
-    def go_on(self, execution: JobRun, job: ChildJob, listener: RunListener[JobSpec]) -> None:
+    def go_on(self, execution: JobRun, job: ChildJob, listener: RunListener[JobRun]) -> None:
         """Take up a Job that is there."""
         self._listener = listener
         making = Making(execution, None, (job.namespace, job.name))
@@ -105,7 +104,7 @@ class Maker:
     def _drop(self, making: Making) -> bool:
         return self._in.errands.cancel(Priority.START, making.key[0], making.key)
 
-    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
+    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobRun]) -> Collection[str]:
         """Return nothing: which Jobs are there is seen in the cluster, and they are taken up as they are found."""
         return ()
 
@@ -333,7 +332,7 @@ class Adoption:
         self,
         world: World,
         book: PeriodPlanner,
-        runs: ActiveRuns[JobSpec],
+        runs: ActiveRuns[JobRun],
         maker: Maker,
         clock: Clock,
         fenced: Callable[[ChildJob], AbstractContextManager[None]],
@@ -372,6 +371,6 @@ class Adoption:
         if execution is None:
             key, name = seen.job_spec.definition_key, self._book.new_run_id()
             attempt = RunStart(name, seen.identity, RunKind.PERIOD, job.nominal, job.chosen, 1, now, key, "")
-            execution = Run(attempt, seen.job_spec)
+            execution = JobRun(attempt, seen.job_spec)
             self._maker.go_on(execution, job, self._runs)
         return execution

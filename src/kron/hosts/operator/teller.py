@@ -72,7 +72,7 @@ class _Said:
         self.name, self.count, self.told = name, 0, 0
 
 
-class Teller(RunObserver[JobSpec]):
+class Teller(RunObserver[JobRun]):
     """The engine's observer, and the maker's scribe."""
 
     def __init__(self, ways: Ways) -> None:

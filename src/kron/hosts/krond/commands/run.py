@@ -21,6 +21,7 @@ from kron.console.output import print_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
 from kron.engine.ports import RunObserver, Sink
+from kron.engine.runs import JobRun
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.errors.base import describe_exception
 from kron.errors.diagnostics import Diagnostic
@@ -180,7 +181,7 @@ async def _serve(
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
     chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
     chronicler.last_results.update(_last(state))
-    observers: list[RunObserver[JobSpec]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
+    observers: list[RunObserver[JobRun]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
