@@ -181,8 +181,8 @@ LIBRARY = (
     bug(
         "resources.timeout",
         "engine/tasks/step.py",
-        "Run(attempt, entry.callback, self._timeout)",
-        "Run(attempt, entry.callback)",
+        "owed.scheduled, self.now, self._timeout)",
+        "owed.scheduled, self.now)",
         f"{_TARGETS}::test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_again",
     ),
     bug(

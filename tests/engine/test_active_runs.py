@@ -9,7 +9,7 @@ from kron.engine.active_runs import ActiveRuns
 from kron.engine.ports import RunListener
 from kron.engine.runs import Run, RunNews, RunResult
 from kron.instant import parse_instant
-from kron.rules.job_record import ResultCode, RunHandle, RunKind, RunStart
+from kron.rules.job_record import ResultCode, RunHandle
 
 NOON = parse_instant("2026-03-02T12:00:00Z")
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
@@ -24,13 +24,13 @@ class HeldRunner:
         self.stopped: list[str] = []
         self.is_detached = False
 
-    def start(self, runs: Sequence[Run[str]], _: RunListener[str]) -> None:
-        self.started += [run.work for run in runs]
+    def start(self, runs: Sequence[Run], _: RunListener[Run]) -> None:
+        self.started += [run.run_id for run in runs]
 
-    def stop(self, run: Run[str]) -> None:
-        self.stopped.append(run.work)
+    def stop(self, run: Run) -> None:
+        self.stopped.append(run.run_id)
 
-    async def reattach(self, _: Sequence[Run[str]], __: RunListener[str]) -> Collection[str]:
+    async def reattach(self, _: Sequence[Run], __: RunListener[Run]) -> Collection[str]:
         return ()
 
     async def catch_up(self, *, stood_still: bool) -> None: ...
@@ -44,14 +44,14 @@ class Bench:
 
     def __init__(self, *, max_active: int = 0) -> None:
         self.clock, self.runner = VirtualClock(NOON), HeldRunner()
-        self.active = ActiveRuns[str](self.clock, self.runner, max_active=max_active)
+        self.active = ActiveRuns[Run](self.clock, self.runner, max_active=max_active)
 
     def pass_by(self, span: timedelta) -> None:
         asyncio.run(self.clock.advance(span))
 
 
-def a_run(name: str = "a", timeout: timedelta | None = None) -> Run[str]:
-    return Run(RunStart(name, name, RunKind.PERIOD, None, None, 1, NOON, "key", "boot"), name, timeout)
+def a_run(name: str = "a", timeout: timedelta | None = None) -> Run:
+    return Run(name, NOON, timeout)
 
 
 def test_a_run_is_running_from_its_start_to_its_end() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from kron.engine.emitter import Emitter, Observers, log_crash
 from kron.engine.ports import RunObserver
+from kron.engine.runs import Run
 from kron.rules.events import DEBUG, INFO, WARNING, Event, make_event
 
 STOPPED = make_event("SchedulerStopped")
@@ -157,7 +158,7 @@ def test_an_event_that_cannot_be_made_is_a_bug_and_not_the_fault_of_the_sink(cap
 # --- observers --------------------------------------------------------------------------------------------------------
 
 
-class NotingObserver(RunObserver[str]):
+class NotingObserver(RunObserver[Run]):
     """An observer of some things, which may have a bug."""
 
     def __init__(self, said: list[object], error: BaseException | None = None) -> None:
@@ -174,7 +175,7 @@ class NotingObserver(RunObserver[str]):
 
 def test_each_observer_sees_what_was_committed_in_order() -> None:
     said: list[object] = []
-    observers = Observers[str]([NotingObserver(said)])
+    observers = Observers[Run]([NotingObserver(said)])
     observers.add(NotingObserver(said))
 
     observers.report(RunObserver.on_suspended, "a", suspended=True)
@@ -184,12 +185,12 @@ def test_each_observer_sees_what_was_committed_in_order() -> None:
 
 
 def test_an_observer_inherits_what_does_not_concern_it() -> None:
-    observers = Observers[str]([NotingObserver([])])
+    observers = Observers[Run]([NotingObserver([])])
 
     observers.report(RunObserver.on_retry_dropped, "run")
 
     assert observers
-    assert not Observers[str]([])
+    assert not Observers[Run]([])
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), CancelledError()], ids=repr)
@@ -197,7 +198,7 @@ def test_an_observer_that_raises_keeps_nothing_from_the_others_and_is_reported_o
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
     said: list[object] = []
-    observers = Observers[str]([NotingObserver(said, error), NotingObserver(said)])
+    observers = Observers[Run]([NotingObserver(said, error), NotingObserver(said)])
 
     for identity in "ab":
         observers.report(RunObserver.on_suspended, identity, suspended=False)
@@ -210,7 +211,7 @@ def test_what_an_observer_raises_goes_to_whom_it_concerns() -> None:
     failed: list[BaseException] = []
     error = ValueError("a bug")
 
-    Observers[str]([NotingObserver([], error)], failed=failed.append).report(
+    Observers[Run]([NotingObserver([], error)], failed=failed.append).report(
         RunObserver.on_suspended, "a", suspended=True
     )
 
@@ -220,7 +221,7 @@ def test_what_an_observer_raises_goes_to_whom_it_concerns() -> None:
 def test_a_report_may_be_deferred() -> None:
     said: list[object] = []
     calls: list[Callable[[], object]] = []
-    observers = Observers[str](
+    observers = Observers[Run](
         [NotingObserver(said)], defer=lambda call, *arguments: calls.append(partial(call, *arguments))
     )
 

@@ -79,18 +79,18 @@ class SurvivingRunner(Runner):
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock)
-        self._listener: RunListener[JobSpec] | None = None
+        self._listener: RunListener[JobRun] | None = None
         self._own: set[str] = set()  # runs that the present host has started
         self.alive: dict[str, JobRun] = {}
         self.said: list[Word] = []
 
-    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> Collection[str]:
+    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> Collection[str]:
         """Report to another host the ends of those that are there."""
         self._listener = listener
         self.alive |= {run.run_id: run for run in runs if run.run_id in self.alive}
         return list(self.alive)
 
-    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         """Begin them."""
         self._listener = listener
         for run in runs:

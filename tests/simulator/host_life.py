@@ -90,10 +90,10 @@ class _Commands:
 
     def __init__(self, clock: VirtualClock, chance: Random, longest: timedelta) -> None:
         self._clock, self._chance, self._longest = clock, chance, longest
-        self._running: dict[str, tuple[Instant, RunResult, JobRun, RunListener[JobSpec]]] = {}
+        self._running: dict[str, tuple[Instant, RunResult, JobRun, RunListener[JobRun]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         """Begin them."""
         for run in runs:
             lasts = self._chance.random() * self._longest if self._chance.random() < _SLOW else ZERO
@@ -113,7 +113,7 @@ class _Commands:
             _, drawn, run, listener = found
             listener.on_ended(run, result or drawn)
 
-    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
+    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobRun]) -> Collection[str]:
         """Return nothing: it has one life."""
         return ()
 
@@ -179,7 +179,7 @@ class _Life:
         self._recorder.on_step = partial(self._stand_still_in, Place.IN_A_STEP)
         self._ledger.on_append = partial(self._stand_still_in, Place.IN_AN_APPEND, Place.AT_THE_DISK)
         runner = _Commands(self._clock, self._chance, scenario.longest_run)
-        runs = ActiveRuns[JobSpec](self._clock, runner)
+        runs = ActiveRuns[JobRun](self._clock, runner)
         self._book = PeriodPlanner(runs.running, "simulated", boot_id="boot", slack=scenario.slack)
         self._engine = Engine(
             self._clock,

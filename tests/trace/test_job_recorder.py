@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from kron.engine.ports import RunObserver
+from kron.engine.runs import JobRun
 from kron.instant import Instant
-from kron.rules.job_spec import JobSpec
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
@@ -258,7 +258,7 @@ def test_a_start_is_recorded_by_the_clock_that_the_step_has_read() -> None:
     assert report.verdict is TruthValue.HOLDS
 
 
-class SetBack(RunObserver[JobSpec]):
+class SetBack(RunObserver[JobRun]):
     """An observer that sets the clock back between a step and its record."""
 
     def __init__(self, world: RestartableHost) -> None:

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from kron.engine.runs import Run, TaskRun
+from kron.engine.runs import TaskRun
 from kron.errors import KronError
-from kron.rules.job_record import ResultCode, RunEnd, RunKind, RunStart
+from kron.rules.job_record import ResultCode, RunEnd
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
@@ -47,7 +47,7 @@ def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
     recorder = TraceRecorder(lambda: NOON, positions.append)
 
     recorder.on_stop()
-    run: TaskRun = Run(RunStart("report", "report", RunKind.PERIOD, None, NOON, 1, NOON - MINUTE, "", ""), work)
+    run = TaskRun("report", work, NOON - MINUTE, NOON - MINUTE)
     recorder.on_ended([(run, RunEnd("report", NOON - SECOND, ResultCode.SUCCEEDED))])
 
     assert [(each.time_ms, "clock" in each.fields) for each in positions] == [(1772452800000, False)] * 2

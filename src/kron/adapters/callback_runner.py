@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 
 from kron.engine.ports import RunListener
 from kron.engine.runs import RunResult, TaskRun
-from kron.rules.registration import Callback
 
 _SUCCESS = RunResult(exit_code=0)
 
@@ -17,7 +16,7 @@ class CallbackRunner:
         self._tasks: dict[TaskRun, Task[None]] = {}  # also keeps them from being collected while they run
         self._loop: AbstractEventLoop | None = None
 
-    def start(self, runs: Sequence[TaskRun], listener: RunListener[Callback]) -> None:
+    def start(self, runs: Sequence[TaskRun], listener: RunListener[TaskRun]) -> None:
         """Begin the runs at the next turn of the event loop."""
         if self._loop is None:
             self._loop = get_running_loop()
@@ -29,7 +28,7 @@ class CallbackRunner:
         if task := self._tasks.get(run):
             task.cancel()
 
-    async def reattach(self, runs: Sequence[TaskRun], listener: RunListener[Callback]) -> Collection[str]:  # noqa: ARG002
+    async def reattach(self, runs: Sequence[TaskRun], listener: RunListener[TaskRun]) -> Collection[str]:  # noqa: ARG002
         """Return nothing: the process that they ran in is gone."""
         return ()
 
@@ -43,10 +42,10 @@ class CallbackRunner:
         for task in tasks:
             task.cancel()
 
-    async def _execute(self, run: TaskRun, listener: RunListener[Callback]) -> None:
+    async def _execute(self, run: TaskRun, listener: RunListener[TaskRun]) -> None:
         result = _SUCCESS
         try:
-            await run.work()
+            await run.callback()
         except BaseException as raised:  # the callback's own affair, whatever it is
             result = RunResult(error=raised)
         if self._tasks.pop(run, None) is not None:

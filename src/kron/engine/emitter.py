@@ -6,7 +6,7 @@ from logging import getLogger
 from typing import Any, Concatenate, Generic, ParamSpec
 
 from kron.engine.ports import RunObserver, Sink
-from kron.engine.runs import Payload
+from kron.engine.runs import AnyRun
 from kron.instant import Instant
 from kron.rules.events import EVENTS, Event, make_event
 
@@ -59,12 +59,12 @@ class Emitter:
             _log.exception("the sink of events failed; this is said once, later failures are silent")
 
 
-class Observers(Generic[Payload]):
+class Observers(Generic[AnyRun]):
     """The observers of one engine. What is reported to them is passed on in order, at once or when `defer` calls."""
 
     def __init__(
         self,
-        observers: list[RunObserver[Payload]],
+        observers: list[RunObserver[AnyRun]],
         *,
         defer: Callable[..., object] | None = None,
         failed: Callable[[BaseException], object] | None = None,
@@ -76,7 +76,7 @@ class Observers(Generic[Payload]):
         self._observers, self._defer, self._failed = observers, defer, failed or self._complain
         self._complained = False
 
-    def add(self, observer: RunObserver[Payload]) -> None:
+    def add(self, observer: RunObserver[AnyRun]) -> None:
         """Report to one more."""
         self._observers.append(observer)
 

@@ -18,7 +18,7 @@ from kron.engine.delay import Delay
 from kron.engine.emitter import Emitter, Observers, log_crash
 from kron.engine.planner import Change, Planner, Step, Stored
 from kron.engine.ports import Clock, FailedLedger, Refusal, RunObserver, Store
-from kron.engine.runs import Payload, RunNews
+from kron.engine.runs import AnyRun, RunNews
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
 from kron.instant import SECOND, ZERO, Instant
@@ -33,17 +33,17 @@ _Result = TypeVar("_Result")
 _Answer = TypeVar("_Answer")
 
 
-class Engine(Generic[_Batch, Stored, Payload]):
+class Engine(Generic[_Batch, Stored, AnyRun]):
     """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
 
     def __init__(
         self,
         clock: Clock,
         ledger: Store[_Batch, Stored],
-        planner: Planner[_Batch, Stored, Payload],
-        runs: ActiveRuns[Payload],
+        planner: Planner[_Batch, Stored, AnyRun],
+        runs: ActiveRuns[AnyRun],
         emitter: Emitter,
-        observers: Observers[Payload],
+        observers: Observers[AnyRun],
     ) -> None:
         """`runs` are its own from now on; the planner may read what is running."""
         self._clock, self._ledger, self._planner, self._runs = clock, ledger, planner, runs
@@ -67,7 +67,7 @@ class Engine(Generic[_Batch, Stored, Payload]):
             await self._ledger.open()
             self._planner.load(await self._ledger.load())
 
-    async def apply(self, make: Callable[[Instant], Change[_Batch, _Result, Payload]]) -> _Result:
+    async def apply(self, make: Callable[[Instant], Change[_Batch, _Result, AnyRun]]) -> _Result:
         """Change what is declared; `make` says how, given the present.
 
         If the ledger cannot be written, its error is raised and everything is as before. The change itself knows what
@@ -79,7 +79,7 @@ class Engine(Generic[_Batch, Stored, Payload]):
     async def apply_after(
         self,
         ask: Callable[[Instant], Awaitable[_Answer]],
-        make: Callable[[_Answer, Instant], Change[_Batch, _Result, Payload]],
+        make: Callable[[_Answer, Instant], Change[_Batch, _Result, AnyRun]],
     ) -> _Result:
         """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
         async with self._turn:
@@ -88,7 +88,7 @@ class Engine(Generic[_Batch, Stored, Payload]):
                 answer = await ask(now)
             return await self._commit(make(answer, now))
 
-    async def _commit(self, change: Change[_Batch, _Result, Payload]) -> _Result:
+    async def _commit(self, change: Change[_Batch, _Result, AnyRun]) -> _Result:
         refused: Sequence[Refusal] = ()
         if change.batch:
             refused = await self._append(change.batch)
@@ -302,7 +302,7 @@ class Engine(Generic[_Batch, Stored, Payload]):
         step.report(self._observers, written=written, monotonic=self._clock.monotonic())
         return written
 
-    async def _write(self, step: Step[_Batch, Payload], news: RunNews[Payload]) -> bool | None:
+    async def _write(self, step: Step[_Batch, AnyRun], news: RunNews[AnyRun]) -> bool | None:
         if not step.batch:
             self.failed_ledger = None  # what could not be recorded is not due any more: its job is gone
             return False

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from kron.engine.clock_watch import ClockReading
 from kron.engine.emitter import Observers
 from kron.engine.ports import Refusal
-from kron.engine.runs import Payload, Run, RunNews
+from kron.engine.runs import AnyRun, RunNews
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode
 
@@ -16,7 +16,7 @@ Stored = TypeVar("Stored", contravariant=True)  # what it remembers
 Result = TypeVar("Result", covariant=True)
 
 
-class Change(Protocol[Batch, Result, Payload]):
+class Change(Protocol[Batch, Result, AnyRun]):
     """A change of what is declared. Nothing is changed by it yet."""
 
     @property
@@ -24,21 +24,21 @@ class Change(Protocol[Batch, Result, Payload]):
         """What to remember first; nothing needs to be written if it is empty."""
 
     @property
-    def starts(self) -> Sequence[Run[Payload]]:
+    def starts(self) -> Sequence[AnyRun]:
         """The runs that start once it is committed."""
 
     @property
-    def stops(self) -> Sequence[tuple[Run[Payload], ResultCode]]:
+    def stops(self) -> Sequence[tuple[AnyRun, ResultCode]]:
         """The runs that are asked to end then, and why."""
 
     def commit(self, refused: Sequence[Refusal], /) -> Result:
         """Apply the committed change; what is `refused` was not committed. Raise what prevents all of it."""
 
-    def report(self, observers: Observers[Payload], /) -> None:
+    def report(self, observers: Observers[AnyRun], /) -> None:
         """Report what was committed, after its runs have started."""
 
 
-class Step(Protocol[Batch, Payload]):
+class Step(Protocol[Batch, AnyRun]):
     """One step, at one instant: what ended is settled, what is due is planned. It is undone until it is committed."""
 
     @property
@@ -50,17 +50,17 @@ class Step(Protocol[Batch, Payload]):
         """How many jobs it speaks of."""
 
     @property
-    def starts(self) -> Sequence[Run[Payload]]:
+    def starts(self) -> Sequence[AnyRun]:
         """The runs that start; what was refused or withdrawn is not among them."""
 
     @property
-    def stops(self) -> Sequence[tuple[Run[Payload], ResultCode]]:
+    def stops(self) -> Sequence[tuple[AnyRun, ResultCode]]:
         """The runs that are asked to end, and why."""
 
     def rollback(self) -> None:
         """Nothing is durable: put everything back as it was. What was due is still due."""
 
-    def refuse(self, refused: Sequence[Refusal], /) -> RunNews[Payload]:
+    def refuse(self, refused: Sequence[Refusal], /) -> RunNews[AnyRun]:
         """Undo the step for the jobs that the ledger refuses, before anything starts. All others are not concerned.
 
         Return the news of those jobs, which the next step takes up again.
@@ -72,11 +72,11 @@ class Step(Protocol[Batch, Payload]):
     def commit(self) -> None:
         """All is durable, and its runs are started: go on from there."""
 
-    def report(self, observers: Observers[Payload], /, *, written: bool | None, monotonic: float) -> None:
+    def report(self, observers: Observers[AnyRun], /, *, written: bool | None, monotonic: float) -> None:
         """Report what was committed, and how the step went; None: the ledger failed."""
 
 
-class Planner(Protocol[Batch, Stored, Payload]):
+class Planner(Protocol[Batch, Stored, AnyRun]):
     """All that is declared, and that is to come, as a state machine: no clock, no disk, no processes."""
 
     def load(self, stored: Stored, /) -> None:
@@ -90,8 +90,8 @@ class Planner(Protocol[Batch, Stored, Payload]):
         """How late a step may be before that is a freeze, None: lateness changes nothing."""
 
     def step(
-        self, reading: ClockReading, news: RunNews[Payload], free: int, /, *, is_draining: bool
-    ) -> Step[Batch, Payload]:
+        self, reading: ClockReading, news: RunNews[AnyRun], free: int, /, *, is_draining: bool
+    ) -> Step[Batch, AnyRun]:
         """Take up what ended and what is due, a bounded number of jobs, and start as many runs as there are slots."""
 
     def next_wake(self, now: Instant, free: int, /, *, is_draining: bool) -> Instant | None:
@@ -103,5 +103,5 @@ class Planner(Protocol[Batch, Stored, Payload]):
     def on_draining(self, now: Instant, /) -> None:
         """Plan no more starts, and drop what will never start."""
 
-    def on_drained(self, lost: Sequence[Run[Payload]], /) -> None:
+    def on_drained(self, lost: Sequence[AnyRun], /) -> None:
         """Nothing runs. The ends of the lost runs could not be recorded."""

@@ -8,14 +8,13 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from kron.decision.decision import Decision
 from kron.engine.clock_watch import ClockDeviation, WakeUp
-from kron.engine.runs import Payload, Run, RunResult
+from kron.engine.runs import AnyRun, Run, RunResult, TaskRun
 from kron.errors import LedgerConflictError
 from kron.instant import Instant
 from kron.rules.events import Event
 from kron.rules.job_record import PeriodRecord, RunEnd, RunHandle
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import NO_PERIODS, HandledPeriods
-from kron.rules.registration import Callback
 from kron.rules.task_record import TaskRecord, TaskRunRecord
 
 
@@ -82,6 +81,7 @@ class Batch(NamedTuple):
 
 Written = TypeVar("Written", contravariant=True)
 Stored = TypeVar("Stored", covariant=True)
+_Reported = TypeVar("_Reported", bound=Run, contravariant=True)
 
 
 class Store(Protocol[Written, Stored]):
@@ -116,29 +116,29 @@ class Ledger(Store[Batch, Mapping[str, TaskRecord]], Protocol):
     """
 
 
-class RunListener(Protocol[Payload]):
+class RunListener(Protocol[_Reported]):
     """What a runner reports to; it is called on the event loop."""
 
-    def on_started(self, run: Run[Payload], handle: RunHandle, /) -> None:
+    def on_started(self, run: _Reported, handle: RunHandle, /) -> None:
         """The run exists, and can be found again by its handle."""
 
-    def on_ended(self, run: Run[Payload], result: RunResult, /) -> None:
+    def on_ended(self, run: _Reported, result: RunResult, /) -> None:
         """The run has ended, or could not be started. Called once."""
 
 
-class Runner(Protocol[Payload]):
+class Runner(Protocol[AnyRun]):
     """What carries runs out: callbacks, processes, Kubernetes Jobs."""
 
-    def start(self, runs: Sequence[Run[Payload]], listener: RunListener[Payload], /) -> None:
+    def start(self, runs: Sequence[AnyRun], listener: RunListener[AnyRun], /) -> None:
         """Start them in their order, without waiting; what becomes of each is reported to the listener.
 
         A run whose handle is not reported does not survive this process.
         """
 
-    def stop(self, run: Run[Payload], /) -> None:
+    def stop(self, run: AnyRun, /) -> None:
         """Ask a run to end, and make sure that it does. It lasts until its end is reported."""
 
-    async def reattach(self, runs: Sequence[Run[Payload]], listener: RunListener[Payload], /) -> Collection[str]:
+    async def reattach(self, runs: Sequence[AnyRun], listener: RunListener[AnyRun], /) -> Collection[str]:
         """Return the ids of the runs of an earlier life that go on; their ends are reported.
 
         Asked once, before anything is started. A run that has no handle was recorded, and perhaps never started.
@@ -161,16 +161,16 @@ class FailedLedger(NamedTuple):
     error: str
 
 
-class RunObserver(Generic[Payload]):
+class RunObserver(Generic[AnyRun]):
     """Sees what was committed, in order. An observer inherits the methods that do not concern it, which do nothing.
 
     Its errors are reported and never disturb a run.
     """
 
-    def on_started(self, runs: Sequence[Run[Payload]], /) -> None:
+    def on_started(self, runs: Sequence[AnyRun], /) -> None:
         """Runs start; the first attempt of a period has its decision."""
 
-    def on_ended(self, ended: Sequence[tuple[Run[Payload], RunEnd]], /) -> None:
+    def on_ended(self, ended: Sequence[tuple[AnyRun, RunEnd]], /) -> None:
         """Runs have ended."""
 
     def on_retry_dropped(self, run_id: str, /) -> None:
@@ -185,7 +185,7 @@ class RunObserver(Generic[Payload]):
     def on_refused(self, refusal: Refusal, /) -> None:
         """The ledger refused a job, and nothing of it was committed."""
 
-    def on_lost(self, runs: Sequence[Run[Payload]], /) -> None:
+    def on_lost(self, runs: Sequence[AnyRun], /) -> None:
         """The ends of runs could not be recorded before the loop ended."""
 
     def on_clock(self, deviation: ClockDeviation, /) -> None:
@@ -198,7 +198,7 @@ class RunObserver(Generic[Payload]):
         """A step could not be recorded; None: steps can be recorded again."""
 
 
-class SchedulerObserver(RunObserver[Callback]):
+class SchedulerObserver(RunObserver[TaskRun]):
     """Sees the life of a scheduler of the library, too."""
 
     def on_initialize(self, registrations: object, /) -> None:

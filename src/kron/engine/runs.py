@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from kron.decision.decision import Decision
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode, RunHandle, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.registration import Callback
-
-Payload = TypeVar("Payload")
-"""What a runner carries out: a callback, or a declared job."""
 
 
 class RunResult(NamedTuple):
@@ -49,22 +46,16 @@ class Acceptance(NamedTuple):
     resume_before: Instant | None = None  # the limit instead, once the job was suspended in between
 
 
-class Run(Generic[Payload]):
-    """One run. The planner makes it, the loop starts it, and the runner reports its end. Its identity counts.
-
-    The library runs a task never beside itself, so the name of the task is the id of its run.
-    """
+class Run:
+    """One run. The planner makes it, the loop starts it, and the runner reports its end. Its identity counts."""
 
     __slots__ = (
-        "acceptance", "attempt", "decision", "ended_at", "handle", "result", "run_id", "seconds", "started_monotonic",
-        "stop_reason", "timeout", "was_started", "work",
+        "ended_at", "handle", "result", "run_id", "seconds", "started", "started_monotonic", "stop_reason", "timeout",
+        "was_started",
     )  # fmt: skip
 
-    def __init__(self, attempt: RunStart, work: Payload, timeout: timedelta | None = None) -> None:
-        self.attempt, self.work, self.timeout = attempt, work, timeout
-        self.run_id = attempt.run_id
-        self.decision: Decision | None = None  # of the first attempt of a period
-        self.acceptance: Acceptance | None = None  # likewise
+    def __init__(self, run_id: str, started: Instant, timeout: timedelta | None) -> None:
+        self.run_id, self.started, self.timeout = run_id, started, timeout
         self.was_started = False  # else it is not recorded yet, or something else took its place
         self.started_monotonic = 0.0
         self.handle: RunHandle | None = None  # by which the runner finds it again
@@ -80,12 +71,35 @@ class Run(Generic[Payload]):
         return found if self.stop_reason is None or found is ResultCode.UNKNOWN else self.stop_reason
 
 
-TaskRun: TypeAlias = Run[Callback]
-JobRun: TypeAlias = Run[JobSpec]
+AnyRun = TypeVar("AnyRun", bound=Run)
 
 
-class RunNews(NamedTuple, Generic[Payload]):
+class TaskRun(Run):
+    """A run of a task. A task never runs beside itself, so its name is the id of its run."""
+
+    __slots__ = ("callback", "scheduled")
+
+    def __init__(
+        self, name: str, callback: Callback, scheduled: Instant, started: Instant, timeout: timedelta | None = None
+    ) -> None:
+        super().__init__(name, started, timeout)
+        self.callback, self.scheduled = callback, scheduled
+
+
+class JobRun(Run):
+    """One attempt of a job: what the ledger records of its start, and the job as it was then."""
+
+    __slots__ = ("acceptance", "attempt", "decision", "work")
+
+    def __init__(self, attempt: RunStart, work: JobSpec) -> None:
+        super().__init__(attempt.run_id, attempt.started, work.timeout)
+        self.attempt, self.work = attempt, work
+        self.decision: Decision | None = None  # of the first attempt of a period
+        self.acceptance: Acceptance | None = None  # likewise
+
+
+class RunNews(NamedTuple, Generic[AnyRun]):
     """What the runner has reported, and the ledger does not know yet."""
 
-    ended: Sequence[Run[Payload]] = ()
+    ended: Sequence[AnyRun] = ()
     handles: Sequence[RunHandle] = ()

@@ -16,7 +16,7 @@ from kron.theory.trace_format import Line, TraceEvent, simultaneous
 _Event: TypeAlias = tuple[str, Mapping[str, object]]  # its name and its fields
 
 
-class JobRecorder(RunObserver[JobSpec]):
+class JobRecorder(RunObserver[JobRun]):
     """An observer. It speaks of one life of a host: of runs that an earlier one began it says nothing.
 
     What a step says of a period and the action that follows from it are one position. Two actions never are.

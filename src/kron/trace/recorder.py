@@ -87,7 +87,7 @@ class TraceRecorder(SchedulerObserver):
 
     def on_started(self, runs: Sequence[TaskRun]) -> None:
         """Take the starts of runs."""
-        names, at = [run.run_id for run in runs], runs[0].attempt.started
+        names, at = [run.run_id for run in runs], runs[0].started
         if self._is_behind():
             for name in names:
                 self._emit(at, "RunStart", {"task": name})

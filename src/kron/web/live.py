@@ -63,7 +63,7 @@ class _Listener:
         return f"event: change\ndata: {json.dumps(told)}\n\n".encode()
 
 
-class ChangeFeed(RunObserver[JobSpec]):
+class ChangeFeed(RunObserver[JobRun]):
     """Sees what happens to jobs, and answers at `/events`."""
 
     def __init__(self, *, most: int = MOST, patience: float = _PATIENCE) -> None:

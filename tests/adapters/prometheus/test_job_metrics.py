@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.engine.runs import JobRun, Run
+from kron.engine.runs import JobRun
 from kron.rules.job_record import ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
@@ -27,7 +27,7 @@ def lines(metrics: JobMetrics, present: JobGauges = HERE) -> set[str]:
 
 
 def begin(metrics: JobMetrics, attempt: RunStart) -> JobRun:
-    execution = Run(attempt, WORK)
+    execution = JobRun(attempt, WORK)
     execution.was_started = True
     metrics.on_started([execution])
     return execution

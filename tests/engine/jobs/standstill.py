@@ -6,7 +6,6 @@ from kron.engine.jobs.store import JobBatch
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import Instant
-from kron.rules.job_spec import JobSpec
 from tests.engine.jobs.world import MINUTE, SECOND, Ledger, RestartableHost
 
 
@@ -21,7 +20,7 @@ def seconds_frozen(world: RestartableHost) -> list[object]:
     return [event.fields["seconds"] for event in world.events if event.name == "LoopFrozen"]
 
 
-class AtBegin(RunObserver[JobSpec]):
+class AtBegin(RunObserver[JobRun]):
     """Does something, once, when a run begins: in the middle of a step."""
 
     def __init__(self, world: RestartableHost, identity: str) -> None:

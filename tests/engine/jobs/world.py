@@ -121,7 +121,7 @@ class Runner:
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
-        self.running: dict[str, tuple[JobRun, RunListener[JobSpec]]] = {}
+        self.running: dict[str, tuple[JobRun, RunListener[JobRun]]] = {}
         self.terminated: list[str] = []
         self.lasts: timedelta | None = timedelta()
         self.is_hasty = False  # whether runs end before anything else happens
@@ -131,7 +131,7 @@ class Runner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._until: dict[str, Instant] = {}  # when runs end that last for a while
 
-    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         for run in runs:
             self.running[run.run_id] = (run, listener)
             listener.on_started(run, RunHandle(run.run_id, 1000 + len(self.running), 7))
@@ -160,7 +160,7 @@ class Runner:
         if self.heeds:
             self.end(run.run_id, RunResult(signal="SIGTERM"))
 
-    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> Collection[str]:
+    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> Collection[str]:
         self.running |= {run.run_id: (run, listener) for run in runs if run.run_id in self.running}
         return list(self.running)
 
@@ -174,7 +174,7 @@ class Runner:
         self.running.clear()
 
 
-class RestartableHost(RunObserver[JobSpec]):
+class RestartableHost(RunObserver[JobRun]):
     """A host that crashes and starts again on its ledger; `told` lists what happened, in order."""
 
     def __init__(self, start: Instant = NOON - MINUTE, store: JobLedger | None = None, **host: Any) -> None:
@@ -183,7 +183,7 @@ class RestartableHost(RunObserver[JobSpec]):
         self.store: JobLedger = self.ledger if store is None else store
         self.runner = Runner(self.clock)
         self.told: list[str] = []
-        self.observers: list[RunObserver[JobSpec]] = [self]
+        self.observers: list[RunObserver[JobRun]] = [self]
         self.on_held: Callable[[str, bool], object] = lambda _identity, _suspended: None
         self.given_up: list[str] = []
         self.events: list[Event] = []

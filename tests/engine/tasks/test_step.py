@@ -16,14 +16,13 @@ from kron.engine.active_runs import ActiveRuns
 from kron.engine.agenda import Agenda, TaskEntry
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.loop import Engine
-from kron.engine.runs import Run, RunResult, TaskRun
+from kron.engine.runs import RunResult, TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.engine.tasks.planner import ObligationPlanner
 from kron.engine.tasks.step import Planned
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract, FirstMinute
 from kron.rules.due import Occurrences
-from kron.rules.job_record import RunKind, RunStart
 from kron.rules.obligation import ObligationReason, StartTask, plan_task
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
@@ -48,7 +47,7 @@ def running(name: str = "report", since: Instant = NOON) -> TaskRecord:
 
 
 def end(name: str = "report", error: BaseException | None = None, at: Instant = NOON + MINUTE) -> TaskRun:
-    run: TaskRun = Run(RunStart(name, name, RunKind.PERIOD, None, NOON, 1, NOON, "", ""), work)
+    run = TaskRun(name, work, NOON, NOON)
     run.ended_at, run.result = at, RunResult(exit_code=0) if error is None else RunResult(error=error)
     return run
 

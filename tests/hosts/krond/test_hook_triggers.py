@@ -6,7 +6,7 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.engine.runs import JobRun, Run
+from kron.engine.runs import JobRun
 from kron.hosts.krond.hooks import HookTriggers, Notification, Ping
 from kron.jobfile.host_job import Command, HookCommand, Hooks, HostJob, Webhook, work_of
 from kron.rules.history import RunRow
@@ -48,7 +48,7 @@ class SentNotifications:
 
 def execution(*, attempt: int = 1, started: datetime = three, before: str = "") -> JobRun:
     record = RunStart("r-1", "backup", RunKind.PERIOD, three, three, attempt, started, "key", "boot", before)
-    run = Run(record, work_of(JOB))
+    run = JobRun(record, work_of(JOB))
     run.was_started = True
     return run
 

@@ -34,7 +34,6 @@ from kron.kronjob.status import (
     SUPERSEDED,
     CreateFailure,
 )
-from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
 FAILED_CREATE = "FailedCreate"
@@ -96,13 +95,13 @@ class KubernetesRunner:
         self._api, self._cache, self._ledger, self._queue = api, cache, ledger, queue
         self._backoff, self._events, self._boundary = backoff, events, boundary
         self._on_created_job, self._refresh, self._now = on_created, refresh, now
-        self._listener: RunListener[JobSpec] | None = None
+        self._listener: RunListener[JobRun] | None = None
         self._pending: dict[Key, PendingJob] = {}  # by the key of the Job
         self._runs: dict[str, PendingJob] = {}  # the same, by the id of the run
 
     # --- the engine's runner ------------------------------------------------------------------------------------------
 
-    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         """Let the Jobs be created, as soon as there is a worker."""
         self._listener = listener
         for run in runs:
@@ -129,7 +128,7 @@ class KubernetesRunner:
         if self._listener is not None:
             self._listener.on_ended(run, RunResult(not_started=INTERNAL_ERROR))
 
-    def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobSpec]) -> None:
+    def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobRun]) -> None:
         """Take up a Job that is there."""
         self._listener = listener
         pending = PendingJob(run, None, (job.namespace, job.name))
@@ -158,7 +157,7 @@ class KubernetesRunner:
             pending.is_replaced = True
             self._queue.add(Priority.START, namespace, ("delete", key), partial(self._delete, pending))
 
-    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobSpec]) -> Collection[str]:
+    async def reattach(self, _: Sequence[JobRun], __: RunListener[JobRun]) -> Collection[str]:
         """Return nothing: which Jobs are there is seen in the cluster, and they are adopted as they are found."""
         return ()
 

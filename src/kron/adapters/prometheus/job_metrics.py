@@ -54,7 +54,7 @@ class JobGauges(NamedTuple):
     aside: int = 0  # jobs
 
 
-class JobMetrics(RunObserver[JobSpec]):
+class JobMetrics(RunObserver[JobRun]):
     """An observer of jobs that counts. A run costs it a few additions; all the rest is done when metrics are read."""
 
     def __init__(self) -> None:

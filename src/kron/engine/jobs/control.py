@@ -8,12 +8,11 @@ from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.engine.ports import Refusal, RunObserver
-from kron.engine.runs import JobRun, Run
+from kron.engine.runs import JobRun
 from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, UnfinishedRun
-from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Overlap, decide_overlap
 
 
@@ -55,7 +54,7 @@ class Suspend:
             raise refused[0].error
         return list(self._records.values())
 
-    def report(self, observers: Observers[JobSpec]) -> None:
+    def report(self, observers: Observers[JobRun]) -> None:
         """Report the jobs that are suspended or resumed."""
         for record in self._suspended:
             observers.report(RunObserver.on_suspended, record.identity, suspended=record.is_suspended)
@@ -99,7 +98,7 @@ class Trigger:
             self._job.active[self._run.run_id] = self._run
         return self._accepted.run_id
 
-    def report(self, observers: Observers[JobSpec]) -> None:
+    def report(self, observers: Observers[JobRun]) -> None:
         """Report the run, if it starts."""
         if self.starts:
             observers.report(RunObserver.on_started, self.starts)
@@ -124,7 +123,7 @@ def _unfinished_run(book: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun:
     attempt = unfinished.attempt
     job = book.jobs.get(attempt.identity)
     work = job.work if job is not None else book.work(book.snapshot.jobs[attempt.identity])
-    run = Run(attempt, work, work.timeout)
+    run = JobRun(attempt, work)
     run.handle, run.was_started = unfinished.process, True
     return run
 
@@ -169,7 +168,7 @@ class Recover:
             book.take_refusal(refusal, self._now)
         return self._alive
 
-    def report(self, observers: Observers[JobSpec]) -> None:
+    def report(self, observers: Observers[JobRun]) -> None:
         """Report the runs that are gone."""
         for each in self._lost:
             observers.report(RunObserver.on_ended, (each,))

@@ -149,7 +149,7 @@ class JobDeclaration:
             book.set_aside(identity, error)
         return self._declared
 
-    def report(self, observers: Observers[JobSpec]) -> None:
+    def report(self, observers: Observers[JobRun]) -> None:
         """Report what was suspended under an old definition, which ends with it, what that closes, and who still is."""
         for identity in self._released:
             observers.report(RunObserver.on_suspended, identity, suspended=False)

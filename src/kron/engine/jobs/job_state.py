@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
 from kron.engine.jobs.store import PendingRetry
-from kron.engine.runs import Acceptance, JobRun, Run, RunResult
+from kron.engine.runs import Acceptance, JobRun, RunResult
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import AT_ONCE, Effort, Ongoing
 from kron.rules.job_record import JobRecord, ResultCode, RunKind, RunStart
@@ -116,7 +116,7 @@ class JobState:
         attempt = RunStart(
             accepted.run_id, record.identity, accepted.kind, None, None, 1, now, record.definition_key, boot_id
         )
-        return Run(attempt, self.work, self.work.timeout)
+        return JobRun(attempt, self.work)
 
     def never_started(self, accepted: RunRequest, boot_id: str, now: Instant, result: RunResult) -> JobRun:
         """Return the run of a request that never begins, and leaves a row."""

@@ -279,7 +279,7 @@ class PeriodPlanner:
     def on_drained(self, lost: Sequence[JobRun]) -> None:
         """Nothing is told of it here: the host does."""
 
-    def step(self, reading: ClockReading, news: RunNews[JobSpec], free: int, *, is_draining: bool) -> JobStep:
+    def step(self, reading: ClockReading, news: RunNews[JobRun], free: int, *, is_draining: bool) -> JobStep:
         """Take up what ended and what is due."""
         now = reading.now
         if SECOND * reading.jump > self.slack:  # only the wall clock went on: to the jobs that is time without a host

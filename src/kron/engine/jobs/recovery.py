@@ -15,7 +15,6 @@ from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode
-from kron.rules.job_spec import JobSpec
 from kron.rules.outage import Outage, Recovery, recover
 from kron.rules.verdict import Reason
 
@@ -67,7 +66,7 @@ class CloseDowntime:
         job.recovered = None if found.runs is None else Recovery([], found.runs, found.closed_after)
         book.reschedule(job, self._until)
 
-    def report(self, observers: Observers[JobSpec]) -> None:
+    def report(self, observers: Observers[JobRun]) -> None:
         """Report the periods that are closed."""
         for work, record, last in self._closed:
             observers.report(RunObserver.on_closed, work, record, last)

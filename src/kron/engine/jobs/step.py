@@ -16,7 +16,7 @@ from kron.engine.jobs.job_state import (
 from kron.engine.jobs.judge import PlanningContext, Replacement, judge_due_periods
 from kron.engine.jobs.store import JobBatch, PendingRetry
 from kron.engine.ports import Refusal, RunObserver
-from kron.engine.runs import Acceptance, JobRun, Run, RunNews
+from kron.engine.runs import Acceptance, JobRun, RunNews
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import Effort
 from kron.rules.job_record import RETRYABLE, JobRecord, PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart
@@ -176,7 +176,7 @@ class JobStep:
     def _execute(
         self, job: JobState, attempt: RunStart, decision: Decision | None = None, acceptance: Acceptance | None = None
     ) -> None:
-        run = Run(attempt, job.work, job.work.timeout)
+        run = JobRun(attempt, job.work)
         run.decision, run.acceptance = decision, acceptance
         job.active[run.run_id] = run
         self._begun.append(run)
@@ -263,7 +263,7 @@ class JobStep:
                 job.active[run.run_id] = run
         self._planner.put_back(states, self._now, unstarted, self._dropped)
 
-    def refuse(self, refused: Sequence[Refusal]) -> RunNews[JobSpec]:
+    def refuse(self, refused: Sequence[Refusal]) -> RunNews[JobRun]:
         """Put everything of some jobs back as it was, and let them go on with what the ledger has.
 
         A refused end is not recorded again: the ledger keeps the one that it has. Observers hear that the run is over.
@@ -296,7 +296,7 @@ class JobStep:
         for job in self._states:
             self._planner.reschedule(job, self._now)
 
-    def report(self, observers: Observers[JobSpec], *, written: bool | None, monotonic: float) -> None:  # noqa: ARG002
+    def report(self, observers: Observers[JobRun], *, written: bool | None, monotonic: float) -> None:  # noqa: ARG002
         """Report all of it, one by one, if it is recorded."""
         if written is None:
             return

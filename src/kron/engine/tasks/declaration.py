@@ -50,7 +50,7 @@ def declare(
         assert record is not None, "a registered task is remembered"
         if override.kind is OverrideKind.NEW and task.name in running:
             # It was removed while it ran, and comes back: that run is still its only one.
-            record = record._replace(running_since=running[task.name].attempt.started, scheduler=me)
+            record = record._replace(running_since=running[task.name].started, scheduler=me)
             overrides[index] = override._replace(after=record)
         if record is not override.before:
             records.append(record)

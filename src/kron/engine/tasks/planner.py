@@ -21,7 +21,6 @@ from kron.rules import registration
 from kron.rules.contract import Contract
 from kron.rules.job_record import ResultCode
 from kron.rules.obligation import Obligation
-from kron.rules.registration import Callback
 from kron.rules.task_record import AHEAD, Clamped, TaskRecord, clamp
 
 _CHUNK = 1_000  # due tasks taken up by one step: the first of a hundred thousand starts at once, the loop is never held
@@ -111,7 +110,7 @@ class ObligationPlanner:
 
     slack = None  # a task has one obligation at a time and no deadline: late or not, it is owed
 
-    def step(self, reading: ClockReading, news: RunNews[Callback], free: int, *, is_draining: bool) -> "TaskStep":
+    def step(self, reading: ClockReading, news: RunNews[TaskRun], free: int, *, is_draining: bool) -> "TaskStep":
         """Take up what ended and what is due; what was missed, for whatever reason, is owed."""
         now = reading.now
         polled = not is_draining and bool(self._entries) and self._emitter.takes("PollStarted")
@@ -168,7 +167,7 @@ class ObligationPlanner:
         self._withdrawn += planned.withdraw()
 
     def report(
-        self, planned: Planned, clamped: Sequence[Clamped], starts: Sequence[TaskRun], observers: Observers[Callback]
+        self, planned: Planned, clamped: Sequence[Clamped], starts: Sequence[TaskRun], observers: Observers[TaskRun]
     ) -> None:
         """Report ends and starts, and emit the events of clamped baselines, of ends and of starts."""
         if clamped:
@@ -215,7 +214,7 @@ class TaskChange:
         self.starts: Sequence[TaskRun] = ()
         self.stops: Sequence[tuple[TaskRun, ResultCode]] = ()
 
-    def report(self, observers: Observers[Callback]) -> None:
+    def report(self, observers: Observers[TaskRun]) -> None:
         """Report nothing: the events of each task are emitted when it is declared."""
 
     def commit(self, refused: Sequence[Refusal]) -> TasksApplied:  # noqa: ARG002  # it has no other writer
@@ -254,7 +253,7 @@ class TaskStep:
         """Put everything back as it was."""
         self._planner.put_back(self._planned, self._taken)
 
-    def refuse(self, refused: Sequence[Refusal]) -> RunNews[Callback]:  # noqa: ARG002  # it has no other writer
+    def refuse(self, refused: Sequence[Refusal]) -> RunNews[TaskRun]:  # noqa: ARG002  # it has no other writer
         """Change nothing: a ledger of tasks has one writer, and the last record of a task counts."""
         return RunNews()
 
@@ -266,7 +265,7 @@ class TaskStep:
     def commit(self) -> None:
         """Nothing is left to do: the tasks that run are brought back by their ends."""
 
-    def report(self, observers: Observers[Callback], *, written: bool | None, monotonic: float) -> None:
+    def report(self, observers: Observers[TaskRun], *, written: bool | None, monotonic: float) -> None:
         """Emit the events of what is recorded, and tell how the step went."""
         if written is not None:
             self._planner.report(self._planned, self._taken.clamped, self.starts, observers)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.runs import Run, TaskRun
+from kron.engine.runs import TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.errors.base import describe_exception
 from kron.instant import Instant
 from kron.rules.contract import Contract
-from kron.rules.job_record import RunEnd, RunKind, RunStart
+from kron.rules.job_record import ResultCode, RunEnd
 from kron.rules.obligation import Obligation, StartTask, plan_task, record_end
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 
@@ -55,7 +55,7 @@ class Planned:
             result, text = (
                 (TaskRunOutcome.SUCCESS, None) if error is None else (TaskRunOutcome.FAILURE, describe_exception(error))
             )
-            self.runs.append(_make(TaskRunRecord, (name, run.attempt.chosen, run.attempt.started, at, result, text)))
+            self.runs.append(_make(TaskRunRecord, (name, run.scheduled, run.started, at, result, text)))
             self.ended.append(run)
             if entry is None:
                 self.retries.append(None)
@@ -91,14 +91,10 @@ class Planned:
                 self._entries.append(entry)
                 self._befores.append(record)
                 entry.record = planned.after
-                self.starting.append(self._run(entry, planned.owed))
+                owed = planned.owed
+                self.starting.append(TaskRun(record.name, entry.callback, owed.scheduled, self.now, self._timeout))
             else:
                 self._agenda.schedule(entry, None if record.running_since is not None else planned.at)
-
-    def _run(self, entry: TaskEntry, owed: Obligation) -> TaskRun:
-        name = entry.record.name
-        attempt = _make(RunStart, (name, name, RunKind.PERIOD, None, owed.scheduled, 1, self.now, "", "", ""))
-        return Run(attempt, entry.callback, self._timeout)
 
     @property
     def starts(self) -> Iterable[tuple[TaskEntry, TaskRecord, Obligation]]:
@@ -109,10 +105,12 @@ class Planned:
 
     def ends(self) -> list[tuple[TaskRun, RunEnd]]:
         """Return each run that ended, with its end."""
-        return [
-            (run, _make(RunEnd, (run.run_id, record.ended, run.code, None, None, record.error or "", retry)))
-            for run, record, retry in zip(self.ended, self.runs, self.retries, strict=True)
-        ]
+        found = []
+        for run, record, retry in zip(self.ended, self.runs, self.retries, strict=True):
+            code = ResultCode.SUCCEEDED if record.error is None else run.code
+            end = _make(RunEnd, (run.run_id, record.ended, code, None, None, record.error or "", retry))
+            found.append((run, end))
+        return found
 
     def undo(self) -> None:
         """Put everything back as it was; what was due is still due."""

@@ -29,6 +29,7 @@ from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.engine.ledger import HistoryReader
 from kron.engine.loop import Engine
 from kron.engine.ports import RunObserver, Sink
+from kron.engine.runs import JobRun
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.events import EventQueue
@@ -109,7 +110,7 @@ class Daemon:
         state: StateDirectory,
         settings: Settings,
         sink: Sink,
-        observers: list[RunObserver[JobSpec]],
+        observers: list[RunObserver[JobRun]],
         watching: Watching,
     ) -> None:
         self.state, self.settings = state, settings
@@ -135,7 +136,7 @@ class Daemon:
             run_token=partial(secrets.token_hex, _TOKEN),
         )
         self.book.on_aside = self._on_aside
-        self.engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
+        self.engine: Engine[JobBatch, JobSnapshot, JobRun] = Engine(
             self.clock, self.ledger, self.book, self.runs, self.emitter, self.observers
         )
         self.ledger_health = LedgerHealth(self.engine, state.ledger, self.clock.now)

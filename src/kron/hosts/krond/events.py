@@ -103,7 +103,7 @@ class EventOutput(NamedTuple):
 _REMEMBERED = 10_000  # ends that somebody may still ask for
 
 
-class JobEvents(RunObserver[JobSpec]):
+class JobEvents(RunObserver[JobRun]):
     """An observer that turns what happens to runs into events, and knows how each ended."""
 
     def __init__(

@@ -94,7 +94,7 @@ class Notification:
         return {} if self.row is None else self.row.to_dict()
 
 
-class HookTriggers(RunObserver[JobSpec]):
+class HookTriggers(RunObserver[JobRun]):
     """An observer. It knows which jobs are failing: the next success of such a one is its recovery."""
 
     def __init__(self, send: Callable[[Notification], object]) -> None:

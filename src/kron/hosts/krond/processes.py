@@ -17,7 +17,6 @@ from kron.engine.runs import JobRun, RunResult
 from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
 from kron.rules.job_record import RunHandle, UnfinishedRun
-from kron.rules.job_spec import JobSpec
 
 _USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
@@ -42,7 +41,7 @@ class Processes:
         """`lost` is told of which run the host's log did not take how many lines, `killed` which took the disk."""
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
         self._history, self._now = history, now
-        self._listener: RunListener[JobSpec] | None = None
+        self._listener: RunListener[JobRun] | None = None
         self._runs: dict[str, JobRun] = {}  # by their ids, until their end is reported
         self._asides: dict[str, asyncio.Future[Exit]] = {}  # what is run beside the executions, by its name
 
@@ -94,7 +93,7 @@ class Processes:
 
     # --- the port -----------------------------------------------------------------------------------------------------
 
-    def start(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> None:
+    def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         """Begin them."""
         self._listener = listener
         self._runs.update((run.run_id, run) for run in runs)
@@ -104,7 +103,7 @@ class Processes:
         """Ask one to end, and make sure that it does."""
         self._runner.terminate(run.run_id, run.work.grace)
 
-    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobSpec]) -> Collection[str]:
+    async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> Collection[str]:
         """Return the ids of the runs that go on, and watch them; one that has no handle is looked for."""
         self._listener = listener
         by_id = {run.run_id: run for run in runs}

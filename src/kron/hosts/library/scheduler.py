@@ -20,6 +20,7 @@ from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused
 from kron.engine.loop import Engine
 from kron.engine.ports import Batch, Clock, Ledger, SchedulerObserver, Sink
+from kron.engine.runs import TaskRun
 from kron.engine.tasks.declaration import TasksApplied
 from kron.engine.tasks.events import failure_text
 from kron.engine.tasks.planner import ObligationPlanner
@@ -37,11 +38,11 @@ from kron.instant import ZERO, Instant
 from kron.rules.contract import DEFAULT, PRESETS, CatchUp, ConcurrentInitialize, Contract, InitializeWhileActive
 from kron.rules.events import EVENTS
 from kron.rules.lifecycle import SchedulerState, StateMachine, scheduler_table
-from kron.rules.registration import Callback, Registration, ScheduleReader, TaskSpec, parse_registrations
+from kron.rules.registration import Registration, ScheduleReader, TaskSpec, parse_registrations
 from kron.rules.task_record import TaskRecord
 
 _S = SchedulerState
-_Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord], Callback]
+_Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord], TaskRun]
 
 
 class Scheduler:
@@ -69,7 +70,7 @@ class Scheduler:
         self._max_active, self._run_timeout = _read_limits(max_concurrent_runs, run_timeout)
         self._read = ScheduleReader(self._contract, dialect, system_timezone() if timezone is None else timezone)
         self._emitter = Emitter(LoggingSink() if sink is None else sink)
-        self._observers = Observers[Callback]([])
+        self._observers = Observers[TaskRun]([])
         self._machine = StateMachine(scheduler_table(self._contract), _S.UNINITIALIZED)
         self._turn = asyncio.Lock()  # initialisations and stops come one after the other
         self._engine: _Engine | None = None

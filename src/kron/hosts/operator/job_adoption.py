@@ -12,12 +12,11 @@ from kron.adapters.kubernetes.resources import JOBS
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock
-from kron.engine.runs import JobRun, Run
+from kron.engine.runs import JobRun
 from kron.instant import Instant
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.kronjob.status import INTERNAL_ERROR, CreateFailure
 from kron.rules.job_record import RunKind, RunStart
-from kron.rules.job_spec import JobSpec
 
 
 class JobAdoption:
@@ -28,7 +27,7 @@ class JobAdoption:
         cache: ClusterCache,
         ledger: ClusterLedger,
         planner: PeriodPlanner,
-        runs: ActiveRuns[JobSpec],
+        runs: ActiveRuns[JobRun],
         runner: KubernetesRunner,
         boundary: ErrorBoundary,
         clock: Clock,
@@ -74,6 +73,6 @@ class JobAdoption:
         if run is None:
             key, run_id = seen.job_spec.definition_key, self._planner.new_run_id()
             attempt = RunStart(run_id, seen.identity, RunKind.PERIOD, job.nominal, job.chosen, 1, now, key, "")
-            run = Run(attempt, seen.job_spec)
+            run = JobRun(attempt, seen.job_spec)
             self._runner.adopt(run, job, self._runs)
         return run

@@ -26,6 +26,7 @@ from kron.engine.jobs.preparation import PreparedJob
 from kron.engine.jobs.store import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
+from kron.engine.runs import JobRun
 from kron.errors.base import describe_exception
 from kron.hosts.operator.job_adoption import JobAdoption
 from kron.hosts.operator.log import ERROR, OperatorLog
@@ -91,13 +92,13 @@ class LeaderSession:
             refresh=refresh,
             now=now,
         )
-        runs = ActiveRuns[JobSpec](clock, self._runner)
+        runs = ActiveRuns[JobRun](clock, self._runner)
         self.planner = PeriodPlanner(runs.running, life, slack=slack)
         self.planner.on_aside = self._on_aside
         self._ledger.follow(self.planner)
         self._adoption = JobAdoption(cache, self._ledger, self.planner, runs, self._runner, self._boundary, clock)
         self._cleanup = JobHistoryCleanup(api, cache, self.queue, self._events, now=now)
-        self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
+        self._engine: Engine[JobBatch, JobSnapshot, JobRun] = Engine(
             clock, self._ledger, self.planner, runs, Emitter(log), Observers([reporter])
         )
         self._changes = SpecChanges(self.planner, self._declared, self._handled, now)

@@ -28,7 +28,7 @@ _EVENTS: dict[Outcome, tuple[EventType, str]] = {
 }
 
 
-class OutcomeReporter(RunObserver[JobSpec]):
+class OutcomeReporter(RunObserver[JobRun]):
     """Observer of the engine, and of the ledger."""
 
     def __init__(

@@ -21,6 +21,7 @@ from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunObserver, Sink
+from kron.engine.runs import JobRun
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.errors.base import describe_exception
 from kron.errors.diagnostics import Diagnostic
@@ -180,7 +181,7 @@ async def _serve(
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
     chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
-    observers: list[RunObserver[JobSpec]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
+    observers: list[RunObserver[JobRun]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
     watching = Watching(recorder, monitor, telling, metrics)
     daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
     chronicler.last_results.update(_last(daemon.history))
