@@ -85,12 +85,12 @@ class KronSQLite(Scheduler):
         return datetime.fromtimestamp(due.at + self.clock.ahead, UTC)
 
     async def register(self, tasks: Sequence[Task], due: Due) -> None:  # noqa: ARG002  # its clock knows
-        self.scheduler = self.type(ledger=self.ledger, clock=self.clock, timezone="UTC", sink=self.sink())
+        self.scheduler = self.type(ledger=self.ledger, clock=self.clock, timezone="UTC")
+        self.observe()
         await self.scheduler.initialize(tasks)
 
-    def sink(self) -> Any:
-        """Return where events go; None: to logging, which is not asked to show them."""
-        return None
+    def observe(self) -> None:
+        """Observe nothing; events go to logging, which is not asked to show them."""
 
     async def boundary(self, due: Due, *, ahead: float = 0.5) -> float:  # noqa: ARG002
         """Leap to shortly before the next hour, and return when that will be."""
@@ -106,14 +106,15 @@ class KronSQLite(Scheduler):
 class KronMonitored(KronSQLite):
     """The same, judged while it runs; a violation is an error of the measurement."""
 
-    def sink(self) -> Any:
+    def observe(self) -> None:
         recorder, monitor = import_module("kron.trace.recorder"), import_module("kron.trace.monitor")
         header = import_module("kron.theory.trace_format").TraceHeader("declarative", "UTC")
         assert self.clock is not None, "`wall` comes first"
         logging_sink = import_module("kron.adapters.sinks").LoggingSink()
         self.monitor = monitor.OnlineMonitor(header, logging_sink)
         take, take_runs = self.monitor.emit, self.monitor.emit_batch
-        return recorder.RecordingSink(logging_sink, recorder.TraceRecorder(self.clock.now, take, take_runs))
+        observer = recorder.TraceRecorder(self.clock.now, take, take_runs)
+        import_module("kron.hosts.library.scheduler").observe(self.scheduler, observer)
 
     async def close(self) -> None:
         await super().close()

@@ -17,7 +17,6 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.hosts.krond.events import JobEvents
 from kron.instant import Instant, format_instant
-from kron.trace.job_recorder import JobRecorder
 from tests.cli.kron_runner import CommandResult, kron
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
@@ -36,8 +35,7 @@ def log() -> str:
     stream = io.StringIO()
 
     async def story(world: RestartableHost) -> None:
-        recorder = JobRecorder(world.clock.now, lambda _: None)
-        world.listeners.append(JobEvents(JsonLinesSink(stream, world.clock.now), recorder))
+        world.observers.append(JobEvents(JsonLinesSink(stream, world.clock.now)))
         works = work(SPREAD, "spread"), work(PARIS, "paris", deadline="1h")
         await world.begin(*works)
         await world.clock.advance(2 * HOUR)

@@ -52,14 +52,14 @@ THEORY = (
     bug(
         "theory.initialization-ends",
         "hosts/library/scheduler.py",
-        'self._fire("all tasks scheduled", declared.at, declared.found, totalRegistrations=total, **counts)',
+        'self._fire("all tasks scheduled", declared.at, completed, totalRegistrations=total, **counts)',
         'self._machine.fire("all tasks scheduled")',
         f"{_THEORY}::test_every_initialisation_returns_within_the_bound",
     ),
     bug(
         "theory.stop-ends",
         "hosts/library/scheduler.py",
-        'self._fire("nothing runs any more")',
+        'self._fire("nothing runs any more", None, stopped)',
         'self._machine.fire("nothing runs any more")',
         f"{_THEORY}::test_every_stop_returns_when_all_runs_have_ended",
     ),

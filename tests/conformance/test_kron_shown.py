@@ -6,7 +6,6 @@ from kron import Decision
 from kron.decision.decide import replay
 from kron.hosts.krond.events import JobEvents
 from kron.rules.events import Event
-from kron.trace.job_recorder import JobRecorder
 from tests.conformance.citing import clause
 from tests.conformance.test_kron_periods import RFC_3339, eventful
 from tests.engine.jobs.world import MINUTE, RestartableHost, lived
@@ -17,7 +16,7 @@ def events_of_an_eventful_life() -> list[Event]:
     events: list[Event] = []
 
     async def story(world: RestartableHost) -> None:
-        world.listeners.append(JobEvents(events.append, JobRecorder(world.clock.now, lambda _: None)))
+        world.observers.append(JobEvents(events.append))
         world.runner.lasts = 25 * MINUTE
         await eventful(world)
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.loop import Engine
 from kron.engine.tasks.planner import ObligationPlanner
 from kron.rules.contract import Contract
@@ -60,7 +60,7 @@ async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract
     world = ContractHarness(contract)
     runs, emitter = ActiveRuns(world.clock, CallbackRunner()), Emitter(world.events.append)
     book = ObligationPlanner(runs.running, emitter, contract, "me")
-    engine = Engine(world.clock, world.disk, emitter, book, runs)
+    engine = Engine(world.clock, world.disk, book, runs, emitter, Observers([]))
     tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()

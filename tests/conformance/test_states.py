@@ -11,7 +11,7 @@ from kron import Scheduler
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.clock_watch import WakeUp
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.loop import Engine
 from kron.engine.tasks.planner import ObligationPlanner
 from kron.instant import Instant
@@ -132,7 +132,7 @@ async def test_with_its_last_task_the_loop_stops_to_wait_for_any_instant(contrac
     world, clock = watched(contract)
     runs, emitter = ActiveRuns(clock, CallbackRunner()), Emitter(world.events.append)
     book = ObligationPlanner(runs.running, emitter, contract, "me")
-    engine = Engine(clock, world.disk, emitter, book, runs)
+    engine = Engine(clock, world.disk, book, runs, emitter, Observers([]))
     tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()

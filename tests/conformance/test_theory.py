@@ -10,12 +10,13 @@ import pytest
 
 from kron import Scheduler
 from kron.errors import KronError, ScheduleDuplicateTaskError
+from kron.hosts.library.scheduler import observe
 from kron.rules.contract import Contract
 from kron.testing import crash
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent, TraceHeader
-from kron.trace.recorder import RecordingSink, TraceRecorder
+from kron.trace.recorder import TraceRecorder
 from tests.conformance.citing import clause
 from tests.conformance.contract_harness import HOUR, MINUTE, ContractHarness, at, disk_full
 
@@ -30,13 +31,15 @@ class TracedHarness(ContractHarness):
     def scheduler(self, ledger: Path | None = None) -> Scheduler:
         last = self.positions[-1].time_ms if self.positions else None
         recorder = TraceRecorder(self.clock.now, self.positions.append, last=last)
-        return Scheduler(
+        scheduler = Scheduler(
             ledger=ledger or self.disk,
             contract=self.contract.name,
             clock=self.clock,
-            sink=RecordingSink(self.events.append, recorder),
+            sink=self.events.append,
             timezone=self.timezone,
         )
+        observe(scheduler, recorder)
+        return scheduler
 
     async def crash(self, scheduler: Scheduler) -> None:
         """Let a scheduler die, and note it."""

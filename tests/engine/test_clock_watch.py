@@ -45,7 +45,8 @@ class Hands:
 
 
 def told(watch: ClockWatch, clock: Hands) -> list[tuple[str, object]]:
-    return [(each.name, each.fields["seconds"]) for each in watch.read(clock.now())]
+    found = watch.read(clock.now())
+    return [(name, seconds) for name, seconds in (("jump", found.jump), ("stall", found.stall)) if seconds]
 
 
 def test_time_that_passes_is_nothing_to_tell() -> None:
@@ -68,7 +69,7 @@ def test_a_clock_that_is_set_is_told_with_the_seconds(seconds: float) -> None:
     clock.pass_by(10)
     clock.set(seconds)
 
-    assert told(watch, clock) == [("ClockJumped", seconds)]
+    assert told(watch, clock) == [("jump", seconds)]
 
 
 @pytest.mark.parametrize("seconds", [0.9, -0.9, 0.001])
@@ -86,7 +87,7 @@ def test_a_jump_is_told_once() -> None:
     watch = ClockWatch(clock)
     clock.set(60)
 
-    assert told(watch, clock) == [("ClockJumped", 60.0)]
+    assert told(watch, clock) == [("jump", 60.0)]
     assert told(watch, clock) == []
 
 
@@ -121,7 +122,7 @@ def test_a_wake_up_that_comes_late_is_told_with_the_seconds(late: float) -> None
     watch.expect(NOON + 10 * SECOND)
     clock.pass_by(10 + late)
 
-    assert told(watch, clock) == [("LoopFrozen", late)]
+    assert told(watch, clock) == [("stall", late)]
 
 
 def test_a_deadline_that_has_passed_already_counts_from_now() -> None:
@@ -164,7 +165,7 @@ def test_a_clock_set_forward_while_the_loop_sleeps_is_a_jump_and_no_freeze() -> 
     clock.set(3600)
     clock.pass_by(1)
 
-    assert told(watch, clock) == [("ClockJumped", 3600.0)]
+    assert told(watch, clock) == [("jump", 3600.0)]
 
 
 def test_a_clock_set_while_the_loop_stands_still_is_told_before_the_freeze() -> None:
@@ -175,7 +176,7 @@ def test_a_clock_set_while_the_loop_stands_still_is_told_before_the_freeze() -> 
     clock.pass_by(15)
     clock.set(-60)
 
-    assert told(watch, clock) == [("ClockJumped", -60.0), ("LoopFrozen", 5.0)]
+    assert told(watch, clock) == [("jump", -60.0), ("stall", 5.0)]
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,14 @@
 """Emitter: hands events to a sink, and lets nothing of the sink through to a run."""
 
 from asyncio import CancelledError
+from collections.abc import Callable
+from functools import partial
 from logging import ERROR
 
 import pytest
 
-from kron.engine.emitter import Emitter, log_crash
+from kron.engine.emitter import Emitter, Observers, log_crash
+from kron.engine.ports import RunObserver
 from kron.rules.events import DEBUG, INFO, WARNING, Event, make_event
 
 STOPPED = make_event("SchedulerStopped")
@@ -149,6 +152,84 @@ def test_an_event_that_cannot_be_made_is_a_bug_and_not_the_fault_of_the_sink(cap
         Emitter(lambda _: None).tell("TaskSkipped", colour="red")
 
     assert caplog.records == []
+
+
+# --- observers --------------------------------------------------------------------------------------------------------
+
+
+class NotingObserver(RunObserver[str]):
+    """An observer of some things, which may have a bug."""
+
+    def __init__(self, said: list[object], error: BaseException | None = None) -> None:
+        self.said, self.error = said, error
+
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:
+        self.said.append((identity, suspended))
+        if self.error is not None:
+            raise self.error
+
+    def on_append(self, seconds: float) -> None:
+        self.said.append(seconds)
+
+
+def test_each_observer_sees_what_was_committed_in_order() -> None:
+    said: list[object] = []
+    observers = Observers[str]([NotingObserver(said)])
+    observers.add(NotingObserver(said))
+
+    observers.report(RunObserver.on_suspended, "a", suspended=True)
+    observers.report(RunObserver.on_append, 0.5)
+
+    assert said == [("a", True), ("a", True), 0.5, 0.5]
+
+
+def test_an_observer_inherits_what_does_not_concern_it() -> None:
+    observers = Observers[str]([NotingObserver([])])
+
+    observers.report(RunObserver.on_retry_dropped, "run")
+
+    assert observers
+    assert not Observers[str]([])
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), CancelledError()], ids=repr)
+def test_an_observer_that_raises_keeps_nothing_from_the_others_and_is_reported_once(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    said: list[object] = []
+    observers = Observers[str]([NotingObserver(said, error), NotingObserver(said)])
+
+    for identity in "ab":
+        observers.report(RunObserver.on_suspended, identity, suspended=False)
+
+    assert said == [("a", False), ("a", False), ("b", False), ("b", False)]
+    assert [each.name for each in caplog.records] == ["kron"]
+
+
+def test_what_an_observer_raises_goes_to_whom_it_concerns() -> None:
+    failed: list[BaseException] = []
+    error = ValueError("a bug")
+
+    Observers[str]([NotingObserver([], error)], failed=failed.append).report(
+        RunObserver.on_suspended, "a", suspended=True
+    )
+
+    assert failed == [error]
+
+
+def test_a_report_may_be_deferred() -> None:
+    said: list[object] = []
+    calls: list[Callable[[], object]] = []
+    observers = Observers[str](
+        [NotingObserver(said)], defer=lambda call, *arguments: calls.append(partial(call, *arguments))
+    )
+
+    observers.report(RunObserver.on_append, 0.5)
+    before = [*said]
+    for call in calls:
+        call()
+
+    assert (before, said) == ([], [0.5])
 
 
 def test_a_loop_that_ended_by_a_bug_is_reported_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:

@@ -190,7 +190,7 @@ class HostLives:
         slack = world.book.slack
         self._checkers.append(Checker(TraceHeader("kron", slack=slack // timedelta(milliseconds=1))))
         recorder = JobRecorder(world.clock.now, self._checkers[-1].read, slack)
-        world.listeners = [recorder]
+        world.observers[:] = [recorder, world]
         recorder.on_declared()
         await self._do(lambda: world.begin(*self._works))
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from kron.rules.contract import PRESETS, CatchUp
-from kron.simulator.scenario import NO_FAULTS, CallbackBehaviour, FaultRates, Scenario, SimulatedJob
+from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, SimulatedJob
+from tests.simulator.search import NO_FAULTS
 
 CONTRACTS = tuple(name for name, preset in PRESETS.items() if preset.catch_up is CatchUp.RUN_ONCE)
 

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from kron.adapters.memory_ledger import MemoryJobLedger
 from kron.adapters.virtual_clock import VirtualClock
-from kron.decision.decision import Decision
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.control import Recover
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.planner import PeriodPlanner
@@ -139,12 +138,17 @@ class _Recorder(JobRecorder):
         super().__init__(now, take)
         self.on_step: Callable[[], object] = lambda: None
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        super().on_begun(run, decision)
+    def on_refused(self, refusal: Refusal) -> None:
+        """Nothing that the planner records contradicts the ledger."""
+        raise AssertionError(refusal)
+
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        super().on_started(runs)
         self.on_step()
 
-    def on_given_up(self, run_id: str) -> None:
-        """A trace does not speak of it."""
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 class _Ledger(MemoryJobLedger):
@@ -176,10 +180,15 @@ class _Life:
         self._ledger.on_append = partial(self._stand_still_in, Place.IN_AN_APPEND, Place.AT_THE_DISK)
         runner = _Commands(self._clock, self._chance, scenario.longest_run)
         runs = ActiveRuns[JobSpec](self._clock, runner)
-        self._book = PeriodPlanner(runs.running, self._recorder, "simulated", boot_id="boot", slack=scenario.slack)
-        self._refused: list[Refusal] = []
-        self._book.on_refused = self._refused.append
-        self._engine = Engine(self._clock, self._ledger, Emitter(self._events.append), self._book, runs)
+        self._book = PeriodPlanner(runs.running, "simulated", boot_id="boot", slack=scenario.slack)
+        self._engine = Engine(
+            self._clock,
+            self._ledger,
+            self._book,
+            runs,
+            Emitter(self._events.append),
+            Observers([self._recorder], failed=_raise),
+        )
 
     async def live(self) -> HostLife:
         """Live until the end."""
@@ -196,7 +205,6 @@ class _Life:
             self._suffer(self._chance.choices(list(rates), list(rates.values()))[0])
         await self._clock.advance_to(max(end, self._clock.now()))
         await self._engine.crash()
-        assert not self._refused, self._refused
         return HostLife(self._ledger, self._standstills, self._events)
 
     def _suffer(self, accident: str) -> None:

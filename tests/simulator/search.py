@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, TypeAlias, TypeVar
 
-from kron.simulator.scenario import NO_FAULTS, CallbackBehaviour, FaultRates, Scenario, SimulatedJob
+from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, SimulatedJob
 from kron.simulator.simulation import simulate
 from kron.theory.checker import Checker
 from kron.theory.results import PropertyResult
@@ -23,6 +23,7 @@ _CRONS = ("0 * * * *", "* * * * *")  # the simplest last
 _DELAYS = (timedelta(minutes=5), _MINUTE)
 _RATES = (4.0, 1.0)  # times a day; a rate comes down to one of them before it comes to nothing
 _UTC = "UTC"
+NO_FAULTS = FaultRates(0, 0, 0, 0, 0, 0)
 _PLAIN: Literal["posix"] = "posix"
 
 _T = TypeVar("_T")

@@ -5,15 +5,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from kron.simulator.scenario import NO_FAULTS, CallbackBehaviour, FaultRates, Scenario, SimulatedJob
+from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, SimulatedJob
 from kron.simulator.simulation import simulate
 from kron.theory.trace_format import Line, events_of
-from tests.simulator.search import Counterexample, Judge, find_counterexample, run_and_check, shrink, simpler
+from tests.simulator.search import NO_FAULTS, Counterexample, Judge, find_counterexample, run_and_check, shrink, simpler
 
 MORNING = datetime(2026, 3, 28, 7, 31, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 JOBS = (SimulatedJob("a", "0 * * * *"), SimulatedJob("b", "5 3 * * *"), SimulatedJob("c", "7,9 * * * *"))
-LIFE = Scenario(JOBS, MORNING, 24 * HOUR, seed=7, timezone="Europe/Paris", accidents=FaultRates().scaled(4))
+LIFE = Scenario(JOBS, MORNING, 24 * HOUR, seed=7, timezone="Europe/Paris", accidents=FaultRates(4, 2, 2, 2, 0.8, 2))
 
 
 def is_simple(job: SimulatedJob) -> bool:

@@ -14,12 +14,13 @@ from functools import partial
 from typing import TypeAlias
 
 from kron.rules.contract import PRESETS
-from kron.simulator.scenario import NO_FAULTS, CallbackBehaviour, FaultRates, Scenario, SimulatedJob
+from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, SimulatedJob
 from kron.simulator.simulation import simulate
 from kron.theory.checker import Checker
 from kron.theory.results import PropertyResult
 from kron.theory.trace_format import TraceEvent, TraceHeader
 from tests.simulator.scripted_runs import LIVES, live
+from tests.simulator.search import NO_FAULTS
 
 SEEDS = range(12)
 _DAY = timedelta(days=1)

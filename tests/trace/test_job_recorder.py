@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from kron.engine.ports import RunObserver
 from kron.instant import Instant
+from kron.rules.job_spec import JobSpec
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
@@ -29,8 +31,7 @@ def lines_of(live: Callable[[RestartableHost], Awaitable[None]], **host: Any) ->
 
     async def story(world: RestartableHost) -> None:
         recorder = JobRecorder(world.clock.now, lines.append, SLACK)
-        world.listeners.append(recorder)
-        world.on_held.append(recorder.on_suspended)
+        world.observers.append(recorder)
         recorder.on_declared()
         await live(world)
         recorder.on_stop()
@@ -248,7 +249,7 @@ def test_runs_without_a_period_are_nobodys_overlap_or_attempt() -> None:
 def test_a_start_is_recorded_by_the_clock_that_the_step_has_read() -> None:
     async def story(world: RestartableHost) -> None:
         await world.begin(work())
-        world.listeners.insert(0, SetBack(world))
+        world.observers.insert(0, SetBack(world))
         await world.clock.advance(2 * MINUTE)
 
     lines, report = lines_of(story)
@@ -257,15 +258,11 @@ def test_a_start_is_recorded_by_the_clock_that_the_step_has_read() -> None:
     assert report.verdict is TruthValue.HOLDS
 
 
-class SetBack:
-    """A witness who sets the clock back between a step and its record."""
+class SetBack(RunObserver[JobSpec]):
+    """An observer that sets the clock back between a step and its record."""
 
     def __init__(self, world: RestartableHost) -> None:
         self._world = world
 
-    def on_begun(self, *_: object) -> None:
+    def on_started(self, _: object) -> None:
         self._world.clock.jump(-5 * SECOND)
-
-    def on_closed(self, *_: object) -> None: ...
-
-    def on_ended(self, *_: object) -> None: ...

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from kron import Scheduler
 from kron.adapters.virtual_clock import VirtualClock
+from kron.hosts.library.scheduler import observe
 from kron.rules.events import Event
 from kron.theory.trace_format import TraceEvent, TraceHeader
 from kron.trace.monitor import OnlineMonitor
-from kron.trace.recorder import RecordingSink, TraceRecorder
+from kron.trace.recorder import TraceRecorder
 from tests.trace.test_recorder import HOUR, MINUTE, NOON, fail, task
 
 
@@ -26,7 +27,8 @@ def test_runs_of_a_step_can_be_taken_together_and_failures_come_between_them_in_
         async def live() -> None:
             clock = VirtualClock(NOON - MINUTE)
             recorder = TraceRecorder(clock.now, positions.append, take_runs if together else None)
-            scheduler = Scheduler(clock=clock, timezone="UTC", sink=RecordingSink(lambda _: None, recorder))
+            scheduler = Scheduler(clock=clock, timezone="UTC", sink=lambda _: None)
+            observe(scheduler, recorder)
             await scheduler.initialize(tasks)
             await clock.advance(3 * HOUR)
             await scheduler.stop()

@@ -9,13 +9,14 @@ import pytest
 
 from kron import Scheduler
 from kron.errors import KronError
+from kron.hosts.library.scheduler import observe
 from kron.instant import parse_instant
 from kron.rules.events import Event
 from kron.testing import FaultyLedger, MemoryTaskLedger, VirtualClock, crash
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent, TraceHeader
 from kron.trace.monitor import OnlineMonitor
-from kron.trace.recorder import RecordingSink, TraceRecorder
+from kron.trace.recorder import TraceRecorder
 
 NOON = parse_instant("2026-03-02T12:00:00Z")
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -53,8 +54,9 @@ class RecordedScheduler:
             clock=self.clock,
             timezone="UTC",
             contract=self.contract,
-            sink=RecordingSink(self.told.append, recorder),
+            sink=self.told.append,
         )
+        observe(self.scheduler, recorder)
         return self.scheduler
 
     def take(self, position: TraceEvent) -> None:
@@ -212,7 +214,7 @@ def test_a_reload_is_an_initialisation() -> None:
     assert world.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_the_other_sink_gets_what_it_wants_and_no_more() -> None:
+def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
     class Quiet:
         def __init__(self) -> None:
             self.told: list[str] = []
@@ -227,8 +229,9 @@ def test_the_other_sink_gets_what_it_wants_and_no_more() -> None:
 
     async def live() -> None:
         clock = VirtualClock(NOON - MINUTE)
-        tap = RecordingSink(quiet, TraceRecorder(clock.now, positions.append))
-        scheduler = Scheduler(clock=clock, timezone="UTC", sink=tap)
+        recorder = TraceRecorder(clock.now, positions.append)
+        scheduler = Scheduler(clock=clock, timezone="UTC", sink=quiet)
+        observe(scheduler, recorder)
         await scheduler.initialize([task(callback=fail, delay=HOUR)])
         await clock.advance(MINUTE)
         await scheduler.stop()
@@ -264,13 +267,10 @@ def test_a_call_that_follows_a_list_given_up_goes_on_when_ends_of_that_list_are_
     positions: list[TraceEvent] = []
     recorder = TraceRecorder(lambda: NOON, positions.append)
 
-    for name, subject in (
-        ("SchedulerInitializationStarted", [task()]),
-        ("EndsLost", None),
-        ("SchedulerInitializationCompleted", {}),
-        ("EndsLost", None),
-    ):
-        recorder(Event(name, {"tasks": ["report"]}, subject=subject))
+    recorder.on_initialize([task()])
+    recorder.on_lost([])
+    recorder.on_initialized(NOON, {})
+    recorder.on_lost([])
 
     events = ["InitStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "UnexpectedShutdown"]
     assert [position.kind for position in positions] == events

@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from kron.engine.runs import Run, TaskRun
 from kron.errors import KronError
-from kron.rules.events import Event
+from kron.rules.job_record import ResultCode, RunEnd, RunKind, RunStart
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
@@ -38,12 +39,16 @@ def test_what_a_clock_that_was_set_back_shows_is_said_beside_the_time_of_the_tra
     assert world.monitor.report().verdict is TruthValue.HOLDS
 
 
+async def work() -> None: ...
+
+
 def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
     positions: list[TraceEvent] = []
     recorder = TraceRecorder(lambda: NOON, positions.append)
 
-    recorder(Event("SchedulerStopRequested", {}))
-    recorder.on_success("report", NOON - SECOND)
+    recorder.on_stop()
+    run: TaskRun = Run(RunStart("report", "report", RunKind.PERIOD, None, NOON, 1, NOON - MINUTE, "", ""), work)
+    recorder.on_ended([(run, RunEnd("report", NOON - SECOND, ResultCode.SUCCEEDED))])
 
     assert [(each.time_ms, "clock" in each.fields) for each in positions] == [(1772452800000, False)] * 2
 

@@ -4,13 +4,12 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from kron.decision.timing import Timing
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch
-from kron.engine.ports import Chronicle
 from kron.instant import Instant, parse_instant
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
@@ -62,10 +61,10 @@ class Beehive:
     product = "Beehive"
 
     def __init__(self, folder: Path) -> None:
-        self.planner = PeriodPlanner({}, cast(Chronicle, None), "hive")  # nothing is planned: pages only read
+        self.planner = PeriodPlanner({}, "hive")  # nothing is planned: pages only read
         specs = [spec_of(name, written) for name, written in JOBS.items()]
         for spec in specs:
-            record = JobRecord(spec.identity, spec.name, spec.definition_key, YESTERDAY, YESTERDAY)
+            record = JobRecord(spec.identity, spec.name, spec.definition_key, YESTERDAY, NOW)
             job = self.planner.jobs[spec.identity] = JobState(spec, record)
             assert job.coming is not None
             job.at = job.coming.next_time()

@@ -150,13 +150,15 @@ def test_a_feed_is_named_after_its_scheduler(hive: Beehive) -> None:
     assert '"name": "feed"' in feed.body
 
 
-def test_a_token_below_a_prefix_opens_a_session_for_the_prefix_alone(hive: Beehive) -> None:
+def test_the_gate_knows_its_paths_below_a_prefix_and_opens_a_session_for_it_alone(hive: Beehive) -> None:
     page = PageApp(hive, ChangeFeed())
-    rules = AccessRules("Beehive", lambda _: True, TOKEN, "hive", hint="Ask the keeper;\n")
+    free = frozenset({"/static/kron.css"})
+    rules = AccessRules("Beehive", lambda _: True, TOKEN, "hive", hint="Ask the keeper;\n", open_paths=free)
     gate = AccessMiddleware(page, rules, lambda _: None, lambda *_: None)
     with served(Starlette(routes=[Mount(PREFIX, app=gate)])) as place:
         refused, opened = place.ask(f"{PREFIX}/"), place.ask(f"{PREFIX}/jobs/feed?token={TOKEN}")
         cookie = opened.headers["set-cookie"].partition(";")[0]
+        style = place.ask(f"{PREFIX}/static/kron.css")
         page_with_cookie = place.ask(opened.headers["location"], f"Cookie: {cookie}")
     page.close()
 
@@ -164,7 +166,7 @@ def test_a_token_below_a_prefix_opens_a_session_for_the_prefix_alone(hive: Beehi
     assert refused.body.startswith("Beehive wants its token. Ask the keeper;")
     assert (opened.status, opened.headers["location"]) == (303, f"{PREFIX}/jobs/feed")
     assert f"Path={PREFIX};" in opened.headers["set-cookie"]
-    assert page_with_cookie.status == 200
+    assert (page_with_cookie.status, style.status) == (200, 200)
 
 
 def test_routes_of_a_host_come_before_the_pages_and_a_loop_that_does_not_turn_is_not_healthy(hive: Beehive) -> None:

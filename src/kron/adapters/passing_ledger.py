@@ -1,11 +1,10 @@
-"""Ledgers around another one, which pass all on: they time appends, free disk space, or fail on demand in tests."""
+"""Ledgers around another one, which pass all on: one frees disk space, one fails on demand in tests."""
 
 import asyncio
 import errno
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
 
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.engine.ports import Batch, Ledger, Refusal
@@ -14,12 +13,15 @@ from kron.instant import Instant
 from kron.rules.periods import HandledPeriods
 from kron.rules.task_record import TaskRecord
 
+# A disk that becomes full while SQLite writes a page is an I/O error to it, unless it was full already.
+_NO_SPACE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_CANTOPEN")
 
-class PassingLedger:
-    """Passes everything on to another ledger."""
 
-    def __init__(self, ledger: JobLedger) -> None:
-        self._ledger = ledger
+class FreeingLedger:
+    """Passes everything on; `free` gives back what need not be on the disk, in a thread."""
+
+    def __init__(self, ledger: JobLedger, free: Callable[[], object]) -> None:
+        self._ledger, self._free = ledger, free
 
     async def open(self) -> None:
         """Take possession."""
@@ -35,49 +37,17 @@ class PassingLedger:
 
     async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
-        return await self._ledger.append(batch)
-
-    async def close(self) -> None:
-        """Give up possession."""
-        await self._ledger.close()
-
-
-class TimedLedger(PassingLedger):
-    """Passes everything on; `took` gets the seconds of each append, also of one that failed."""
-
-    def __init__(self, ledger: JobLedger, took: Callable[[float], object]) -> None:
-        super().__init__(ledger)
-        self._took = took
-
-    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
-        """Remember the batch."""
-        begun = perf_counter()
         try:
-            return await super().append(batch)
-        finally:
-            self._took(perf_counter() - begun)
-
-
-# A disk that becomes full while SQLite writes a page is an I/O error to it, unless it was full already.
-_NO_SPACE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_CANTOPEN")
-
-
-class FreeingLedger(PassingLedger):
-    """Passes everything on; `free` gives back what need not be on the disk, in a thread."""
-
-    def __init__(self, ledger: JobLedger, free: Callable[[], object]) -> None:
-        super().__init__(ledger)
-        self._free = free
-
-    async def append(self, batch: JobBatch) -> Sequence[Refusal]:
-        """Remember the batch."""
-        try:
-            return await super().append(batch)
+            return await self._ledger.append(batch)
         except LedgerWriteError as error:
             if not _lacks_space(error.__cause__):
                 raise
             await asyncio.to_thread(self._free)
-            return await super().append(batch)
+            return await self._ledger.append(batch)
+
+    async def close(self) -> None:
+        """Give up possession."""
+        await self._ledger.close()
 
 
 def _lacks_space(cause: BaseException | None) -> bool:

@@ -18,7 +18,7 @@ from kron.cli.options import read_span
 from kron.cli.trace_pipeline import trace_pipeline
 from kron.engine.ports import Sink
 from kron.errors.base import describe_exception
-from kron.hosts.library.scheduler import Scheduler, resolve_contract
+from kron.hosts.library.scheduler import Scheduler, observe, resolve_contract
 from kron.rules.contract import DEFAULT
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceHeader
@@ -65,8 +65,10 @@ def run(
     sink = _sink(as_json=as_json, verbose=verbose)
     contract, timezone = resolve_contract(keywords["contract"]).name, keywords["timezone"] or system_timezone()
     header = TraceHeader(contract, timezone, names_dues=keywords["dialect"] == "extended")  # its lines may have windows
-    with trace_pipeline(sink, header, trace_path, verify=verify) as (watching, monitor):
-        scheduler = Scheduler(**keywords, run_timeout=timeout, sink=watching)
+    with trace_pipeline(sink, header, trace_path, verify=verify) as (observers, monitor):
+        scheduler = Scheduler(**keywords, run_timeout=timeout, sink=sink)
+        for observer in observers:
+            observe(scheduler, observer)
         asyncio.run(_run(scheduler, registrations))
     if monitor is not None:
         report = monitor.report()

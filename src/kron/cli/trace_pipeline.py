@@ -1,12 +1,12 @@
-"""trace_pipeline(sink, …) -> a sink that also records a trace, judges it, or both."""
+"""trace_pipeline(sink, …) -> observers of a scheduler that record a trace, judge it, or both."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from kron.adapters.system_time import system_now
 from kron.console.program import file_errors
-from kron.engine.ports import Sink
+from kron.engine.ports import SchedulerObserver, Sink
 from kron.rules.contract import PRESETS
 from kron.theory.properties import SUITES
 from kron.theory.trace_format import Line, TraceEvent, TraceHeader, read_trace
@@ -14,16 +14,16 @@ from kron.trace.crash_repair import CrashRepair
 from kron.trace.due_events import DueEventInserter
 from kron.trace.file import TraceFile
 from kron.trace.monitor import OnlineMonitor
-from kron.trace.recorder import RecordingSink, TraceRecorder
+from kron.trace.recorder import TraceRecorder
 
 
 @contextmanager
 def trace_pipeline(
     sink: Sink, header: TraceHeader, trace: Path | None, *, verify: bool
-) -> Iterator[tuple[Sink, OnlineMonitor | None]]:
-    """Yield the sink to give to a scheduler, and the monitor, if there is to be one."""
+) -> Iterator[tuple[Sequence[SchedulerObserver], OnlineMonitor | None]]:
+    """Yield the observers of a scheduler, and the monitor, if there is to be one; the sink gets what that finds."""
     if trace is None and not verify:
-        yield sink, None
+        yield (), None
         return
     monitor = OnlineMonitor(header, sink) if verify else None
     file = None
@@ -46,10 +46,7 @@ def trace_pipeline(
             readers = [*([monitor.emit] if monitor else ()), *([naming.replay] if naming else ())]
             _recall(file, readers, telling)
         last = file.last if file is not None else None
-        yield (
-            RecordingSink(sink, TraceRecorder(system_now, put if file is None else telling, together, last=last)),
-            monitor,
-        )
+        yield (TraceRecorder(system_now, put if file is None else telling, together, last=last),), monitor
     finally:
         telling.flush()
         if monitor is not None:

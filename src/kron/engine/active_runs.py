@@ -10,7 +10,7 @@ from typing import Generic
 from kron.engine.clock_watch import WakeUp
 from kron.engine.gc_pause import run_gc_paused
 from kron.engine.ports import Clock, Runner
-from kron.engine.runs import Run, RunNews, RunResult, Work
+from kron.engine.runs import Payload, Run, RunNews, RunResult
 from kron.instant import SECOND, ZERO, Instant
 from kron.rules.job_record import ResultCode, RunHandle
 
@@ -18,30 +18,30 @@ _DAY = timedelta(days=1)  # a limit may be longer than the calendar
 _SPARE = 128  # timeouts of runs that have ended, which are kept before they are looked for
 
 
-class ActiveRuns(Generic[Work]):
+class ActiveRuns(Generic[Payload]):
     """The runs of one engine. The loop owns it, and the runner reports to it."""
 
-    def __init__(self, clock: Clock, runner: Runner[Work], *, max_active: int = 0) -> None:
+    def __init__(self, clock: Clock, runner: Runner[Payload], *, max_active: int = 0) -> None:
         """`max_active`: how many may run at once, 0 for no limit."""
         self._clock, self._runner = clock, runner
         self.max_active = max_active
         self.wake = WakeUp()
         """Set whenever there is something to settle before time comes."""
-        self.running: dict[str, Run[Work]] = {}
+        self.running: dict[str, Run[Payload]] = {}
         """By the id of the run, the oldest first. A planner may read it."""
-        self._ended: list[Run[Work]] = []
+        self._ended: list[Run[Payload]] = []
         self._handles: list[RunHandle] = []
-        self._timeouts: list[tuple[float, int, Run[Work]]] = []  # by the monotonic clock
+        self._timeouts: list[tuple[float, int, Run[Payload]]] = []  # by the monotonic clock
         self._numbers = count()
 
     # --- what the loop does with them ---------------------------------------------------------------------------------
 
-    def start(self, runs: Sequence[Run[Work]]) -> None:
+    def start(self, runs: Sequence[Run[Payload]]) -> None:
         """Start what is recorded."""
         if runs:
             run_gc_paused(self._start, runs)
 
-    def _start(self, runs: Sequence[Run[Work]]) -> None:
+    def _start(self, runs: Sequence[Run[Payload]]) -> None:
         monotonic = self._clock.monotonic()
         for run in runs:
             run.was_started, run.started_monotonic = True, monotonic
@@ -50,7 +50,7 @@ class ActiveRuns(Generic[Work]):
                 self._watch(run, monotonic + run.timeout / SECOND)
         self._runner.start(runs, self)
 
-    def adopt(self, runs: Iterable[Run[Work]], now: Instant) -> None:
+    def adopt(self, runs: Iterable[Run[Payload]], now: Instant) -> None:
         """Take up runs of an earlier life that go on: their time counts from their start."""
         monotonic = self._clock.monotonic()
         for run in runs:
@@ -61,7 +61,7 @@ class ActiveRuns(Generic[Work]):
             if run.result is not None:  # it has ended since it was found
                 self.on_ended(run, run.result)
 
-    def stop(self, run: Run[Work], why: ResultCode) -> None:
+    def stop(self, run: Run[Payload], why: ResultCode) -> None:
         """Ask a run to end, if it has not yet; the first reason counts."""
         if self.running.get(run.run_id) is run:
             run.stop_reason = run.stop_reason or why
@@ -96,13 +96,13 @@ class ActiveRuns(Generic[Work]):
         """Whether something is to be recorded."""
         return bool(self._ended or self._handles)
 
-    def take_news(self) -> RunNews[Work]:
+    def take_news(self) -> RunNews[Payload]:
         """Return what was reported, and forget it."""
         news = RunNews(self._ended, self._handles)
         self._ended, self._handles = [], []
         return news
 
-    def put_back(self, news: RunNews[Work]) -> None:
+    def put_back(self, news: RunNews[Payload]) -> None:
         """Have something that could not be recorded recorded by the next step."""
         self._ended, self._handles = [*news.ended, *self._ended], [*news.handles, *self._handles]
 
@@ -116,13 +116,13 @@ class ActiveRuns(Generic[Work]):
 
     # --- what the runner reports --------------------------------------------------------------------------------------
 
-    def on_started(self, run: Run[Work], handle: RunHandle) -> None:
+    def on_started(self, run: Run[Payload], handle: RunHandle) -> None:
         """Note by what a run is found again."""
         run.handle = handle
         self._handles.append(handle)
         self.wake.set()
 
-    def on_ended(self, run: Run[Work], result: RunResult) -> None:
+    def on_ended(self, run: Run[Payload], result: RunResult) -> None:
         """Note the end of a run."""
         run.result = result
         if self.running.get(run.run_id) is run:
@@ -132,10 +132,10 @@ class ActiveRuns(Generic[Work]):
             self._ended.append(run)
             self.wake.set()
 
-    def _is_running(self, run: Run[Work]) -> bool:
+    def _is_running(self, run: Run[Payload]) -> bool:
         return self.running.get(run.run_id) is run
 
-    def _watch(self, run: Run[Work], until: float) -> None:
+    def _watch(self, run: Run[Payload], until: float) -> None:
         if len(self._timeouts) > 2 * len(self.running) + _SPARE:  # most are of runs that have ended
             self._timeouts = [each for each in self._timeouts if self._is_running(each[2])]
             heapify(self._timeouts)

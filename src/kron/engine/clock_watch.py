@@ -1,10 +1,10 @@
 """WakeUp, ClockWatch: the wait of the loop, and what the clocks did meanwhile: one was set, or the loop stood still."""
 
 from asyncio import Future, get_running_loop
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kron.instant import SECOND, Instant
-from kron.rules.events import Event, make_event
+from kron.rules.outage import Freeze
 
 if TYPE_CHECKING:
     from kron.engine.ports import Clock
@@ -49,6 +49,31 @@ def set_if_pending(waiting: "Future[None]") -> None:
         waiting.set_result(None)
 
 
+class ClockDeviation(NamedTuple):
+    """How the clocks and the loop deviated from each other, up to an instant; what is not noteworthy is 0.0."""
+
+    at: Instant
+    jump: float = 0.0
+    """Seconds that the wall clock was set ahead; below zero: back."""
+    stall: float = 0.0
+    """Seconds that the loop woke up late."""
+    late: float = 0.0
+    """Seconds that it woke up late, also if that is not noteworthy."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to report."""
+        return bool(self.jump or self.stall)
+
+
+class ClockReading(NamedTuple):
+    """The present, read once for a step, and what the clocks did since the step before."""
+
+    now: Instant
+    monotonic: float = 0.0
+    jump: float = 0.0  # seconds that the wall clock was set ahead; below zero: back
+    freeze: Freeze | None = None  # until now the host stood still
+
+
 class ClockWatch:
     """Remembers the last reading of both clocks, and when the next one was asked for."""
 
@@ -71,21 +96,17 @@ class ClockWatch:
         """Whether the wall clock was set back since the last look, by a noteworthy amount."""
         return self._jumped(now, self._clock.monotonic()) <= -_NOTEWORTHY
 
-    def read(self, now: Instant, *, is_awake: bool = True) -> list[Event]:
-        """Return what is noteworthy about the time since the last look; who is not awake goes on sleeping."""
-        found: list[Event] = []
+    def read(self, now: Instant, *, is_awake: bool = True) -> ClockDeviation:
+        """Return what the clocks did since the last look; who is not awake goes on sleeping."""
         monotonic = self._clock.monotonic()
         jumped = self._jumped(now, monotonic)
-        leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
-        late = 0.0 if self._asked is None else monotonic - self._asked
-        if leap:
-            found.append(make_event("ClockJumped", None, now, jumped + max(0.0, late), seconds=round(jumped, 3)))
-        if late >= _NOTEWORTHY:
-            found.append(make_event("LoopFrozen", seconds=round(late, 3)))
-        self.leapt = leap if self._is_heeded else self.leapt + leap
+        late = 0.0 if self._asked is None else max(0.0, monotonic - self._asked)
+        jump = jumped if abs(jumped) >= _NOTEWORTHY else 0.0
+        found = ClockDeviation(now, jump, late if late >= _NOTEWORTHY else 0.0, late)
+        self.leapt = jump if self._is_heeded else self.leapt + jump
         self.is_told = bool(found) or (self.is_told and not self._is_heeded)
         self._wall, self._monotonic, self._is_heeded = now, monotonic, is_awake
-        if is_awake or late >= _NOTEWORTHY:
+        if is_awake or found.stall:
             self._asked = None
         return found
 

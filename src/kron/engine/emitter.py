@@ -1,14 +1,16 @@
-"""Emitter: hands events to a sink that may be slow to care or quick to fail, and never disturbs a run."""
+"""Emitter, Observers: hand events and reports on, and let no error of a sink or an observer through to a run."""
 
 from asyncio import CancelledError
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from logging import getLogger
+from typing import Any, Concatenate, Generic, ParamSpec
 
-from kron.engine.ports import Sink
-from kron.engine.runs import TaskRun
+from kron.engine.ports import RunObserver, Sink
+from kron.engine.runs import Payload
 from kron.instant import Instant
 from kron.rules.events import EVENTS, Event, make_event
 
+_P = ParamSpec("_P")
 _log = getLogger("kron")
 _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or closes a call that does not wait
 
@@ -16,15 +18,12 @@ _FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or clos
 class Emitter:
     """A sink, asked what it wants and guarded against what it raises."""
 
-    __slots__ = ("_complained", "_needs", "_on_ends", "_on_starts", "_sink", "_wants")
+    __slots__ = ("_complained", "_sink", "_wants")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         wants = getattr(sink, "wants", None)
         self._wants: Callable[[str], bool] | None = wants if callable(wants) else None
-        self._needs: Container[str] = getattr(sink, "needs", ())
-        self._on_starts: Callable[[Sequence[str], Instant], object] | None = getattr(sink, "on_starts", None)
-        self._on_ends: Callable[[Sequence[TaskRun]], object] | None = getattr(sink, "on_ends", None)
         self._complained = False
 
     def wants(self, level: str) -> bool:
@@ -39,7 +38,7 @@ class Emitter:
 
     def takes(self, name: str) -> bool:
         """Whether an event of this name would be read by anybody."""
-        return self._wants is None or name in self._needs or self.wants(EVENTS[name].level)
+        return self._wants is None or self.wants(EVENTS[name].level)
 
     def emit(self, events: Iterable[Event]) -> None:
         """Hand the events over, in their order."""
@@ -49,31 +48,62 @@ class Emitter:
             except _FAILURES:
                 self._complain()
 
-    def tell(self, name: str, at: Instant | None = None, subject: object = None, /, **fields: object) -> None:
+    def tell(self, name: str, at: Instant | None = None, /, **fields: object) -> None:
         """Make one event and hand it over, if its level is wanted."""
         if self.takes(name):
-            self.emit((make_event(name, None, at, subject, **fields),))
-
-    def note_starts(self, names: Sequence[str], at: Instant) -> None:
-        """Say that runs start to a sink that wants to know it without events."""
-        if self._on_starts is not None:
-            try:
-                self._on_starts(names, at)
-            except _FAILURES:
-                self._complain()
-
-    def note_ends(self, runs: Sequence[TaskRun]) -> None:
-        """Say that runs have ended, likewise."""
-        if self._on_ends is not None:
-            try:
-                self._on_ends(runs)
-            except _FAILURES:
-                self._complain()
+            self.emit((make_event(name, None, at, **fields),))
 
     def _complain(self) -> None:
         if not self._complained:
             self._complained = True
             _log.exception("the sink of events failed; this is said once, later failures are silent")
+
+
+class Observers(Generic[Payload]):
+    """The observers of one engine. What is reported to them is passed on in order, at once or when `defer` calls."""
+
+    def __init__(
+        self,
+        observers: list[RunObserver[Payload]],
+        *,
+        defer: Callable[..., object] | None = None,
+        failed: Callable[[BaseException], object] | None = None,
+    ) -> None:
+        """The list may change later. `defer(call, *arguments)` makes a call when there is time, in the order of calls.
+
+        `failed` takes what an observer raises; None: the first error goes to logging.
+        """
+        self._observers, self._defer, self._failed = observers, defer, failed or self._complain
+        self._complained = False
+
+    def add(self, observer: RunObserver[Payload]) -> None:
+        """Report to one more."""
+        self._observers.append(observer)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._observers)
+
+    def report(
+        self, method: Callable[Concatenate[Any, _P], object], /, *arguments: _P.args, **keywords: _P.kwargs
+    ) -> None:
+        """Call a method of `RunObserver` of each observer."""
+        if self._defer is None:
+            self._pass_on(method.__name__, arguments, keywords)
+        else:
+            self._defer(self._pass_on, method.__name__, arguments, keywords)
+
+    def _pass_on(self, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        for each in self._observers:
+            try:
+                getattr(each, name)(*arguments, **keywords)
+            except _FAILURES as error:
+                self._failed(error)
+
+    def _complain(self, error: BaseException) -> None:
+        if not self._complained:
+            self._complained = True
+            _log.error("an observer of runs failed; this is said once, later failures are silent", exc_info=error)
 
 
 def log_crash(error: Exception) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from kron.instant import Instant
 from kron.rules.evidence import Evidence
 from kron.rules.history import RunRow
-from kron.rules.job_record import JobRecord, UnfinishedRun
+from kron.rules.job_record import JobRecord, LastResult, UnfinishedRun
 from kron.rules.verdict import Outcome
 
 
@@ -68,8 +68,8 @@ class HistoryReader(Protocol):
     def pending_retries(self) -> Sequence[RunRow]:
         """Return the rows of failed runs that are to be retried."""
 
-    def last_results(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return by identity the outcome and, of an execution that has ended, the result of what was due last."""
+    def last_results(self) -> Mapping[str, LastResult]:
+        """Return by identity what was due last of each job."""
 
     def failing_jobs(self) -> AbstractSet[str]:
         """Return the jobs whose last execution that succeeded or failed has failed."""

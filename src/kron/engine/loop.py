@@ -10,15 +10,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.clock_watch import ClockWatch
+from kron.engine.clock_watch import ClockDeviation, ClockReading, ClockWatch
 from kron.engine.delay import Delay
-from kron.engine.emitter import Emitter, log_crash
-from kron.engine.planner import Batch, Change, ClockReading, Planner, Step, Stored
-from kron.engine.ports import Clock, Refusal, Store
-from kron.engine.runs import RunNews, Work
+from kron.engine.emitter import Emitter, Observers, log_crash
+from kron.engine.planner import Change, Planner, Step, Stored
+from kron.engine.ports import Clock, FailedLedger, Refusal, RunObserver, Store
+from kron.engine.runs import Payload, RunNews
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
 from kron.instant import SECOND, ZERO, Instant
@@ -28,31 +28,26 @@ _SOON = 1.0  # seconds, where the ledger's place is not as it was: it may be put
 _SELDOM = 60  # tries for each time that the same failure is reported again, where they are made soon
 _LAST_TRIES = 3  # to record the last ends, one after the other: a stop does not wait for a better day
 
+_Batch = TypeVar("_Batch")
 _Result = TypeVar("_Result")
 _Answer = TypeVar("_Answer")
 
 
-class FailedLedger(NamedTuple):
-    """Since when a ledger takes no records, and why. Meanwhile nothing is started."""
-
-    since: Instant
-    error: str
-
-
-class Engine(Generic[Batch, Stored, Work]):
+class Engine(Generic[_Batch, Stored, Payload]):
     """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
 
     def __init__(
         self,
         clock: Clock,
-        ledger: Store[Batch, Stored],
+        ledger: Store[_Batch, Stored],
+        planner: Planner[_Batch, Stored, Payload],
+        runs: ActiveRuns[Payload],
         emitter: Emitter,
-        planner: Planner[Batch, Stored, Work],
-        runs: ActiveRuns[Work],
+        observers: Observers[Payload],
     ) -> None:
         """`runs` are its own from now on; the planner may read what is running."""
-        self._clock, self._ledger, self._emitter, self._planner = clock, ledger, emitter, planner
-        self._runs = runs
+        self._clock, self._ledger, self._planner, self._runs = clock, ledger, planner, runs
+        self._emitter, self._observers = emitter, observers
         self._wake = runs.wake
         self._turn = Lock()  # a step and a change never interleave
         self._watch = ClockWatch(clock)
@@ -72,7 +67,7 @@ class Engine(Generic[Batch, Stored, Work]):
             await self._ledger.open()
             self._planner.load(await self._ledger.load())
 
-    async def apply(self, make: Callable[[Instant], Change[Batch, _Result, Work]]) -> _Result:
+    async def apply(self, make: Callable[[Instant], Change[_Batch, _Result, Payload]]) -> _Result:
         """Change what is declared; `make` says how, given the present.
 
         If the ledger cannot be written, its error is raised and everything is as before. The change itself knows what
@@ -84,7 +79,7 @@ class Engine(Generic[Batch, Stored, Work]):
     async def apply_after(
         self,
         ask: Callable[[Instant], Awaitable[_Answer]],
-        make: Callable[[_Answer, Instant], Change[Batch, _Result, Work]],
+        make: Callable[[_Answer, Instant], Change[_Batch, _Result, Payload]],
     ) -> _Result:
         """Change what is declared, given something that has to be asked for first; meanwhile nothing else changes."""
         async with self._turn:
@@ -93,19 +88,46 @@ class Engine(Generic[Batch, Stored, Work]):
                 answer = await ask(now)
             return await self._commit(make(answer, now))
 
-    async def _commit(self, change: Change[Batch, _Result, Work]) -> _Result:
+    async def _commit(self, change: Change[_Batch, _Result, Payload]) -> _Result:
         refused: Sequence[Refusal] = ()
         if change.batch:
-            with self._waiting():
-                refused = await self._ledger.append(change.batch)
+            refused = await self._append(change.batch)
         result = change.commit(refused)
         # A crash here: what starts is recorded and has not started, as after a step.
         for run, why in change.stops:
             self._runs.stop(run, why)
         self._runs.start(change.starts)
+        self._report_refusals(refused)
+        change.report(self._observers)
         self._delay.hasten(self._clock.now())
         self._wake.set()
         return result
+
+    async def _append(self, batch: _Batch) -> Sequence[Refusal]:
+        began = self._clock.monotonic()
+        try:
+            with self._waiting():
+                return await self._ledger.append(batch)
+        finally:
+            self._observers.report(RunObserver.on_append, self._clock.monotonic() - began)
+
+    async def write_ahead(self, batch: _Batch) -> None:
+        """Append something that changes nothing by itself, while everything else goes on."""
+        await self._append(batch)
+
+    def _report_refusals(self, refused: Sequence[Refusal]) -> None:
+        for refusal in refused:
+            self._observers.report(RunObserver.on_refused, refusal)
+
+    def _report_clock(self, deviation: ClockDeviation) -> None:
+        """Report a clock that was set, or a loop that stood still."""
+        if not deviation:
+            return
+        self._observers.report(RunObserver.on_clock, deviation)
+        if deviation.jump:
+            self._emitter.tell("ClockJumped", deviation.at, seconds=round(deviation.jump, 3))
+        if deviation.stall:
+            self._emitter.tell("LoopFrozen", seconds=round(deviation.stall, 3))
 
     def _waiting(self) -> AbstractContextManager[object]:
         """Surround a wait for the ledger; where lateness matters, it is measured."""
@@ -148,7 +170,7 @@ class Engine(Generic[Batch, Stored, Work]):
         """
         now = self._clock.now()
         if not self._watch.is_set_back(now):
-            self._emitter.emit(self._watch.read(now, is_awake=False))
+            self._report_clock(self._watch.read(now, is_awake=False))
 
     def pause_starts(self) -> None:
         """Start nothing any more, from this very moment on."""
@@ -163,7 +185,9 @@ class Engine(Generic[Batch, Stored, Work]):
         self._wake.set()
         if self._loop is not None:
             await self._loop
-        self._planner.on_drained(self._runs.take_news().ended)
+        if lost := self._runs.take_news().ended:
+            self._observers.report(RunObserver.on_lost, lost)
+        self._planner.on_drained(lost)
         try:
             with self._clock.busy():
                 await self._ledger.close()
@@ -205,12 +229,12 @@ class Engine(Generic[Batch, Stored, Work]):
         caught_up = ZERO
         while not self._hushed:
             now = self._clock.now()
-            self._emitter.emit(self._watch.read(now, is_awake=False))
+            self._report_clock(self._watch.read(now, is_awake=False))
             late, leap = self._delay.measure(now), SECOND * self._watch.leapt
             if late < SECOND and leap <= caught_up:
                 return
             if late > slack and not self._watch.is_told:  # it came in the middle of a step
-                self._emitter.tell("LoopFrozen", seconds=round(late / SECOND, 3))
+                self._report_clock(ClockDeviation(now, stall=late / SECOND, late=late / SECOND))
             caught_up = leap
             self._turn.release()
             await self._runs.catch_up(stood_still=max(late, leap) > slack)
@@ -259,8 +283,7 @@ class Engine(Generic[Batch, Stored, Work]):
     async def _step(self) -> bool | None:
         """Take one step; return whether anything was written, None if the ledger failed."""
         now = self._clock.now()
-        if noteworthy := self._watch.read(now):
-            self._emitter.emit(noteworthy)
+        self._report_clock(self._watch.read(now))
         freeze = None if self._planner.slack is None else self._delay.end(now, self._planner.slack)
         reading = ClockReading(now, self._clock.monotonic(), self._watch.leapt, freeze)
         self._runs.stop_overdue()
@@ -276,16 +299,15 @@ class Engine(Generic[Batch, Stored, Work]):
                 self._runs.stop(run, why)
             self._runs.start(step.starts)
             step.commit()
-        step.report(written=written, monotonic=self._clock.monotonic())
+        step.report(self._observers, written=written, monotonic=self._clock.monotonic())
         return written
 
-    async def _write(self, step: Step[Batch, Work], news: RunNews[Work]) -> bool | None:
+    async def _write(self, step: Step[_Batch, Payload], news: RunNews[Payload]) -> bool | None:
         if not step.batch:
             self.failed_ledger = None  # what could not be recorded is not due any more: its job is gone
             return False
         try:
-            with self._waiting():
-                refused = await self._ledger.append(step.batch)
+            refused = await self._append(step.batch)
         except Exception as error:
             step.rollback()
             self._runs.put_back(news)
@@ -293,16 +315,19 @@ class Engine(Generic[Batch, Stored, Work]):
             is_soon = isinstance(error, LedgerWriteError) and error.retry_soon
             self._pause = _SOON if is_soon else _back_off(self._failures)
             said = failure_text(error)
+            since = self._clock.now() if self.failed_ledger is None else self.failed_ledger.since
+            self.failed_ledger = FailedLedger(since, said)
+            self._observers.report(RunObserver.on_ledger, self.failed_ledger)
             if not is_soon or said != self._told or self._failures % _SELDOM == 0:
                 self._emitter.tell("LedgerAppendFailed", error=said, retryInSeconds=self._pause)
             self._told = said
-            since = self._clock.now() if self.failed_ledger is None else self.failed_ledger.since
-            self.failed_ledger = FailedLedger(since, said)
             return None
         if self._failures:
             self._failures, self._failure, self._told, self.failed_ledger = 0, None, "", None
+            self._observers.report(RunObserver.on_ledger, None)
             self._emitter.tell("LedgerRecovered", records=step.record_count)
         if refused:
+            self._report_refusals(refused)
             self._runs.put_back(step.refuse(refused))
             self._wake.set()
         return True

@@ -2,29 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from kron.engine.clock_watch import ClockReading
+from kron.engine.emitter import Observers
 from kron.engine.ports import Refusal
-from kron.engine.runs import Run, RunNews, Work
+from kron.engine.runs import Payload, Run, RunNews
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode
-from kron.rules.outage import Freeze
 
 Batch = TypeVar("Batch", covariant=True)  # what a ledger writes in one transaction
 Stored = TypeVar("Stored", contravariant=True)  # what it remembers
 Result = TypeVar("Result", covariant=True)
 
 
-class ClockReading(NamedTuple):
-    """The present, read once for a step, and what the clocks did since the step before."""
-
-    now: Instant
-    monotonic: float = 0.0
-    jump: float = 0.0  # seconds that the wall clock was set ahead; below zero: back
-    freeze: Freeze | None = None  # until now the host stood still
-
-
-class Change(Protocol[Batch, Result, Work]):
+class Change(Protocol[Batch, Result, Payload]):
     """A change of what is declared. Nothing is changed by it yet."""
 
     @property
@@ -32,18 +24,21 @@ class Change(Protocol[Batch, Result, Work]):
         """What to remember first; nothing needs to be written if it is empty."""
 
     @property
-    def starts(self) -> Sequence[Run[Work]]:
+    def starts(self) -> Sequence[Run[Payload]]:
         """The runs that start once it is committed."""
 
     @property
-    def stops(self) -> Sequence[tuple[Run[Work], ResultCode]]:
+    def stops(self) -> Sequence[tuple[Run[Payload], ResultCode]]:
         """The runs that are asked to end then, and why."""
 
     def commit(self, refused: Sequence[Refusal], /) -> Result:
         """Apply the committed change; what is `refused` was not committed. Raise what prevents all of it."""
 
+    def report(self, observers: Observers[Payload], /) -> None:
+        """Report what was committed, after its runs have started."""
 
-class Step(Protocol[Batch, Work]):
+
+class Step(Protocol[Batch, Payload]):
     """One step, at one instant: what ended is settled, what is due is planned. It is undone until it is committed."""
 
     @property
@@ -55,17 +50,17 @@ class Step(Protocol[Batch, Work]):
         """How many jobs it speaks of."""
 
     @property
-    def starts(self) -> Sequence[Run[Work]]:
+    def starts(self) -> Sequence[Run[Payload]]:
         """The runs that start; what was refused or withdrawn is not among them."""
 
     @property
-    def stops(self) -> Sequence[tuple[Run[Work], ResultCode]]:
+    def stops(self) -> Sequence[tuple[Run[Payload], ResultCode]]:
         """The runs that are asked to end, and why."""
 
     def rollback(self) -> None:
         """Nothing is durable: put everything back as it was. What was due is still due."""
 
-    def refuse(self, refused: Sequence[Refusal], /) -> RunNews[Work]:
+    def refuse(self, refused: Sequence[Refusal], /) -> RunNews[Payload]:
         """Undo the step for the jobs that the ledger refuses, before anything starts. All others are not concerned.
 
         Return the news of those jobs, which the next step takes up again.
@@ -77,11 +72,11 @@ class Step(Protocol[Batch, Work]):
     def commit(self) -> None:
         """All is durable, and its runs are started: go on from there."""
 
-    def report(self, *, written: bool | None, monotonic: float) -> None:
-        """Tell what was committed, and how the step went; None: the ledger failed."""
+    def report(self, observers: Observers[Payload], /, *, written: bool | None, monotonic: float) -> None:
+        """Report what was committed, and how the step went; None: the ledger failed."""
 
 
-class Planner(Protocol[Batch, Stored, Work]):
+class Planner(Protocol[Batch, Stored, Payload]):
     """All that is declared, and that is to come, as a state machine: no clock, no disk, no processes."""
 
     def load(self, stored: Stored, /) -> None:
@@ -94,7 +89,9 @@ class Planner(Protocol[Batch, Stored, Work]):
     def slack(self) -> timedelta | None:
         """How late a step may be before that is a freeze, None: lateness changes nothing."""
 
-    def step(self, reading: ClockReading, news: RunNews[Work], free: int, /, *, is_draining: bool) -> Step[Batch, Work]:
+    def step(
+        self, reading: ClockReading, news: RunNews[Payload], free: int, /, *, is_draining: bool
+    ) -> Step[Batch, Payload]:
         """Take up what ended and what is due, a bounded number of jobs, and start as many runs as there are slots."""
 
     def next_wake(self, now: Instant, free: int, /, *, is_draining: bool) -> Instant | None:
@@ -106,5 +103,5 @@ class Planner(Protocol[Batch, Stored, Work]):
     def on_draining(self, now: Instant, /) -> None:
         """Plan no more starts, and drop what will never start."""
 
-    def on_drained(self, lost: Sequence[Run[Work]], /) -> None:
-        """Report that nothing runs, and the runs whose ends could not be recorded."""
+    def on_drained(self, lost: Sequence[Run[Payload]], /) -> None:
+        """Nothing runs. The ends of the lost runs could not be recorded."""

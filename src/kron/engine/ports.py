@@ -1,20 +1,21 @@
-"""Clock, Ledger, Runner, Sink: what the engine needs of the world. The docstrings are the specification."""
+"""Clock, Ledger, Runner, RunObserver, Sink: what the engine needs of the world. Docstrings are the specification."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from kron.decision.decision import Decision
-from kron.engine.clock_watch import WakeUp
-from kron.engine.runs import JobRun, Run, RunResult, Work
+from kron.engine.clock_watch import ClockDeviation, WakeUp
+from kron.engine.runs import Payload, Run, RunResult
 from kron.errors import LedgerConflictError
 from kron.instant import Instant
 from kron.rules.events import Event
 from kron.rules.job_record import PeriodRecord, RunEnd, RunHandle
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import NO_PERIODS, HandledPeriods
+from kron.rules.registration import Callback
 from kron.rules.task_record import TaskRecord, TaskRunRecord
 
 
@@ -115,29 +116,29 @@ class Ledger(Store[Batch, Mapping[str, TaskRecord]], Protocol):
     """
 
 
-class RunListener(Protocol[Work]):
+class RunListener(Protocol[Payload]):
     """What a runner reports to; it is called on the event loop."""
 
-    def on_started(self, run: Run[Work], handle: RunHandle, /) -> None:
+    def on_started(self, run: Run[Payload], handle: RunHandle, /) -> None:
         """The run exists, and can be found again by its handle."""
 
-    def on_ended(self, run: Run[Work], result: RunResult, /) -> None:
+    def on_ended(self, run: Run[Payload], result: RunResult, /) -> None:
         """The run has ended, or could not be started. Called once."""
 
 
-class Runner(Protocol[Work]):
+class Runner(Protocol[Payload]):
     """What carries runs out: callbacks, processes, Kubernetes Jobs."""
 
-    def start(self, runs: Sequence[Run[Work]], listener: RunListener[Work], /) -> None:
+    def start(self, runs: Sequence[Run[Payload]], listener: RunListener[Payload], /) -> None:
         """Start them in their order, without waiting; what becomes of each is reported to the listener.
 
         A run whose handle is not reported does not survive this process.
         """
 
-    def stop(self, run: Run[Work], /) -> None:
+    def stop(self, run: Run[Payload], /) -> None:
         """Ask a run to end, and make sure that it does. It lasts until its end is reported."""
 
-    async def reattach(self, runs: Sequence[Run[Work]], listener: RunListener[Work], /) -> Collection[str]:
+    async def reattach(self, runs: Sequence[Run[Payload]], listener: RunListener[Payload], /) -> Collection[str]:
         """Return the ids of the runs of an earlier life that go on; their ends are reported.
 
         Asked once, before anything is started. A run that has no handle was recorded, and perhaps never started.
@@ -153,30 +154,68 @@ class Runner(Protocol[Work]):
         """Report nothing from now on, as after a crash. What can survive this process keeps running."""
 
 
-class Witness(Protocol):
-    """Who is told what became of periods and runs, once it is remembered."""
+class FailedLedger(NamedTuple):
+    """Since when a ledger takes no records, and why. Meanwhile nothing is started."""
+
+    since: Instant
+    error: str
+
+
+class RunObserver(Generic[Payload]):
+    """Sees what was committed, in order. An observer inherits the methods that do not concern it, which do nothing.
+
+    Its errors are reported and never disturb a run.
+    """
+
+    def on_started(self, runs: Sequence[Run[Payload]], /) -> None:
+        """Runs start; the first attempt of a period has its decision."""
+
+    def on_ended(self, ended: Sequence[tuple[Run[Payload], RunEnd]], /) -> None:
+        """Runs have ended."""
+
+    def on_retry_dropped(self, run_id: str, /) -> None:
+        """A failed run is not retried after all."""
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision, /) -> None:
-        """A period, or neighbours of which this was the last, are over without an execution."""
-
-    def on_begun(self, run: JobRun, decision: Decision | None, /) -> None:
-        """An attempt begins; the first one of a period executes what was decided."""
-
-    def on_ended(self, run: JobRun, end: RunEnd, /) -> None:
-        """An attempt has ended."""
-
-
-class Chronicle(Witness, Protocol):
-    """Who is also told what was done to jobs."""
+        """A period, or neighbours of which this was the last, are over without a run."""
 
     def on_suspended(self, identity: str, /, *, suspended: bool) -> None:
-        """A job is held by command, or is not any more; it is told before what follows from it."""
+        """A job was suspended or resumed by command; what follows from it is reported after it."""
 
-    def on_given_up(self, run_id: str, /) -> None:
-        """A run that failed is not tried again after all."""
+    def on_refused(self, refusal: Refusal, /) -> None:
+        """The ledger refused a job, and nothing of it was committed."""
+
+    def on_lost(self, runs: Sequence[Run[Payload]], /) -> None:
+        """The ends of runs could not be recorded before the loop ended."""
+
+    def on_clock(self, deviation: ClockDeviation, /) -> None:
+        """The wall clock was set, or the loop stood still."""
+
+    def on_append(self, seconds: float, /) -> None:
+        """An append to the ledger took so long, whether it succeeded or failed."""
+
+    def on_ledger(self, failed: FailedLedger | None, /) -> None:
+        """A step could not be recorded; None: steps can be recorded again."""
+
+
+class SchedulerObserver(RunObserver[Callback]):
+    """Sees the life of a scheduler of the library, too."""
+
+    def on_initialize(self, registrations: object, /) -> None:
+        """A list of registrations was passed to the scheduler; it may be wrong."""
+
+    def on_initialized(self, at: Instant, remembered: Mapping[str, TaskRecord], /) -> None:
+        """The list was accepted. `remembered` is what the ledger had when it was opened, empty if it was open."""
+
+    def on_initialize_failed(self, error: BaseException, /) -> None:
+        """The list was refused, or could not be recorded."""
+
+    def on_stop(self) -> None:
+        """A stop was asked for."""
+
+    def on_stopped(self) -> None:
+        """The scheduler has stopped."""
 
 
 Sink = Callable[[Event], object]
-"""Takes each event. May have a method `wants(level) -> bool`, so that events nobody reads are not made, and a set
-`needs` of names of events that it gets whatever their level. May have methods `on_starts(names, at)` and
-`on_ends(runs)`, called for all runs of a step together: for those who want to know of each run at the least cost."""
+"""Takes each event. May have a method `wants(level) -> bool`, so that events without a reader are not made."""

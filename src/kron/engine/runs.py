@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
+from kron.decision.decision import Decision
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode, RunHandle, RunStart
 from kron.rules.job_spec import JobSpec
 from kron.rules.registration import Callback
 
-Work = TypeVar("Work")
+Payload = TypeVar("Payload")
 """What a runner carries out: a callback, or a declared job."""
 
 
@@ -48,21 +49,22 @@ class Acceptance(NamedTuple):
     resume_before: Instant | None = None  # the limit instead, once the job was suspended in between
 
 
-class Run(Generic[Work]):
+class Run(Generic[Payload]):
     """One run. The planner makes it, the loop starts it, and the runner reports its end. Its identity counts.
 
     The library runs a task never beside itself, so the name of the task is the id of its run.
     """
 
     __slots__ = (
-        "acceptance", "attempt", "ended_at", "handle", "result", "run_id", "seconds", "started_monotonic",
+        "acceptance", "attempt", "decision", "ended_at", "handle", "result", "run_id", "seconds", "started_monotonic",
         "stop_reason", "timeout", "was_started", "work",
     )  # fmt: skip
 
-    def __init__(self, attempt: RunStart, work: Work, timeout: timedelta | None = None) -> None:
+    def __init__(self, attempt: RunStart, work: Payload, timeout: timedelta | None = None) -> None:
         self.attempt, self.work, self.timeout = attempt, work, timeout
         self.run_id = attempt.run_id
-        self.acceptance: Acceptance | None = None  # of the first attempt of a period
+        self.decision: Decision | None = None  # of the first attempt of a period
+        self.acceptance: Acceptance | None = None  # likewise
         self.was_started = False  # else it is not recorded yet, or something else took its place
         self.started_monotonic = 0.0
         self.handle: RunHandle | None = None  # by which the runner finds it again
@@ -82,8 +84,8 @@ TaskRun: TypeAlias = Run[Callback]
 JobRun: TypeAlias = Run[JobSpec]
 
 
-class RunNews(NamedTuple, Generic[Work]):
+class RunNews(NamedTuple, Generic[Payload]):
     """What the runner has reported, and the ledger does not know yet."""
 
-    ended: Sequence[Run[Work]] = ()
+    ended: Sequence[Run[Payload]] = ()
     handles: Sequence[RunHandle] = ()

@@ -26,9 +26,6 @@ class Event:
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
     happened_at: Instant | None = None  # when it happened, where that is not the instant at which it is told
-    # of an initialisation: the list as it was given, the error it fails by, what was stored; of a leap of the clock:
-    # for how many seconds in all nothing could be done
-    subject: object = None
 
     @property
     def level(self) -> str:
@@ -40,14 +37,13 @@ def make_event(
     name: str,
     exception: BaseException | None = None,
     at: Instant | None = None,
-    subject: object = None,
     /,
     **fields: object,
 ) -> Event:
     """Return the event; a field that its kind lacks, or a required one that is missing, is a bug."""
     kind = EVENTS[name]
     assert set(kind.required) <= set(fields) <= {*kind.required, *kind.optional}, f"{name} with {sorted(fields)}"
-    return Event(name, MappingProxyType(fields), exception, at, subject)
+    return Event(name, MappingProxyType(fields), exception, at)
 
 
 _ROW = (

@@ -92,6 +92,13 @@ class RunEnd(NamedTuple):
     retry_at: Instant | None = None  # when it is tried again
 
 
+class LastResult(NamedTuple):
+    """What was due last of a job."""
+
+    outcome: Outcome
+    result: ResultCode | None = None  # of an execution that has ended
+
+
 class PeriodRecord(NamedTuple):
     """The outcome of a period that was not executed, or of neighbouring ones with the same outcome and reason.
 

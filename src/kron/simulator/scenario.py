@@ -36,14 +36,6 @@ class FaultRates:
     faults: float = 0.5  # of the ledger
     corrections: float = 0.0  # of a clock that was wrong by days, forwards or back
 
-    def scaled(self, factor: float) -> "FaultRates":
-        """Return the same, so much more often."""
-        names = self.__slots__
-        return FaultRates(**{name: getattr(self, name) * factor for name in names})
-
-
-NO_FAULTS = FaultRates(0, 0, 0, 0, 0, 0)
-
 
 @dataclass(frozen=True, slots=True)
 class SimulatedJob:

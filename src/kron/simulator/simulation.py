@@ -7,9 +7,8 @@ from datetime import timedelta
 from random import Random
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.runs import TaskRun
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
-from kron.hosts.library.scheduler import Scheduler, crash
+from kron.hosts.library.scheduler import Scheduler, crash, observe
 from kron.instant import SECOND, Instant
 from kron.rules.contract import InitializeWhileActive
 from kron.rules.events import Event
@@ -53,24 +52,13 @@ def simulate(
         return runner.run(_SimulationRun(scenario, take, advance).run())
 
 
-class _LiveSink:
-    """A sink that hears nothing from the dead."""
+class _Silence:
+    """A sink that wants no event."""
 
-    def __init__(self, recorder: TraceRecorder, ledger: CrashingLedger) -> None:
-        self._recorder, self._ledger = recorder, ledger
-        self.needs, self.wants = recorder.needs, recorder.wants
+    def wants(self, _level: str) -> bool:
+        return False
 
-    def __call__(self, event: Event) -> None:
-        if not self._ledger.is_dead:
-            self._recorder(event)
-
-    def on_starts(self, names: Sequence[str], at: Instant) -> None:
-        if not self._ledger.is_dead:
-            self._recorder.on_starts(names, at)
-
-    def on_ends(self, runs: Sequence[TaskRun]) -> None:
-        if not self._ledger.is_dead:
-            self._recorder.on_ends(runs)
+    def __call__(self, _event: Event) -> None: ...
 
 
 class _SimulationRun:
@@ -89,7 +77,7 @@ class _SimulationRun:
         self._identities = {job.name: job.identity for job in scenario.jobs if job.identity}
         naming = DueEventInserter(scenario.contract, scenario.timezone, self._count, self._identities)
         self._put = CrashRepair(naming if scenario.header.names_dues else self._count)
-        self._recorder = TraceRecorder(self._clock.now, self._put, self._put.emit_batch)
+        self._recorder = TraceRecorder(self._clock.now, self._put_live, self._put_live_runs)
         self._scheduler = self._make_scheduler()
         self._summary = SimulationSummary()
 
@@ -108,13 +96,22 @@ class _SimulationRun:
         self._summary.runs, self._summary.failures = self._callbacks.runs, self._callbacks.failures
         return self._summary
 
+    def _put_live(self, position: TraceEvent) -> None:
+        """Take a position, unless the process that it is from is dead."""
+        if not self._ledger.is_dead:
+            self._put(position)
+
+    def _put_live_runs(self, time_ms: int, event: str, names: Sequence[str]) -> None:
+        if not self._ledger.is_dead:
+            self._put.emit_batch(time_ms, event, names)
+
     # --- the scheduler's life -----------------------------------------------------------------------------------------
 
     def _make_scheduler(self) -> Scheduler:
         scenario = self._scenario
         terms = {"contract": scenario.contract, "timezone": scenario.timezone, "dialect": scenario.dialect}
-        sink = _LiveSink(self._recorder, self._ledger)
-        scheduler = Scheduler(ledger=self._ledger, clock=self._clock, sink=sink, **terms)  # type: ignore[arg-type]
+        scheduler = Scheduler(ledger=self._ledger, clock=self._clock, sink=_Silence(), **terms)  # type: ignore[arg-type]
+        observe(scheduler, self._recorder)
         if self._identities:  # in the library a task's identity is its name; jobs of a file bring their own
             scheduler._read = ScheduleReader(
                 scenario.contract, scenario.dialect, scenario.timezone, identities=self._identities

@@ -12,7 +12,7 @@ from typing import Any
 
 from kron.engine.ledger import HistoryQuery, HistoryReader, JobDefinition
 from kron.rules.history import RunRow
-from kron.rules.job_record import ResultCode, RunEnd, UnfinishedRun
+from kron.rules.job_record import LastResult, ResultCode, RunEnd, UnfinishedRun
 from kron.rules.verdict import Outcome
 from kron.testing.job_ledger_suite import (
     DECLARED,
@@ -173,9 +173,9 @@ async def jobs_are_listed_by_identity_also_those_that_are_gone(make: JobLedgerFa
 async def the_last_result_of_a_job_is_that_of_what_was_due_last(make: JobLedgerFactory, read: HistoryFactory) -> None:
     """A run without an end has none yet."""
     async with opened(make, _BOTH, _RECORDS):
-        assert read().last_results() == {JOB.identity: ("executed", None), "other": ("executed", None)}
+        assert read().last_results() == dict.fromkeys([JOB.identity, "other"], LastResult(Outcome.EXECUTED))
     async with opened(make, NOTHING._replace(closed=[closed_from(13, 2)])):
-        assert read().last_results()[JOB.identity] == ("missed", None)
+        assert read().last_results()[JOB.identity] == LastResult(Outcome.MISSED)
 
 
 async def a_job_is_failing_until_it_succeeds(make: JobLedgerFactory, read: HistoryFactory) -> None:

@@ -1,11 +1,12 @@
 """JobRecorder: what becomes of jobs and their periods -> the positions of a trace under the contract `kron`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
+from kron.engine.ports import RunObserver
 from kron.engine.runs import Acceptance, JobRun
 from kron.instant import MILLISECOND, ZERO, Instant, epoch_milliseconds, format_instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind
@@ -15,8 +16,8 @@ from kron.theory.trace_format import Line, TraceEvent, simultaneous
 _Event: TypeAlias = tuple[str, Mapping[str, object]]  # its name and its fields
 
 
-class JobRecorder:
-    """A chronicle. It speaks of one life of a host: of runs that an earlier one began it says nothing.
+class JobRecorder(RunObserver[JobSpec]):
+    """An observer. It speaks of one life of a host: of runs that an earlier one began it says nothing.
 
     What a step says of a period and the action that follows from it are one position. Two actions never are.
     """
@@ -53,15 +54,19 @@ class JobRecorder:
             _decided(work, last), ("Outcome", {**fields, "outcome": record.outcome.value, "reason": record.reason})
         )
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        """An attempt begins; the first one of a period is recorded with the decision by which it was accepted."""
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Attempts begin; the first one of a period is recorded with the decision by which it was accepted."""
+        for run in runs:
+            self._on_started(run)
+
+    def _on_started(self, run: JobRun) -> None:
         attempt = run.attempt
         if attempt.kind is not RunKind.PERIOD or attempt.nominal is None:
             return  # it belongs to no period, and several may run side by side
         self._begun.add(attempt.run_id)
         period = period_id(attempt.nominal)
         start: dict[str, object] = {"task": attempt.identity, "period": period, "attempt": attempt.attempt}
-        if decision is None:  # its job may have been edited since the first attempt
+        if run.decision is None:  # its job may have been edited since the first attempt
             self._put(("RunStart", {**start, "retries": run.work.retries}), at=attempt.started)
             return
         acceptance = run.acceptance or Acceptance(attempt.started, run.work, self._slack)
@@ -70,20 +75,21 @@ class JobRecorder:
         if acceptance.slack != self._slack:
             judged["slackMs"] = acceptance.slack // MILLISECOND
         self._put(
-            _decided(acceptance.work, decision),
+            _decided(acceptance.work, run.decision),
             ("Outcome", {**executed, **judged}),
             ("RunStart", start),
             at=attempt.started,
         )
 
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """An attempt has ended."""
-        attempt = run.attempt
-        if attempt.run_id in self._begun and attempt.nominal is not None:
-            self._begun.remove(attempt.run_id)
-            event = "RunSuccess" if end.result is ResultCode.SUCCEEDED else "RunFailure"
-            period = period_id(attempt.nominal)
-            self._put((event, {"task": attempt.identity, "period": period, "attempt": attempt.attempt}))
+    def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
+        """Attempts have ended."""
+        for run, end in ended:
+            attempt = run.attempt
+            if attempt.run_id in self._begun and attempt.nominal is not None:
+                self._begun.remove(attempt.run_id)
+                event = "RunSuccess" if end.result is ResultCode.SUCCEEDED else "RunFailure"
+                period = period_id(attempt.nominal)
+                self._put((event, {"task": attempt.identity, "period": period, "attempt": attempt.attempt}))
 
     def _put(self, *events: _Event, at: Instant | None = None) -> None:
         """Hand one position on, at the present, or at a later instant that the clock has shown before it was set back.

@@ -1,19 +1,20 @@
-"""TraceRecorder: the events of a scheduler -> the positions of its trace.
+"""TraceRecorder: what happens to a scheduler and its runs -> the positions of its trace.
 
 An end is told when its record is durable, so that is when it enters the trace, with the instant at which it ended.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from kron.engine.ports import Sink
+from kron.engine.clock_watch import ClockDeviation
+from kron.engine.ports import FailedLedger, SchedulerObserver
 from kron.engine.runs import TaskRun
+from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerError
-from kron.errors.base import describe_exception
 from kron.instant import EPOCH, MILLISECOND, Instant, epoch_milliseconds, from_epoch_milliseconds
-from kron.rules.events import Event
+from kron.rules.job_record import ResultCode, RunEnd
 from kron.rules.registration import is_async_callable
 from kron.rules.task_record import TaskRecord, milliseconds
 from kron.theory.trace_format import TraceEvent
@@ -24,8 +25,8 @@ EmitBatch = Callable[[int, str, Sequence[str]], object]
 """Takes an instant, `RunStart` or `RunSuccess`, and the tasks: one position for each of them."""
 
 
-class TraceRecorder:
-    """A sink. Takes every event, and hands the positions on, in an order that time agrees with."""
+class TraceRecorder(SchedulerObserver):
+    """An observer. Hands the positions on, in an order that time agrees with."""
 
     def __init__(
         self,
@@ -44,27 +45,6 @@ class TraceRecorder:
         self._is_stopping = False
         self._initialising: dict[str, object] | None = None  # the fields of a call in progress
         self._is_ledger_down = False
-        self._makers: Mapping[str, Callable[[Event], None]] = {
-            "SchedulerInitializationStarted": self._on_initialize,
-            "SchedulerReinitializationStarted": self._on_initialize,
-            "SchedulerInitializationCompleted": self._on_initialized,
-            "SchedulerInitializationFailed": self._on_initialize_failed,
-            "SchedulerStopRequested": self._on_stop,
-            "SchedulerStopped": self._on_stopped,
-            "LedgerAppendFailed": self._on_ledger_failed,
-            "EndsLost": self._on_ends_lost,
-            "LedgerRecovered": self._on_ledger_recovered,
-            "LoopFrozen": self._on_pause,
-            "ClockJumped": self._on_pause,
-        }
-        self.needs = frozenset(self._makers)
-        self.wants = frozenset[str]().__contains__  # no level: only those it needs, by name
-
-    def __call__(self, event: Event) -> None:
-        """Take an event."""
-        maker = self._makers.get(event.name)
-        if maker is not None:
-            maker(event)
 
     def timestamp(self) -> int:
         """Return the instant of a position that would be written now."""
@@ -105,50 +85,45 @@ class TraceRecorder:
         ):
             self._take(each)
 
-    def on_starts(self, names: Sequence[str], at: Instant) -> None:
+    def on_started(self, runs: Sequence[TaskRun]) -> None:
         """Take the starts of runs."""
+        names, at = [run.run_id for run in runs], runs[0].attempt.started
         if self._is_behind():
             for name in names:
                 self._emit(at, "RunStart", {"task": name})
             return
         self._put_runs(max(self._last, _milliseconds(at)), "RunStart", names)
 
-    def on_ends(self, runs: Iterable[TaskRun]) -> None:
+    def on_ended(self, ended: Sequence[tuple[TaskRun, RunEnd]]) -> None:
         """Take the ends of runs, which are durable by now."""
         succeeded: list[str] = []
         is_behind = self._is_behind()
         t, until = self._last, EPOCH  # those that end before `until` end in the same millisecond
-        for run in runs:
-            at, error = run.ended_at, None if run.result is None else run.result.error
-            assert at is not None, "it has ended"
-            if error is None and at < until:
+        for run, end in ended:
+            at, has_failed = end.ended_at, end.result is not ResultCode.SUCCEEDED
+            if not has_failed and at < until:
                 succeeded.append(run.run_id)
                 continue
             if succeeded:
                 self._put_runs(t, "RunSuccess", succeeded)
                 succeeded = []
-            if error is None and is_behind:
-                self.on_success(run.run_id, at)
-            elif error is None:
+            if not has_failed and is_behind:
+                self._emit(at, "RunSuccess", {"task": run.run_id})
+            elif not has_failed:
                 t = max(self._last, _milliseconds(at))
                 until = from_epoch_milliseconds(t + 1)
                 succeeded.append(run.run_id)
             else:
-                self.on_failure(run.run_id, at, error)
+                self._put_failure(end)
         if succeeded:
             self._put_runs(t, "RunSuccess", succeeded)
 
-    def on_success(self, name: str, at: Instant) -> None:
-        """Take the end of a run that went well."""
-        self._emit(at, "RunSuccess", {"task": name})
-
-    def on_failure(self, name: str, at: Instant, error: BaseException) -> None:
-        """Take the end of a run that failed."""
-        fields: dict[str, object] = {"task": name, "error": describe_exception(error)}
-        ended = _milliseconds(at)
+    def _put_failure(self, end: RunEnd) -> None:
+        fields: dict[str, object] = {"task": end.run_id, "error": end.detail}
+        ended = _milliseconds(end.ended_at)
         if ended < self._last:  # something else was told before; its delay counts from here all the same
             fields["ended"] = ended
-        self._emit(at, "RunFailure", fields)
+        self._emit(end.ended_at, "RunFailure", fields)
 
     def _put_runs(self, t: int, event: str, names: Sequence[str]) -> None:
         self._last = self._shown = t
@@ -158,43 +133,50 @@ class TraceRecorder:
         for name in names:
             self._emit_through_freeze(TraceEvent(t, event, {"task": name}))
 
-    def _on_initialize(self, event: Event) -> None:
+    def on_initialize(self, registrations: object) -> None:
+        """Take a call with its list."""
         self._initialisations += 1
-        items, is_expressible = _express(event.subject)
+        items, is_expressible = _express(registrations)
         fields: dict[str, object] = {"call": self._initialisations, "registrations": items}
         self._initialising = fields if is_expressible else {**fields, "valid": False}
         self._emit(None, "InitStart", self._initialising)
 
-    def _on_initialized(self, event: Event) -> None:
+    def on_initialized(self, at: Instant, remembered: Mapping[str, TaskRecord]) -> None:
+        """Take the end of a call that went well."""
         fields: dict[str, object] = {"call": self._initialisations}
-        if isinstance(event.subject, Mapping) and event.subject:  # what the ledger knew when it was opened
-            fields["remembered"] = [_remembered(record) for record in event.subject.values()]
+        if remembered:
+            fields["remembered"] = [_remembered(record) for record in remembered.values()]
         self._initialising = None
-        self._emit(event.happened_at, "InitSuccess", fields)
+        self._emit(at, "InitSuccess", fields)
 
-    def _on_initialize_failed(self, event: Event) -> None:
-        fields: dict[str, object] = {"call": self._initialisations, "error": event.fields["error"]}
+    def on_initialize_failed(self, error: BaseException) -> None:
+        """Take the end of a call that failed."""
+        fields: dict[str, object] = {"call": self._initialisations, "error": failure_text(error)}
         self._initialising = None
-        is_environment = _is_of_storage(event.subject)
-        self._emit(None, "InitFailure", {**fields, "cause": "environment"} if is_environment else fields)
+        self._emit(None, "InitFailure", {**fields, "cause": "environment"} if _is_of_storage(error) else fields)
 
-    def _on_stop(self, _: Event) -> None:
+    def on_stop(self) -> None:
+        """Take the call of a stop."""
         self._stops += 1
         self._is_stopping = True
         self._emit(None, "StopStart", {"call": self._stops})
 
-    def _on_stopped(self, _: Event) -> None:
+    def on_stopped(self) -> None:
+        """Take the end of a stop."""
         if self._is_stopping:
             self._is_stopping = False
             self._emit(None, "StopEnd", {"call": self._stops})
 
-    def _on_ledger_failed(self, _: Event) -> None:
+    def on_ledger(self, failed: FailedLedger | None) -> None:
         """While nothing can be recorded nothing can be started: by the world's fault, so that time does not count."""
-        if not self._is_ledger_down:
+        if failed is None:
+            self._is_ledger_down = False
+            self._emit(None, "Thaw", {})
+        elif not self._is_ledger_down:
             self._emit(None, "Freeze", {})
             self._is_ledger_down = True
 
-    def _on_ends_lost(self, _: Event) -> None:
+    def on_lost(self, runs: Sequence[TaskRun]) -> None:  # noqa: ARG002
         """An end that the ledger does not know has not happened: to the next scheduler those runs were cut off."""
         initialising = self._initialising
         self.record_crash()
@@ -202,38 +184,23 @@ class TraceRecorder:
             self._initialising = initialising
             self._emit(None, "InitStart", initialising)
 
-    def _on_ledger_recovered(self, _: Event) -> None:
-        self._is_ledger_down = False
-        self._emit(None, "Thaw", {})
-
-    def _on_pause(self, event: Event) -> None:
+    def on_clock(self, deviation: ClockDeviation) -> None:
         """The loop stood still, or the clock leapt, or both: in that time nothing could be done."""
-        seconds = event.fields["seconds"]
-        if isinstance(seconds, int | float) and seconds < 0:
-            self._emit(event.happened_at, "ClockSet", {})
-        elif isinstance(seconds, int | float) and seconds > 0 and not self._is_ledger_down:
-            whole = event.subject if isinstance(event.subject, float) else seconds
-            began = self._now() - timedelta(seconds=whole)
-            # The clock may leap from far behind to where it was: until then it was behind.
-            clock = max(self._shown, _milliseconds(began))
-            self._emit(began, "Freeze", {"clock": clock} if self._shown < self._last and clock < self._last else {})
-            self._emit(None, "Thaw", {})
+        if deviation.jump < 0:
+            self._emit(deviation.at, "ClockSet", {})
+        elif deviation.jump:
+            self._put_pause(deviation.jump + deviation.late)
+        if deviation.stall:
+            self._put_pause(round(deviation.stall, 3))
 
-
-class RecordingSink:
-    """A sink for a scheduler: lets a recorder hear what it needs, and the sink that was there what it wants."""
-
-    def __init__(self, sink: Sink, recorder: TraceRecorder) -> None:
-        self._sink, self._recorder = sink, recorder
-        wants = getattr(sink, "wants", None)
-        self.wants: Callable[[str], bool] = wants if callable(wants) else lambda _: True
-        self.needs, self.on_starts, self.on_ends = recorder.needs, recorder.on_starts, recorder.on_ends
-
-    def __call__(self, event: Event) -> None:
-        """Take an event."""
-        self._recorder(event)
-        if self.wants(event.level):
-            self._sink(event)
+    def _put_pause(self, seconds: float) -> None:
+        if self._is_ledger_down:
+            return
+        began = self._now() - timedelta(seconds=seconds)
+        # The clock may leap from far behind to where it was: until then it was behind.
+        clock = max(self._shown, _milliseconds(began))
+        self._emit(began, "Freeze", {"clock": clock} if self._shown < self._last and clock < self._last else {})
+        self._emit(None, "Thaw", {})
 
 
 def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:

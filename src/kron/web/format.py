@@ -109,10 +109,8 @@ class Badge(NamedTuple):
 NOT_VIOLATED, VIOLATED = Badge("good", "✓", "not violated"), Badge("bad", "✗", "violated")
 
 
-def last_badge(outcome: str | None, result: str | None) -> Badge | None:
-    """Return how a job ended last, None before its first period."""
-    if outcome is None:
-        return None
+def last_badge(outcome: str, result: str | None) -> Badge:
+    """Return how a job ended last."""
     return _badge(result or ("" if outcome == Outcome.EXECUTED.value else outcome))
 
 

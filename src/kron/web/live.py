@@ -5,13 +5,14 @@ A burst of changes is one message. Who does not read is sent away, and nobody is
 
 import asyncio
 import json
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from kron.decision.decision import Decision
+from kron.engine.ports import RunObserver
 from kron.engine.runs import JobRun
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
@@ -62,7 +63,7 @@ class _Listener:
         return f"event: change\ndata: {json.dumps(told)}\n\n".encode()
 
 
-class ChangeFeed:
+class ChangeFeed(RunObserver[JobSpec]):
     """Sees what happens to jobs, and answers at `/events`."""
 
     def __init__(self, *, most: int = MOST, patience: float = _PATIENCE) -> None:
@@ -76,15 +77,17 @@ class ChangeFeed:
         """A period is over."""
         self._note(work.identity)
 
-    def on_begun(self, run: JobRun, _: Decision | None) -> None:
-        """A run begins."""
-        self._note(run.attempt.identity)
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Runs begin."""
+        for run in runs:
+            self._note(run.attempt.identity)
 
-    def on_ended(self, run: JobRun, _: RunEnd) -> None:
-        """A run has ended."""
-        self._note(run.attempt.identity)
+    def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
+        """Runs have ended."""
+        for run, _ in ended:
+            self._note(run.attempt.identity)
 
-    def on_held(self, identity: str) -> None:
+    def on_suspended(self, identity: str, *, suspended: bool) -> None:  # noqa: ARG002
         """A job is suspended, or resumed."""
         self.generation += 1
         self._note(identity)

@@ -15,7 +15,7 @@ from kron.engine.ledger import HistoryQuery, HistoryReader, JobDefinition
 from kron.errors import UnknownJobError
 from kron.instant import Instant, format_instant
 from kron.rules.history import RunRow
-from kron.rules.job_record import JobRecord, find_identities, find_identity
+from kron.rules.job_record import JobRecord, LastResult, find_identities, find_identity
 from kron.rules.job_spec import JobSpec
 from kron.web.upcoming import ClockAhead, ahead_until, clock_ahead, decisions_of, first_of, next_decisions, next_run
 from kron.why.explanation import Explanation
@@ -52,13 +52,22 @@ class JobSummary:
     active: Sequence[str] = ()  # run ids
     next: Decision | None = None  # of a suspended job, its first one from now on
     clock_ahead_until: Instant | None = None
-    last_outcome: str | None = None
-    last_result: str | None = None
+    last: LastResult | None = None
 
     @property
     def is_suspended(self) -> bool:
         """Whether its definition or a command suspends it."""
         return self.record.is_suspended or (self.spec is not None and self.spec.policy.suspend)
+
+    @property
+    def last_outcome(self) -> str | None:
+        """The outcome of what was due last."""
+        return None if self.last is None else self.last.outcome.value
+
+    @property
+    def last_result(self) -> str | None:
+        """The result of what was due last, if that was an execution, and has ended."""
+        return None if self.last is None or self.last.result is None else self.last.result.value
 
     def to_dict(self) -> dict[str, object]:
         """Return a declared job as JSON holds it."""
@@ -147,12 +156,12 @@ class JobQueries:
         planner: PeriodPlanner,
         history: HistoryReader,
         now: Callable[[], Instant],
-        last_results: Mapping[str, tuple[str, str | None]],
+        last_results: Mapping[str, LastResult],
         written: Callable[[JobState], WrittenJob],
         *,
         file_errors: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """`last_results`: outcome and result by identity. `file_errors`: of files that may define an unknown job."""
+        """`last_results` are by identity. `file_errors`: of files that may define an unknown job."""
         self._planner, self.history, self.now = planner, history, now
         self._last_results, self._written, self._file_errors = last_results, written, file_errors
 
@@ -294,9 +303,9 @@ class JobQueries:
         return ((job.record.name, job.record.identity) for job in self._jobs())
 
     def _summary(self, job: JobState, now: Instant) -> JobSummary:
-        outcome, result = self._last_results.get(job.record.identity, (None, None))
+        last = self._last_results.get(job.record.identity)
         first, ahead = first_of(job, now), ahead_until(job, now)
-        return JobSummary(job.record, job.work, self._written(job), list(job.active), first, ahead, outcome, result)
+        return JobSummary(job.record, job.work, self._written(job), list(job.active), first, ahead, last)
 
 
 def _upcoming_run(found: tuple[Decision, JobState] | None) -> UpcomingRun | None:

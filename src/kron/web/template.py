@@ -8,11 +8,14 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from kron.rules.evidence import ahead_text
 from kron.web.format import (
+    age,
     badge_of,
     clock,
     duration,
     job_path,
+    last_badge,
     pluralize,
     reason_of,
     run_path,
@@ -61,6 +64,8 @@ def environment() -> Environment:
         auto_reload=False,
     )
     found.filters |= {
+        "age": age,
+        "ahead_text": ahead_text,
         "badge_of": badge_of,
         "clock": clock,
         "duration": duration,
@@ -70,5 +75,5 @@ def environment() -> Environment:
         "shown_time": shown_time,
         "summary_of": summary_of,
     }
-    found.globals |= {"job_path": job_path, "run_path": run_path}
+    found.globals |= {"job_path": job_path, "last_badge": last_badge, "run_path": run_path, "zip": zip}
     return found

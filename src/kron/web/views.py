@@ -16,7 +16,6 @@ from kron.decision.decision import Decision
 from kron.errors import KronError
 from kron.instant import Instant, format_duration, parse_instant
 from kron.jobfile.job import Job as JobText
-from kron.rules.evidence import ahead_text
 from kron.rules.history import RunRow
 from kron.rules.job_record import JobRecord
 from kron.rules.periods import effective_time
@@ -24,10 +23,9 @@ from kron.theory.properties import SUITES
 from kron.theory.results import PropertyResult
 from kron.web.drawing import Drawing, bands, explained_window, heat_picture, strip
 from kron.web.forecast_worker import ForecastWorkers
-from kron.web.format import NOT_VIOLATED, VIOLATED, age, clock, last_badge
+from kron.web.format import NOT_VIOLATED, VIOLATED, clock
 from kron.web.queries import HOUR, JobQueries, JobSummary, JobTimeline
 from kron.web.source import Fact, OutputReader, PageSource
-from kron.why.explanation import ExplainedPeriod
 from kron.why.sentence import sentence
 
 
@@ -62,20 +60,24 @@ _TICKS = 6  # of the hour
 def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
     """Return what runs, what failed, what is due, and the jobs with `search` in their names from a page on."""
     queries = source.jobs
-    now, running = queries.now(), queries.running()
+    now, running, (declared, suspended) = queries.now(), queries.running(), queries.counts()
     first = number * JOBS_A_PAGE
     found = queries.page(search, offset=first, limit=JOBS_A_PAGE)
     coming = queries.next_hour()
     context = {
-        "state": _state(source),
-        "running": [{"run": run, "age": age(run.started_at, now)} for run in running[:_RUNNING]],
+        "status": source.status(),
+        "declared": declared,
+        "suspended": suspended,
+        "ahead": queries.clock_ahead(),
+        "violations": len(source.violations() or ()),
+        "running": running[:_RUNNING],
         "more_running": max(0, len(running) - _RUNNING),
         **_problems(queries.problems(_LOOKED_AT)),
         "ticks": [clock(now + HOUR * tick / _TICKS)[:5] for tick in range(_TICKS)],
         "timelines": [_timeline(each, now) for each in coming.timelines],
         "due_jobs": coming.jobs,
         "search": search,
-        "jobs": [{"job": job, "last": last_badge(job.last_outcome, job.last_result)} for job in found.jobs],
+        "jobs": found.jobs,
         "count": found.total,
         "number": number,
         "first": first + 1,
@@ -83,18 +85,6 @@ def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
         "last_number": (found.total - 1) // JOBS_A_PAGE,
     }
     return Page("overview.html", "Overview", context, path="/")
-
-
-def _state(source: PageSource) -> dict[str, object]:
-    jobs, suspended = source.jobs.counts()
-    ahead = source.jobs.clock_ahead()
-    return {
-        "status": source.status(),
-        "jobs": jobs,
-        "suspended": suspended,
-        "ahead": None if ahead is None else {"count": ahead.count, "text": ahead_text(ahead.until)},
-        "violations": len(source.violations() or ()),
-    }
 
 
 def _problems(rows: Sequence[RunRow]) -> dict[str, object]:
@@ -134,13 +124,9 @@ def job_page(source: PageSource, identity: str) -> Page:
     coming = queries.decisions(identity, _NEXT)
     last = max((each.window_end for each in coming), default=now)
     rows = queries.rows(identity, _HISTORY)[::-1]
-    is_suspended = job.record.is_suspended
     context = {
         "job": job,
         "zone": queries.zone(identity),
-        "is_declared": job.spec is not None,
-        "actions": ["resume" if is_suspended else "suspend", "trigger"],
-        "ahead": None if job.clock_ahead_until is None else ahead_text(job.clock_ahead_until),
         "definition": _definition(job, source),
         "next": [{"decision": each, "picture": bands(now, last, [each], _label(each))} for each in coming],
         "explained": [_explained(each, is_open=each is coming[0]) for each in coming[:_EXPLAINED]],
@@ -271,18 +257,7 @@ def _answer(queries: JobQueries, job: str, at: str) -> dict[str, object]:
         "zone": zone,
         "sentence": sentence(answer),
         "has_run": answer.run is not None,
-        "periods": [_period(each) for each in answer.periods[:_PERIODS]],
-    }
-
-
-def _period(found: ExplainedPeriod) -> dict[str, object]:
-    decision = found.decision
-    return {
-        "decision": decision,
-        "zone": decision.terms.zone,
-        "row": found.row,
-        "ahead": None if found.ahead is None else ahead_text(found.ahead),
-        "explained": _explained(decision),
+        "periods": [(each, _explained(each.decision)) for each in answer.periods[:_PERIODS]],
     }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
-from kron.adapters.process.progress import Progress
+from kron.adapters.process.spawner import Progress
 from kron.adapters.process.spawner_client import SpawnerProcess
 from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import within_time

@@ -28,5 +28,5 @@ def test_other_events_are_nothing_to_it() -> None:
 
     ViolationCounter(registry)(make_event("SchedulerStopped"))
 
-    assert not ViolationCounter(CollectorRegistry()).wants("WARNING")
+    assert [ViolationCounter(CollectorRegistry()).wants(level) for level in ("WARNING", "INFO")] == [True, False]
     assert registry.get_sample_value("kron_monitor_violations_total", {"property": "S1"}) is None

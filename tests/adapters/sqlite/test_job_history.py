@@ -14,8 +14,9 @@ from kron.engine.ledger import HistoryQuery
 from kron.errors import LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.evidence import RecordedPeriod
-from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
+from kron.rules.job_record import LastResult, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
+from kron.rules.verdict import Outcome
 from kron.testing.job_ledger_suite import (
     DECLARED,
     DEFINITION,
@@ -159,7 +160,10 @@ def test_the_last_of_each_job_is_what_was_due_last(tmp_path: Path) -> None:
         JobBatch(ended=[RunEnd("early", NOW, ResultCode.FAILED, 1)], begun=[asked], closed=[missed_early()]),
     )
 
-    assert history.last_results() == {JOB.identity: ("executed", "failed"), "other": ("executed", None)}
+    assert history.last_results() == {
+        JOB.identity: LastResult(Outcome.EXECUTED, ResultCode.FAILED),
+        "other": LastResult(Outcome.EXECUTED),
+    }
 
 
 def missed_early() -> PeriodRecord:
@@ -171,7 +175,7 @@ def test_the_last_of_a_job_is_its_newest_period_if_its_definition_has_changed_si
     changed = JOB._replace(handled_until=NOON + 90 * MINUTE)
     history = remembered(tmp_path, DECLARED, JobBatch(closed=[closed_from(3, 4)]), JobBatch(jobs=[changed]))
 
-    assert history.last_results() == {JOB.identity: ("missed", None)}
+    assert history.last_results() == {JOB.identity: LastResult(Outcome.MISSED)}
 
 
 # --- beside a daemon --------------------------------------------------------------------------------------------------

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from kron.decision.decision import Decision
 from kron.engine.jobs.store import JobBatch
-from kron.engine.ports import Refusal
+from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import Instant
-from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
 from tests.engine.jobs.world import MINUTE, SECOND, Ledger, RestartableHost
 
@@ -23,19 +21,15 @@ def seconds_frozen(world: RestartableHost) -> list[object]:
     return [event.fields["seconds"] for event in world.events if event.name == "LoopFrozen"]
 
 
-class AtBegin:
+class AtBegin(RunObserver[JobSpec]):
     """Does something, once, when a run begins: in the middle of a step."""
 
     def __init__(self, world: RestartableHost, identity: str) -> None:
         self._world, self._identity, self._is_done = world, identity, False
-        world.listeners.append(self)
+        world.observers.append(self)
 
-    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None: ...
-
-    def on_ended(self, run: JobRun, end: RunEnd) -> None: ...
-
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:  # noqa: ARG002
-        if run.attempt.identity == self._identity and not self._is_done:
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        if not self._is_done and any(run.attempt.identity == self._identity for run in runs):
             self._is_done = True
             self._world.clock.freeze(5 * MINUTE + 10 * SECOND)
 

@@ -8,7 +8,7 @@ import pytest
 from kron.engine.runs import RunResult
 from kron.errors import JobActiveError
 from kron.rules.contract import JOB_CONTRACT, FirstMinute, InterruptedRun
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
+from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, Runner, lived, work
 
 # --- downtime ---------------------------------------------------------------------------------------------------------
 
@@ -283,16 +283,12 @@ def test_a_run_that_survived_its_job_has_its_timeout_and_its_grace() -> None:
 
 
 def test_a_host_whose_loop_has_died_says_so_at_once(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken:
-        def on_closed(self, *_: object) -> None: ...
-
-        def on_ended(self, *_: object) -> None: ...
-
-        def on_begun(self, *_: object) -> None:
+    class Broken(Runner):
+        def start(self, *_: object) -> None:
             raise ZeroDivisionError
 
     async def story(world: RestartableHost) -> None:
-        world.listeners.append(Broken())
+        world.put_runner(Broken(world.clock))
         await world.begin(work())
         await world.clock.advance(HOUR)
 

@@ -210,7 +210,7 @@ def test_a_job_that_somebody_holds_is_held_when_it_comes_back(*, is_prepared: bo
     held: list[tuple[str, bool]] = []
 
     async def story(world: RestartableHost) -> None:
-        world.on_held.append(lambda identity, *, suspended: held.append((identity, suspended)))
+        world.on_held = lambda identity, suspended: held.append((identity, suspended))
         await world.begin(work())
         await world.suspend("a", until=NOON + 90 * MINUTE)
         await world.declare()

@@ -12,7 +12,8 @@ from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.clock_watch import ClockReading
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.control import Recover, Suspend, Trigger, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.planner import PeriodPlanner
@@ -20,8 +21,7 @@ from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still
 from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.engine.loop import Engine
-from kron.engine.planner import ClockReading
-from kron.engine.ports import Refusal, RunListener, Witness
+from kron.engine.ports import Refusal, RunListener, RunObserver
 from kron.engine.runs import JobRun, RunResult
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
@@ -174,7 +174,7 @@ class Runner:
         self.running.clear()
 
 
-class RestartableHost:
+class RestartableHost(RunObserver[JobSpec]):
     """A host that crashes and starts again on its ledger; `told` lists what happened, in order."""
 
     def __init__(self, start: Instant = NOON - MINUTE, store: JobLedger | None = None, **host: Any) -> None:
@@ -183,8 +183,8 @@ class RestartableHost:
         self.store: JobLedger = self.ledger if store is None else store
         self.runner = Runner(self.clock)
         self.told: list[str] = []
-        self.listeners: list[Witness] = []
-        self.on_held: list[Callable[..., object]] = []
+        self.observers: list[RunObserver[JobSpec]] = [self]
+        self.on_held: Callable[[str, bool], object] = lambda _identity, _suspended: None
         self.given_up: list[str] = []
         self.events: list[Event] = []
         self.refused: list[Refusal] = []
@@ -195,9 +195,14 @@ class RestartableHost:
         self._lives += 1
         self.runs = ActiveRuns(self.clock, self.runner, max_active=self._max_active)
         given = {"boot_id": "boot", **self.planner_options}
-        self.book = PeriodPlanner(self.runs.running, self, f"life{self._lives}", **given)
-        self.book.on_refused = self.refused.append
-        self.engine = Engine(self.clock, self.store, Emitter(self.events.append), self.book, self.runs)
+        self.book = PeriodPlanner(self.runs.running, f"life{self._lives}", **given)
+        emitter, observers = Emitter(self.events.append), Observers(self.observers, failed=self._on_failed)
+        self.engine = Engine(self.clock, self.store, self.book, self.runs, emitter, observers)
+
+    def put_runner(self, runner: Runner) -> None:
+        """Have another runner, before anything is begun."""
+        self.runner = runner
+        self._born()
 
     def restart_on(self, ledger: Ledger) -> None:
         """Have another ledger, before anything is begun."""
@@ -262,7 +267,7 @@ class RestartableHost:
             self.runs.stop(run, why)
         self.runs.start(step.starts)
         step.commit()
-        step.report(written=True, monotonic=0.0)
+        step.report(Observers(self.observers), written=True, monotonic=0.0)
 
     async def suspend(self, *names: str, until: Instant | None = None) -> None:
         await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=True, until=until))
@@ -274,37 +279,38 @@ class RestartableHost:
         return await self.engine.apply(lambda now: Trigger(self.book, name, now, has_room=self.runs.free_slots() > 0))
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
-        for listener in self.listeners:
-            listener.on_closed(work, record, last)
         many = "" if record.period_count == 1 else f" x{record.period_count}"
         assert last.nominal_time == record.last
         self._tell(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        for listener in self.listeners:
-            listener.on_begun(run, decision)
-        attempt = run.attempt
-        what = (
-            "executed"
-            if decision is not None
-            else attempt.kind.value
-            if attempt.nominal is None
-            else f"attempt {attempt.attempt}"
-        )
-        self._tell(attempt.identity, attempt.nominal, what)
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        for run in runs:
+            attempt = run.attempt
+            what = (
+                "executed"
+                if run.decision is not None
+                else attempt.kind.value
+                if attempt.nominal is None
+                else f"attempt {attempt.attempt}"
+            )
+            self._tell(attempt.identity, attempt.nominal, what)
 
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        for listener in self.listeners:
-            listener.on_ended(run, end)
-        if end.result.value != "succeeded":
-            self._tell(run.attempt.identity, run.attempt.nominal, end.result.value)
+    def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
+        for run, end in ended:
+            if end.result.value != "succeeded":
+                self._tell(run.attempt.identity, run.attempt.nominal, end.result.value)
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        for tell in self.on_held:
-            tell(identity, suspended=suspended)
+        self.on_held(identity, suspended)
 
-    def on_given_up(self, run_id: str) -> None:
+    def on_retry_dropped(self, run_id: str) -> None:
         self.given_up.append(run_id)
+
+    def on_refused(self, refusal: Refusal) -> None:
+        self.refused.append(refusal)
+
+    def _on_failed(self, error: BaseException) -> None:
+        raise error
 
     def _tell(self, name: str, nominal: Instant | None, what: str) -> None:
         period = f" {nominal:%d %H:%M}" if nominal is not None else ""

@@ -14,7 +14,7 @@ from kron.adapters.callback_runner import CallbackRunner
 from kron.cron.schedule import Schedule
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.loop import Engine
 from kron.engine.runs import Run, RunResult, TaskRun
 from kron.engine.tasks.declaration import reschedule
@@ -332,7 +332,7 @@ def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> 
         host = ContractHarness(DECLARATIVE)
         runs, emitter = ActiveRuns(host.clock, CallbackRunner()), Emitter(host.events.append)
         book = ObligationPlanner(runs.running, emitter, DECLARATIVE, "me")
-        engine = Engine(host.clock, host.disk, emitter, book, runs)
+        engine = Engine(host.clock, host.disk, book, runs, emitter, Observers([]))
         tasks = parse_registrations([host.task()], ScheduleReader(DECLARATIVE, "posix", "UTC"))
         await engine.open()
         engine.arm()

@@ -22,18 +22,14 @@ def ignore(_: object) -> None:
     """Hear of something."""
 
 
-def chronicler_of(recorder: JobRecorder) -> JobEvents:
-    return JobEvents(ignore, recorder)
-
-
 def ask(folder: Path, command: str, asked: Mapping[str, object], *, ready: bool) -> object:
     """Return what a daemon without jobs answers."""
 
     async def live() -> object:
         recorder = JobRecorder(system_now, ignore)
-        chronicler = chronicler_of(recorder)
+        chronicler = JobEvents(ignore)
         watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), ignore), EventQueue(system_now))
-        daemon = Daemon(StateDirectory(folder), Settings(), ignore, chronicler, watching)
+        daemon = Daemon(StateDirectory(folder), Settings(), ignore, [chronicler], watching)
         daemon.surface.ready = ready
 
         async def reload() -> dict[str, object]:
@@ -81,8 +77,8 @@ def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
 
 def test_whoever_waits_for_a_run_that_is_given_up_is_told() -> None:
     async def wait() -> str:
-        chronicler = chronicler_of(JobRecorder(system_now, ignore))
-        asyncio.get_running_loop().call_soon(chronicler.on_given_up, "run 1")
+        chronicler = JobEvents(ignore)
+        asyncio.get_running_loop().call_soon(chronicler.on_retry_dropped, "run 1")
         return await chronicler.wait_for_end("run 1")
 
     assert asyncio.run(wait()) == "replaced"

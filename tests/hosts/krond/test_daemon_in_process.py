@@ -12,7 +12,6 @@ from typing import TypeVar
 import pytest
 
 from kron.adapters.system_time import system_now
-from kron.engine.runs import JobRun
 from kron.errors import ControlError
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.daemon import Daemon, Watching
@@ -20,7 +19,6 @@ from kron.hosts.krond.events import EventQueue, JobEvents
 from kron.hosts.krond.file_reader import ReadRequest, read_files
 from kron.hosts.krond.state_directory import StateDirectory
 from kron.rules.events import Event
-from kron.rules.job_record import RunEnd
 from kron.theory.trace_format import TraceHeader
 from kron.trace.job_recorder import JobRecorder
 from kron.trace.monitor import OnlineMonitor
@@ -36,22 +34,22 @@ JOB += f"[jobs.parent]\n{NEVER}\nshell = true\ngrace = '1h'\n"
 JOB += "command = \"(trap '' TERM; touch ready; sleep 1000) & wait\"\n"
 
 
-class Fault:
-    """A witness with a bug."""
+class BrokenQueue(EventQueue):
+    """A queue with a bug, which the loop meets when it reports an end."""
 
-    def on_begun(self, *_: object) -> None: ...
-
-    def on_closed(self, *_: object) -> None: ...
-
-    def on_ended(self, _run: JobRun, _end: RunEnd) -> None:
-        raise ZeroDivisionError("a bug")
+    def __call__(self, call: Callable[..., object], *arguments: object) -> None:
+        if "on_ended" in arguments:
+            raise ZeroDivisionError("a bug")
+        super().__call__(call, *arguments)
 
 
 async def no_reload() -> dict[str, object]:
     raise AssertionError("nobody asks for it")
 
 
-def lived(folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], *witnesses: Fault) -> tuple[T, list[Event]]:
+def lived(
+    folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], queue: type[EventQueue] = EventQueue
+) -> tuple[T, list[Event]]:
     """Return what came of a life, and what was told of it."""
     file = folder / "krond.toml"
     file.write_text(f"[defaults]\ncwd = '{folder}'\n{JOB}", "utf-8")
@@ -63,9 +61,9 @@ def lived(folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], *witne
         state.lock()
         found = read_files(ReadRequest([str(file)], None))
         recorder = JobRecorder(system_now, lambda _: None)
-        chronicler = JobEvents(told.append, recorder, *witnesses)
-        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), told.append), EventQueue(system_now))
-        daemon = Daemon(state, found.settings, told.append, chronicler, watching)
+        chronicler = JobEvents(told.append)
+        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), told.append), queue(system_now))
+        daemon = Daemon(state, found.settings, told.append, [chronicler, recorder], watching)
         handlers = ControlApi(daemon, daemon.queries(chronicler.last_results), no_reload, chronicler, []).handlers()
         try:
             await daemon.start(list(found.jobs))
@@ -106,7 +104,7 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
             await daemon.run()
         return raised.value.message
 
-    said, told = lived(tmp_path, life, Fault())
+    said, told = lived(tmp_path, life, BrokenQueue)
 
     assert said == "it cannot go on, which is a bug of it; please report this: ZeroDivisionError: a bug"
     caught = next(event for event in told if event.name == "ErrorCaught")
@@ -124,7 +122,7 @@ def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path:
             await daemon.run()
         return process.pid
 
-    pid, _ = lived(tmp_path, life, Fault())
+    pid, _ = lived(tmp_path, life, BrokenQueue)
 
     os.killpg(pid, signal.SIGKILL)
 
@@ -159,7 +157,7 @@ def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> Non
         with pytest.raises(ControlError, match="it cannot go on"):
             await daemon.run()
 
-    lived(tmp_path, life, Fault())
+    lived(tmp_path, life, BrokenQueue)
 
 
 def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Messenger: errands are run a few at a time, in their order, and tried three times."""
+"""DeliveryQueue: notifications are delivered a few at a time, in their order, and tried three times."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,38 +12,38 @@ AT_ONCE = (0.0, 0.0)
 Failure = tuple[str, str, int]
 
 
-def errand(url: str) -> Notification:
+def notification(url: str) -> Notification:
     return Notification(JOB, "failure", Webhook(url), None)
 
 
 class Post:
-    """A messenger whose errands are run by a function of the test."""
+    """A queue whose notifications are delivered by a function of the test."""
 
     def __init__(self, deliver: Callable[[Notification], Awaitable[str]]) -> None:
         self.failures: list[Failure] = []
-        self.messenger = DeliveryQueue(deliver, self._failed, pauses=AT_ONCE)
+        self.queue = DeliveryQueue(deliver, self._failed, pauses=AT_ONCE)
 
-    def _failed(self, errand: Notification, error: str, tries: int) -> None:
-        self.failures.append((errand.destination, error, tries))
+    def _failed(self, notification: Notification, error: str, tries: int) -> None:
+        self.failures.append((notification.destination, error, tries))
 
 
-def test_an_errand_is_tried_three_times_and_then_given_up() -> None:
+def test_a_notification_is_tried_three_times_and_then_given_up() -> None:
     async def run() -> tuple[int, list[Failure]]:
         tried = []
 
-        async def deliver(errand: Notification) -> str:
-            tried.append(errand)
+        async def deliver(notification: Notification) -> str:
+            tried.append(notification)
             return "no"
 
         post = Post(deliver)
-        post.messenger.enqueue(errand("http://a"))
-        await post.messenger.close()
+        post.queue.enqueue(notification("http://a"))
+        await post.queue.close()
         return len(tried), post.failures
 
     assert asyncio.run(run()) == (3, [("a", "no", 3)])
 
 
-def test_an_errand_that_succeeds_at_last_has_not_failed() -> None:
+def test_a_notification_that_succeeds_at_the_third_try_has_not_failed() -> None:
     async def run() -> list[Failure]:
         answers = ["no", "no", ""]
 
@@ -51,50 +51,50 @@ def test_an_errand_that_succeeds_at_last_has_not_failed() -> None:
             return answers.pop(0)
 
         post = Post(deliver)
-        post.messenger.enqueue(errand("http://a"))
-        await post.messenger.close()
+        post.queue.enqueue(notification("http://a"))
+        await post.queue.close()
         return post.failures
 
     assert asyncio.run(run()) == []
 
 
-def test_an_error_that_nobody_thought_of_is_a_failure_and_others_have_their_turn() -> None:
+def test_an_error_that_no_case_expects_is_a_failure_and_others_have_their_turn() -> None:
     async def run() -> tuple[list[str], list[Failure]]:
         done = []
 
-        async def deliver(errand: Notification) -> str:
-            if errand.event == "late":
+        async def deliver(notification: Notification) -> str:
+            if notification.event == "late":
                 raise ZeroDivisionError("surprise")
-            done.append(errand.event)
+            done.append(notification.event)
             return ""
 
         post = Post(deliver)
-        post.messenger.enqueue(Notification(JOB, "late", Webhook("http://a"), None))
-        post.messenger.enqueue(Notification(JOB, "failure", Webhook("http://a"), None))
-        await post.messenger.close()
+        post.queue.enqueue(Notification(JOB, "late", Webhook("http://a"), None))
+        post.queue.enqueue(Notification(JOB, "failure", Webhook("http://a"), None))
+        await post.queue.close()
         return done, post.failures
 
     assert asyncio.run(run()) == (["failure"], [("a", "ZeroDivisionError: surprise", 3)])
 
 
-def test_a_job_tells_the_same_address_one_thing_after_the_other() -> None:
+def test_notifications_of_a_job_to_one_address_are_delivered_in_order() -> None:
     async def run() -> list[str]:
         done: list[str] = []
         started = asyncio.Event()
 
-        async def deliver(errand: Notification) -> str:
-            assert isinstance(errand.hook, Ping)
-            if errand.hook.below == "start":
+        async def deliver(notification: Notification) -> str:
+            assert isinstance(notification.hook, Ping)
+            if notification.hook.below == "start":
                 await started.wait()
             else:
                 started.set()
-            done.append(f"{errand.hook.url}/{errand.hook.below}")
+            done.append(f"{notification.hook.url}/{notification.hook.below}")
             return ""
 
         post = Post(deliver)
         for url, below in (("http://a", "start"), ("http://a", "fail"), ("http://b", "fail")):
-            post.messenger.enqueue(Notification(JOB, "ping", Ping(url, below), None))
-        await post.messenger.close()
+            post.queue.enqueue(Notification(JOB, "ping", Ping(url, below), None))
+        await post.queue.close()
         return done
 
     assert asyncio.run(run()) == ["http://b/fail", "http://a/start", "http://a/fail"]
@@ -118,45 +118,45 @@ def test_only_so_many_are_under_way_and_only_so_many_wait() -> None:
 
         post = Post(deliver)
         for number in range(10_003):
-            post.messenger.enqueue(errand(f"http://{number}"))
-        await post.messenger.close()
+            post.queue.enqueue(notification(f"http://{number}"))
+        await post.queue.close()
         return most, done, set(post.failures)
 
     refused: set[Failure] = {(str(number), "too many others wait", 0) for number in range(10_000, 10_003)}
     assert asyncio.run(run()) == (16, 10_000, refused)
 
 
-def test_a_target_that_is_dead_does_not_keep_others_from_hearing() -> None:
+def test_a_dead_target_does_not_hold_up_others() -> None:
     async def run() -> str:
         heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-        async def deliver(errand: Notification) -> str:
-            if errand.destination == "dead":
+        async def deliver(notification: Notification) -> str:
+            if notification.destination == "dead":
                 await heard
             else:
-                heard.set_result(errand.destination)
+                heard.set_result(notification.destination)
             return ""
 
         post = Post(deliver)
         for number in range(100):
-            post.messenger.enqueue(errand(f"http://dead/{number}"))
-        post.messenger.enqueue(errand("http://alive"))
-        await post.messenger.close()
+            post.queue.enqueue(notification(f"http://dead/{number}"))
+        post.queue.enqueue(notification("http://alive"))
+        await post.queue.close()
         return heard.result()
 
     assert asyncio.run(run()) == "alive"
 
 
-def test_who_is_in_a_hurry_waits_for_nobody_and_says_what_was_not_told() -> None:
+def test_a_close_in_a_hurry_does_not_wait_and_reports_what_was_not_delivered() -> None:
     async def run() -> list[Failure]:
         async def deliver(_: Notification) -> str:
             await asyncio.get_running_loop().create_future()
             return ""
 
         post = Post(deliver)
-        post.messenger.enqueue(errand("http://a"))
-        post.messenger.stop_waiting()
-        await post.messenger.close()
+        post.queue.enqueue(notification("http://a"))
+        post.queue.stop_waiting()
+        await post.queue.close()
         return post.failures
 
     assert asyncio.run(run()) == [("a", "krond ended before", 0)]

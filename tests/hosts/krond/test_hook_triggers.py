@@ -43,7 +43,7 @@ class SentNotifications:
     def end(self, result: ResultCode, *, attempt: int = 1, retry_at: datetime | None = None) -> None:
         """Let an attempt end."""
         end = RunEnd("r-1", three + minute, result, retry_at=retry_at)
-        self.alarms.on_ended(execution(attempt=attempt), end)
+        self.alarms.on_ended([(execution(attempt=attempt), end)])
 
 
 def execution(*, attempt: int = 1, started: datetime = three, before: str = "") -> JobRun:
@@ -127,7 +127,7 @@ def test_an_execution_that_never_began_pings_no_end() -> None:
     displaced = execution()
     displaced.was_started = False
 
-    told.alarms.on_ended(displaced, RunEnd("r-1", three, ResultCode.REPLACED))
+    told.alarms.on_ended([(displaced, RunEnd("r-1", three, ResultCode.REPLACED))])
 
     assert told.errands == []
 
@@ -136,7 +136,7 @@ def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
     told = SentNotifications()
 
     told.end(ResultCode.TIMEOUT, retry_at=AGAIN)
-    told.alarms.on_given_up("r-1")
+    told.alarms.on_retry_dropped("r-1")
 
     assert told.events == ["failure"]
     assert sent_row(told).result is ResultCode.TIMEOUT
@@ -147,8 +147,8 @@ def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() 
     told = SentNotifications()
 
     told.end(ResultCode.FAILED, retry_at=AGAIN)
-    told.alarms.on_begun(execution(attempt=2, before="r-1"), None)
-    told.alarms.on_given_up("r-1")
+    told.alarms.on_started([execution(attempt=2, before="r-1")])
+    told.alarms.on_retry_dropped("r-1")
 
     assert told.errands == []
 
@@ -161,7 +161,7 @@ def test_a_next_attempt_of_an_earlier_life_that_is_given_up_is_a_failure_if_its_
     )
 
     for run_id in ("old", "x"):
-        told.alarms.on_given_up(run_id)
+        told.alarms.on_retry_dropped(run_id)
 
     assert told.events == ["failure"]
     assert sent_row(told).run_id == "old"
@@ -190,7 +190,7 @@ def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -
 def test_a_start_is_late_above_the_limit_in_whole_seconds(late: timedelta, events: list[str]) -> None:
     told = SentNotifications()
 
-    told.alarms.on_begun(execution(started=three + late), decide(TIMING, three))
+    told.alarms.on_started([execution(started=three + late)])
 
     assert told.events == events
 
@@ -198,7 +198,7 @@ def test_a_start_is_late_above_the_limit_in_whole_seconds(late: timedelta, event
 def test_only_the_first_attempt_can_be_late_or_begin() -> None:
     told = SentNotifications()
 
-    told.alarms.on_begun(execution(attempt=2, started=three + 10 * minute), None)
+    told.alarms.on_started([execution(attempt=2, started=three + 10 * minute)])
 
     assert told.errands == []
 
@@ -216,7 +216,7 @@ def test_of_periods_that_were_not_executed_only_the_missed_ones_are_told(outcome
 def test_an_execution_pings_its_start_and_its_end() -> None:
     told = SentNotifications()
 
-    told.alarms.on_begun(execution(), None)
+    told.alarms.on_started([execution()])
     told.end(ResultCode.FAILED)
 
     assert told.pings == ["https://me:secret@ping/uuid/start?a=1#b", "https://me:secret@ping/uuid/fail?a=1#b"]

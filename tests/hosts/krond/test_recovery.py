@@ -58,9 +58,10 @@ def test_krond_says_that_it_is_not_ready_while_it_judges_a_year_of_downtime(tmp_
         state.lock()
         found = read_files(ReadRequest([str(file)], None))
         recorder = JobRecorder(system_now, lambda _: None)
-        chronicler = JobEvents(events.append, recorder)
-        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), events.append), EventQueue(system_now))
-        daemon = Daemon(state, found.settings, events.append, chronicler, watching)
+        chronicler = JobEvents(events.append)
+        queue = EventQueue(system_now)
+        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), events.append), queue)
+        daemon = Daemon(state, found.settings, queue.sink(events.append), [chronicler, recorder], watching)
         works, then = [each for each in found.jobs if isinstance(each, JobSpec)], system_now() - YEAR
         records = [JobRecord(each.identity, each.name, each.definition_key, then, then) for each in works]
         await daemon.ledger.open()

@@ -12,6 +12,7 @@ import pytest
 from kron import Scheduler
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.engine.ports import Batch, Ledger, Refusal
+from kron.hosts.library.scheduler import observe
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.events import Event
 from kron.rules.task_record import TaskRecord
@@ -346,9 +347,8 @@ class SlowLedger(MemoryTaskLedger):
 @on_a_loop
 async def test_a_trace_says_that_the_clock_was_set_back_where_its_baselines_are_clamped() -> None:
     clock, ledger, checker = VirtualClock(NOON + AHEAD), SlowLedger(), Checker(TraceHeader("polling"))
-    scheduler = Scheduler(
-        ledger=ledger, clock=clock, sink=TraceRecorder(clock.now, checker.read), timezone="UTC", contract="polling"
-    )
+    scheduler = Scheduler(ledger=ledger, clock=clock, timezone="UTC", contract="polling")
+    observe(scheduler, TraceRecorder(clock.now, checker.read))
 
     async def report() -> None: ...
 

@@ -21,15 +21,15 @@ CLOCKED = (
     Mutant(
         "nobody notices that the clock leapt",
         "engine/clock_watch.py",
-        "leap = jumped if abs(jumped) >= _NOTEWORTHY else 0.0",
-        "leap = 0.0",
+        "jump = jumped if abs(jumped) >= _NOTEWORTHY else 0.0",
+        "jump = 0.0",
         ("L1",),
     ),
     Mutant(
         "a leap of the clock hides that the loop stood still, too",
-        "engine/clock_watch.py",
-        "jumped + max(0.0, late)",
-        "jumped",
+        "trace/recorder.py",
+        "deviation.jump + deviation.late",
+        "deviation.jump",
         ("L1",),
     ),
     Mutant(

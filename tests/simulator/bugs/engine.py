@@ -79,7 +79,7 @@ LOOPED = (
     Mutant(
         "an end is not told",
         "engine/tasks/planner.py",
-        "tell_ends(self._emitter, planned)",
+        "observers.report(RunObserver.on_ended, planned.ends())",
         "pass",
         ("T2",),
     ),
@@ -94,7 +94,7 @@ LOOPED = (
     Mutant(
         "a start is not told",
         "engine/tasks/planner.py",
-        "self._emitter.note_starts([record.name for record in planned.begun], now)",
+        "observers.report(RunObserver.on_started, starts)",
         "pass",
         ("S4",),
     ),
@@ -119,7 +119,7 @@ STOPPED = (
         "a start that is on its way to the disk does not heed a stop",
         "engine/loop.py",
         "if self._hushed and step.starts:",
-        "if self._hushed and not step.starts:",
+        "if self._hushed and self._failures and step.starts:",
         ("S1",),
     ),
     Mutant(
@@ -147,8 +147,8 @@ STOPPED = (
     Mutant(
         "a stop takes two minutes longer than it must",
         "engine/loop.py",
-        "            await self._loop\n        self._planner.on_drained(",
-        f"            await self._loop\n        {_WAIT}\n        self._planner.on_drained(",
+        "            await self._loop\n        if lost :=",
+        f"            await self._loop\n        {_WAIT}\n        if lost :=",
         ("L3",),
     ),
     Mutant(

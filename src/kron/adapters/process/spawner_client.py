@@ -14,8 +14,7 @@ from pathlib import Path
 from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
 from kron.adapters.process.launch import LaunchSpec
 from kron.adapters.process.procfs import read_stat
-from kron.adapters.process.progress import Progress
-from kron.adapters.process.spawner import COUNTER, SOCKET, encode_frame
+from kron.adapters.process.spawner import COUNTER, SOCKET, Progress, encode_frame
 
 _ROOT = str(Path(__file__).parents[3])
 _CODE = f"import sys; sys.path.append({_ROOT!r}); from kron.adapters.process.spawner import main; main()"

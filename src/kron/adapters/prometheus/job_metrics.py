@@ -1,7 +1,7 @@
 """ViolationCounter, JobMetrics: events and outcomes of jobs as metrics for Prometheus."""
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from time import sleep
 from typing import NamedTuple
@@ -10,9 +10,10 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, g
 from prometheus_client.registry import Collector
 
 from kron.decision.decision import Decision
+from kron.engine.ports import RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND
-from kron.rules.events import Event
+from kron.rules.events import EVENTS, Event
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
@@ -20,6 +21,7 @@ from kron.rules.verdict import Outcome
 _LATENESS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200)  # seconds
 _DURATION = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600)
 _APPEND = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+_VIOLATED = "PropertyViolated"
 _TOGETHER, _TURN = 500, 0.0005  # lines that are rendered in one go, and seconds that others then have
 _UNSEEN = frozenset({ResultCode.UNKNOWN, ResultCode.NOT_STARTED})  # results of runs whose duration says nothing
 
@@ -27,19 +29,17 @@ _UNSEEN = frozenset({ResultCode.UNKNOWN, ResultCode.NOT_STARTED})  # results of 
 class ViolationCounter:
     """Counts violations of the theory, by property. Give it to a monitor, or call it beside another sink."""
 
-    needs = frozenset({"PropertyViolated"})
-
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         text = "Properties of the theory that were violated."
         self._violations = Counter("kron_monitor_violations", text, ["property"], registry=registry)
 
-    def wants(self, _level: str) -> bool:
-        """Whether an event of this level is of use: only those it needs, by name."""
-        return False
+    def wants(self, level: str) -> bool:
+        """Whether an event of this level may be one that it counts."""
+        return level == EVENTS[_VIOLATED].level
 
     def __call__(self, event: Event) -> None:
         """Count the event."""
-        if event.name in self.needs:
+        if event.name == _VIOLATED:
             self._violations.labels(property=event.fields["property"]).inc()
 
 
@@ -54,8 +54,8 @@ class JobGauges(NamedTuple):
     aside: int = 0  # jobs
 
 
-class JobMetrics:
-    """A chronicle of jobs that counts. A run costs it a few additions; all the rest is done when somebody asks."""
+class JobMetrics(RunObserver[JobSpec]):
+    """An observer of jobs that counts. A run costs it a few additions; all the rest is done when metrics are read."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -79,19 +79,20 @@ class JobMetrics:
         """Count the periods."""
         self._runs[record.identity, record.outcome.value] += record.period_count
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:  # noqa: ARG002
-        """Count an execution once, however many attempts it takes."""
-        attempt = run.attempt
-        if attempt.attempt == 1:
-            self._runs[attempt.identity, Outcome.EXECUTED.value] += 1
-            if attempt.chosen is not None:
-                self._lateness.observe(max(0.0, (attempt.started - attempt.chosen) / SECOND))
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Count each execution once, however many attempts it takes."""
+        for attempt in (run.attempt for run in runs):
+            if attempt.attempt == 1:
+                self._runs[attempt.identity, Outcome.EXECUTED.value] += 1
+                if attempt.chosen is not None:
+                    self._lateness.observe(max(0.0, (attempt.started - attempt.chosen) / SECOND))
 
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """Count how an attempt ended."""
-        self._results[run.attempt.identity, end.result.value] += 1
-        if end.result not in _UNSEEN and run.was_started:
-            self._duration.observe(max(0.0, (end.ended_at - run.attempt.started) / SECOND))
+    def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
+        """Count how attempts ended."""
+        for run, end in ended:
+            self._results[run.attempt.identity, end.result.value] += 1
+            if end.result not in _UNSEEN and run.was_started:
+                self._duration.observe(max(0.0, (end.ended_at - run.attempt.started) / SECOND))
 
     def on_append(self, seconds: float) -> None:
         """Note how long the ledger took."""

@@ -30,7 +30,7 @@ from kron.errors import LedgerUnusableError, LedgerWriteError, OutOfRangeError
 from kron.instant import Instant, format_instant
 from kron.rules.evidence import Evidence
 from kron.rules.history import RunRow
-from kron.rules.job_record import PROBLEM, RETRYABLE, JobRecord, ResultCode, UnfinishedRun
+from kron.rules.job_record import PROBLEM, RETRYABLE, JobRecord, LastResult, ResultCode, UnfinishedRun
 from kron.rules.verdict import Outcome
 
 _RANGES = SELECT.replace("FROM entry JOIN", "FROM entry INDEXED BY entry_range JOIN")
@@ -145,10 +145,13 @@ class SqliteJobHistory:
 
     # --- by job -------------------------------------------------------------------------------------------------------
 
-    def last_results(self) -> dict[str, tuple[str, str | None]]:
-        """Return by identity the outcome and, of an execution that has ended, the result of what was due last."""
+    def last_results(self) -> dict[str, LastResult]:
+        """Return by identity what was due last of each job."""
         with self._connected() as connection:
-            return {identity: (outcome, result) for identity, _, outcome, result in connection.execute(_LAST)}
+            return {
+                identity: LastResult(Outcome(outcome), None if result is None else ResultCode(result))
+                for identity, _, outcome, result in connection.execute(_LAST)
+            }
 
     def failing_jobs(self) -> set[str]:
         """Return the jobs whose last execution that succeeded or failed has failed."""

@@ -2,16 +2,18 @@
 
 from collections.abc import Collection, Sequence
 
+from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState, RunRequest
 from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.store import JobBatch, PendingRetry
-from kron.engine.ports import Refusal
+from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun, Run
 from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, UnfinishedRun
+from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Overlap, decide_overlap
 
 
@@ -29,6 +31,7 @@ class Suspend:
     ) -> None:
         self._book, self._now = book, now
         jobs = [_job(book, identity) for identity in identities]
+        self._suspended: list[JobRecord] = []
         self._records = {job: job.record._replace(is_suspended=suspended, suspended_until=until) for job in jobs}
         self.batch = JobBatch(jobs=list(self._records.values()))
         self.starts: Sequence[JobRun] = ()
@@ -42,7 +45,7 @@ class Suspend:
                 continue
             was_suspended = job.is_suspended
             job.record = record
-            self._book.chronicle.on_suspended(record.identity, suspended=record.is_suspended)
+            self._suspended.append(record)
             if was_suspended and not job.is_suspended:
                 job.armed = self._now  # what came meanwhile is late
             elif job.is_suspended:
@@ -51,6 +54,11 @@ class Suspend:
         if refused:
             raise refused[0].error
         return list(self._records.values())
+
+    def report(self, observers: Observers[JobSpec]) -> None:
+        """Report the jobs that are suspended or resumed."""
+        for record in self._suspended:
+            observers.report(RunObserver.on_suspended, record.identity, suspended=record.is_suspended)
 
 
 class Trigger:
@@ -89,8 +97,12 @@ class Trigger:
             self._wait()
         else:
             self._job.active[self._run.run_id] = self._run
-            self._book.chronicle.on_begun(self._run, None)
         return self._accepted.run_id
+
+    def report(self, observers: Observers[JobSpec]) -> None:
+        """Report the run, if it starts."""
+        if self.starts:
+            observers.report(RunObserver.on_started, self.starts)
 
     def _wait(self) -> None:
         book, job = self._book, self._job
@@ -131,6 +143,7 @@ class Recover:
             RunEnd(run.run_id, now, ResultCode.UNKNOWN, retry_at=now if run in self._restarts else None)
             for run in self._gone
         ]
+        self._lost = list(zip(self._gone, self._ends, strict=True))
         self.batch = JobBatch(ended=self._ends)
         self.starts: Sequence[JobRun] = ()
         self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
@@ -141,9 +154,7 @@ class Recover:
         A job that the ledger refuses is set aside: the next start of the host looks at its runs again.
         """
         book, left = self._book, {each.identity for each in refused}
-        for run, end in zip(self._gone, self._ends, strict=True):
-            if run.attempt.identity not in left:
-                book.chronicle.on_ended(run, end)
+        self._lost = [each for each in self._lost if each[0].attempt.identity not in left]
         for run in self._alive:
             book.reattach(run)
         for run in self._restarts:
@@ -157,6 +168,11 @@ class Recover:
         for refusal in refused:
             book.take_refusal(refusal, self._now)
         return self._alive
+
+    def report(self, observers: Observers[JobSpec]) -> None:
+        """Report the runs that are gone."""
+        for each in self._lost:
+            observers.report(RunObserver.on_ended, (each,))
 
 
 def _job(book: PeriodPlanner, identity: str) -> JobState:

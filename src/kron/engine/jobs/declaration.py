@@ -5,12 +5,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
+from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
-from kron.engine.ports import Refusal
+from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant, shift
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
@@ -94,6 +95,7 @@ class JobDeclaration:
         self._records: list[JobRecord] = []
         self._before: list[JobRecord] = []  # of those that change or go
         self._given_up: list[str] = []  # names of runs that the new definitions do not try again
+        self._released: list[str] = []  # identities of those whose suspension ends with their old definition
         self._held: list[str] = []  # identities of those that somebody holds, before and after
         self._active = self._runs_of_others() if self._is_whole else {}
         self._declared = JobsApplied(now, [], [], [], [])
@@ -127,13 +129,11 @@ class JobDeclaration:
 
     def commit(self, refused: Sequence[Refusal]) -> JobsApplied:
         """Let it be so, and return what became of the jobs; those that the ledger refuses are set aside."""
-        book, chronicle = self._book, self._book.chronicle
+        book = self._book
         for refusal in refused:
             self._leave_as_it_was(refusal)
-        held = [record.identity for record in self._before if record.is_suspended]
-        self._held += held
-        for identity in held:
-            chronicle.on_suspended(identity, suspended=False)  # what was held under the old definition is over with it
+        self._released = [record.identity for record in self._before if record.is_suspended]
+        self._held += self._released
         book.dropped_retries += self._given_up
         for record in self._before:
             if record.identity not in self._jobs:
@@ -147,12 +147,17 @@ class JobDeclaration:
             book.update({**self._joining, **self._jobs}, gone, self._declared.at)
         for identity, error in self._aside.items():
             book.set_aside(identity, error)
-        for each in self._closed:
-            chronicle.on_closed(*each)
+        return self._declared
+
+    def report(self, observers: Observers[JobSpec]) -> None:
+        """Report what was suspended under an old definition, which ends with it, what that closes, and who still is."""
+        for identity in self._released:
+            observers.report(RunObserver.on_suspended, identity, suspended=False)
+        for work, record, last in self._closed:
+            observers.report(RunObserver.on_closed, work, record, last)
         for identity in self._held:
             if identity in self._jobs:
-                chronicle.on_suspended(identity, suspended=True)
-        return self._declared
+                observers.report(RunObserver.on_suspended, identity, suspended=True)
 
     def _drop(self, identity: str) -> None:
         """Retry no run of a job that is gone, and start none that was asked for."""
@@ -180,7 +185,6 @@ class JobDeclaration:
         if before is not None:
             self._jobs[identity] = before
         self._aside[identity] = refusal.error
-        self._book.on_refused(refusal)
 
     def _declare_or_leave(self, work: JobSpec) -> None:
         lists: tuple[list[Any], ...] = (

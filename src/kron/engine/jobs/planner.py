@@ -5,6 +5,7 @@ from datetime import timedelta
 from itertools import count
 
 from kron.engine.agenda import Agenda
+from kron.engine.clock_watch import ClockReading
 from kron.engine.jobs.job_state import (
     REPLACED_BEFORE_START,
     STOPPED_BEFORE_START,
@@ -15,8 +16,7 @@ from kron.engine.jobs.job_state import (
 from kron.engine.jobs.judge import PlanningContext
 from kron.engine.jobs.step import JobStep
 from kron.engine.jobs.store import JobSnapshot, PendingRetry
-from kron.engine.planner import ClockReading
-from kron.engine.ports import Chronicle, Refusal
+from kron.engine.ports import Refusal
 from kron.engine.runs import JobRun, RunNews
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, Instant
@@ -38,7 +38,6 @@ class PeriodPlanner:
     def __init__(
         self,
         running: Mapping[str, JobRun],
-        chronicle: Chronicle,
         instance_id: str,
         *,
         boot_id: str = "",
@@ -51,7 +50,7 @@ class PeriodPlanner:
         `instance_id` tells this life of the host from any other, `boot_id` this boot of the machine. `run_token`
         returns the part of a run's id that no other process can guess, "" if it needs none.
         """
-        self.running, self.chronicle = running, chronicle
+        self.running = running
         self.boot_id, self.slack, self.contract = boot_id, slack, contract
         self._instance_id, self._run_token = instance_id, run_token
         self.jobs: dict[str, JobState] = {}
@@ -68,7 +67,6 @@ class PeriodPlanner:
         self._most = _FEW
         self.aside: dict[str, str] = {}  # identities of jobs that could not be judged, and the errors
         self.on_aside: Callable[[str, Exception], object] = lambda _identity, _error: None
-        self.on_refused: Callable[[Refusal], object] = lambda _refusal: None
 
     def set_aside(self, identity: str, error: Exception) -> None:
         """Start nothing of a job until its definition changes or the host is restarted: its data cannot be judged.
@@ -92,7 +90,6 @@ class PeriodPlanner:
         Periods that have an outcome are handled. If none of them is news, the same record would be refused for ever:
         the job is set aside.
         """
-        self.on_refused(refusal)
         job = self.jobs.get(refusal.identity)
         if job is None or refusal.identity in self.aside:
             return

@@ -6,14 +6,16 @@ host judges them one after the other in a thread, and answers meanwhile that it 
 
 from collections.abc import Sequence
 
+from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState, served_before
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.step import closed_by
 from kron.engine.jobs.store import JobBatch
-from kron.engine.ports import Refusal
+from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode
+from kron.rules.job_spec import JobSpec
 from kron.rules.outage import Outage, Recovery, recover
 from kron.rules.verdict import Reason
 
@@ -57,11 +59,15 @@ class CloseDowntime:
         book, job, found = self._book, self._job, self._found
         if refused:
             book.take_refusal(refused[0], self._until)
+            self._closed = []
             return
         job.record = self._record
         job.keep_apart(found.closed_before)
         job.seek(max(job.reached, self._until))
         job.recovered = None if found.runs is None else Recovery([], found.runs, found.closed_after)
         book.reschedule(job, self._until)
-        for each in self._closed:
-            book.chronicle.on_closed(*each)
+
+    def report(self, observers: Observers[JobSpec]) -> None:
+        """Report the periods that are closed."""
+        for work, record, last in self._closed:
+            observers.report(RunObserver.on_closed, work, record, last)

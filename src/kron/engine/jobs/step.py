@@ -1,9 +1,10 @@
 """JobStep: what ended and what is due of the jobs, at one moment: what to remember, and what to do then."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from kron.decision.decision import Decision
+from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import (
     REPLACED_BEFORE_START,
     JobCheckpoint,
@@ -14,7 +15,7 @@ from kron.engine.jobs.job_state import (
 )
 from kron.engine.jobs.judge import PlanningContext, Replacement, judge_due_periods
 from kron.engine.jobs.store import JobBatch, PendingRetry
-from kron.engine.ports import Refusal
+from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import Acceptance, JobRun, Run, RunNews
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import Effort
@@ -25,8 +26,6 @@ from kron.rules.periods import effective_time
 
 if TYPE_CHECKING:
     from kron.engine.jobs.planner import PeriodPlanner
-
-Begun: TypeAlias = tuple[JobRun, Decision | None]
 
 _MOST_CLOSED, _CLOSED_TOGETHER = 50, 200  # closings of a job, and of all, in a step: each is written and logged
 
@@ -45,7 +44,7 @@ class JobStep:
         self._lifted: list[str] = []  # identities of jobs that were held until now
         self._batch: JobBatch | None = None
         self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
-        self._begun: list[Begun] = []
+        self._begun: list[JobRun] = []
         self._replaced: list[JobRun] = []
 
     # --- planning -----------------------------------------------------------------------------------------------------
@@ -123,7 +122,7 @@ class JobStep:
 
     def _take_back(self, job: JobState, closed: int, begun: int) -> None:
         """Forget what would have begun of a job, after so many closings and beginnings of others."""
-        for run, _ in self._begun[begun:]:
+        for run in self._begun[begun:]:
             job.active.pop(run.run_id, None)
         del self._closed[closed:], self._begun[begun:]
         if job in self._states:
@@ -142,7 +141,7 @@ class JobStep:
                 boot_id=self._planner.boot_id,
                 retry_of=retry.attempt.run_id,
             )
-            self._execute(job, attempt, None)
+            self._execute(job, attempt)
             begun += 1
         taken = 0
         most = len(self._closed) + (_MOST_CLOSED if len(self._closed) < _CLOSED_TOGETHER else 1)
@@ -175,12 +174,12 @@ class JobStep:
         )  # fmt: skip
 
     def _execute(
-        self, job: JobState, attempt: RunStart, decision: Decision | None, acceptance: Acceptance | None = None
+        self, job: JobState, attempt: RunStart, decision: Decision | None = None, acceptance: Acceptance | None = None
     ) -> None:
         run = Run(attempt, job.work, job.work.timeout)
-        run.acceptance = acceptance
+        run.decision, run.acceptance = decision, acceptance
         job.active[run.run_id] = run
-        self._begun.append((run, decision))
+        self._begun.append(run)
 
     def _close(self, job: JobState, closing: ClosedPeriods) -> None:
         self._serve(job, closing.last_effective)
@@ -218,7 +217,7 @@ class JobStep:
             self._batch = JobBatch(
                 jobs=[job.record for job, state in self._states.items() if job.record is not state.record],
                 closed=[record for _, record, _ in self._closed],
-                begun=self._unbegun() + [run.attempt for run, _ in self._begun],
+                begun=self._unbegun() + [run.attempt for run in self._begun],
                 processes=self._handles,
                 ended=[end for _, end in self._ends],
                 given_up=self._given_up,
@@ -232,7 +231,7 @@ class JobStep:
     @property
     def starts(self) -> Sequence[JobRun]:
         """The runs that start."""
-        return [run for run, _ in self._begun]
+        return self._begun
 
     @property
     def stops(self) -> Sequence[tuple[JobRun, ResultCode]]:
@@ -249,9 +248,9 @@ class JobStep:
         self._put_back(self._states, self._begun, self._seen)
 
     def _put_back(
-        self, states: Mapping[JobState, JobCheckpoint], begun: Iterable[Begun], seen: Iterable[JobRun]
+        self, states: Mapping[JobState, JobCheckpoint], begun: Iterable[JobRun], seen: Iterable[JobRun]
     ) -> None:
-        for run, _ in begun:
+        for run in begun:
             job = self._planner.jobs.get(run.attempt.identity)
             if job is not None:
                 job.active.pop(run.run_id, None)
@@ -272,12 +271,12 @@ class JobStep:
         planner, gone = self._planner, {each.identity for each in refused}
         over = {each.run_id for each in refused}
         states = {job: state for job, state in self._states.items() if job.record.identity in gone}
-        begun = [each for each in self._begun if each[0].attempt.identity in gone]
+        begun = [run for run in self._begun if run.attempt.identity in gone]
         seen = [run for run in self._seen if run.attempt.identity in gone and run.run_id not in over]
         self._put_back(states, begun, seen)
         waiting = {run_id for job in states for run_id in job.retry_run_ids()}.union(self._dropped)
         self._given_up = [each for each in self._given_up if each not in waiting]
-        self._begun = [each for each in self._begun if each[0].attempt.identity not in gone]
+        self._begun = [run for run in self._begun if run.attempt.identity not in gone]
         ends = [(run, end._replace(retry_at=None)) for run, end in self._ends if run.run_id in over]
         self._ends = ends + [each for each in self._ends if each[0].attempt.identity not in gone]
         self._closed = [each for each in self._closed if each[1].identity not in gone]
@@ -297,21 +296,21 @@ class JobStep:
         for job in self._states:
             self._planner.reschedule(job, self._now)
 
-    def report(self, *, written: bool | None, monotonic: float) -> None:  # noqa: ARG002
-        """Tell all of it, if it is recorded."""
+    def report(self, observers: Observers[JobSpec], *, written: bool | None, monotonic: float) -> None:  # noqa: ARG002
+        """Report all of it, one by one, if it is recorded."""
         if written is None:
             return
-        chronicle = self._planner.chronicle
+        report = observers.report
         for identity in self._lifted:
-            chronicle.on_suspended(identity, suspended=False)
-        for run, end in self._ends:
-            chronicle.on_ended(run, end)
+            report(RunObserver.on_suspended, identity, suspended=False)
+        for end in self._ends:
+            report(RunObserver.on_ended, (end,))
         for run_id in self._given_up:  # before what takes its place
-            chronicle.on_given_up(run_id)
+            report(RunObserver.on_retry_dropped, run_id)
         for work, record, last in self._closed:
-            chronicle.on_closed(work, record, last)
-        for run, decision in self._begun:
-            chronicle.on_begun(run, decision)
+            report(RunObserver.on_closed, work, record, last)
+        for run in self._begun:
+            report(RunObserver.on_started, (run,))
 
 
 def closed_by(job: JobRecord, closing: ClosedPeriods, now: Instant) -> PeriodRecord:

@@ -125,7 +125,6 @@ def tell_ends(emitter: Emitter, step: Planned) -> None:
             error = None if run.result is None else run.result.error
             if completed if error is None else failed:
                 emitter.emit((end_event(run.run_id, run.ended_at, run.seconds, error, retry),))
-    emitter.note_ends(step.ended)
 
 
 def start_delay(before: TaskRecord, owed: Obligation, now: Instant, armed: Instant | None) -> timedelta:

@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.emitter import Emitter
+from kron.engine.clock_watch import ClockReading
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused, run_gc_paused
-from kron.engine.planner import ClockReading
-from kron.engine.ports import Batch, Refusal
+from kron.engine.ports import Batch, Refusal, RunObserver
 from kron.engine.runs import RunNews, RunResult, TaskRun
 from kron.engine.tasks.declaration import TaskDeclaration, TasksApplied, declare, reschedule
 from kron.engine.tasks.events import clamp_events, start_delay, start_events, tell_declaration, tell_ends
@@ -167,20 +167,24 @@ class ObligationPlanner:
         """Have the starts of a step taken back by the next one: else an orphan would be invented."""
         self._withdrawn += planned.withdraw()
 
-    def report(self, planned: Planned, clamped: Sequence[Clamped], *, has_started: bool) -> None:
-        """Emit the events of clamped baselines, of ends and of starts."""
+    def report(
+        self, planned: Planned, clamped: Sequence[Clamped], starts: Sequence[TaskRun], observers: Observers[Callback]
+    ) -> None:
+        """Report ends and starts, and emit the events of clamped baselines, of ends and of starts."""
         if clamped:
             self._emitter.emit(map(clamp_events, clamped))
         if planned.ended:
             tell_ends(self._emitter, planned)
+            if observers:
+                observers.report(RunObserver.on_ended, planned.ends())
         for name, error in planned.aside:
             self._emitter.tell("TaskSetAside", taskName=name, error=describe_exception(error))
-        if has_started and planned.begun:
+        if starts:
+            observers.report(RunObserver.on_started, starts)
             self._tell_starts(planned)
 
     def _tell_starts(self, planned: Planned) -> None:
         now, telling, lag = planned.now, self._emitter.takes("TaskRunStarted"), self._lag()
-        self._emitter.note_starts([record.name for record in planned.begun], now)
         for entry, before, owed in planned.starts:
             if now - owed.scheduled > lag:
                 self._report_delay(before, owed, now, lag)
@@ -210,6 +214,9 @@ class TaskChange:
         self.batch = made.batch
         self.starts: Sequence[TaskRun] = ()
         self.stops: Sequence[tuple[TaskRun, ResultCode]] = ()
+
+    def report(self, observers: Observers[Callback]) -> None:
+        """Report nothing: the events of each task are emitted when it is declared."""
 
     def commit(self, refused: Sequence[Refusal]) -> TasksApplied:  # noqa: ARG002  # it has no other writer
         """Let it be so, and return what came of it."""
@@ -259,10 +266,10 @@ class TaskStep:
     def commit(self) -> None:
         """Nothing is left to do: the tasks that run are brought back by their ends."""
 
-    def report(self, *, written: bool | None, monotonic: float) -> None:
+    def report(self, observers: Observers[Callback], *, written: bool | None, monotonic: float) -> None:
         """Emit the events of what is recorded, and tell how the step went."""
         if written is not None:
-            self._planner.report(self._planned, self._taken.clamped, has_started=bool(self.starts))
+            self._planner.report(self._planned, self._taken.clamped, self.starts, observers)
         if self._begun is not None:
             executed = 0 if written is None else len(self._planned.owed)
             self._planner.tell_poll(self._planned, monotonic - self._begun, executed=executed)

@@ -9,7 +9,7 @@ from kron.engine.tasks.declaration import reschedule
 from kron.errors.base import describe_exception
 from kron.instant import Instant
 from kron.rules.contract import Contract
-from kron.rules.job_record import RunKind, RunStart
+from kron.rules.job_record import RunEnd, RunKind, RunStart
 from kron.rules.obligation import Obligation, StartTask, plan_task, record_end
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 
@@ -106,6 +106,13 @@ class Planned:
         first = len(self.settled)
         entries, befores = (self._entries[first:], self._befores[first:]) if first else (self._entries, self._befores)
         return zip(entries, befores, self.owed, strict=True)
+
+    def ends(self) -> list[tuple[TaskRun, RunEnd]]:
+        """Return each run that ended, with its end."""
+        return [
+            (run, _make(RunEnd, (run.run_id, record.ended, run.code, None, None, record.error or "", retry)))
+            for run, record, retry in zip(self.ended, self.runs, self.retries, strict=True)
+        ]
 
     def undo(self) -> None:
         """Put everything back as it was; what was due is still due."""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kron.adapters.files.job_files import is_in_any
 from kron.adapters.files.trust import absolute_path
-from kron.adapters.passing_ledger import FreeingLedger, TimedLedger
+from kron.adapters.passing_ledger import FreeingLedger
 from kron.adapters.process.procfs import boot_id
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.control import Recover, Suspend, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.job_state import JobState
@@ -28,7 +28,7 @@ from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
 from kron.engine.ledger import HistoryReader
 from kron.engine.loop import Engine
-from kron.engine.ports import Chronicle, Refusal, Sink
+from kron.engine.ports import RunObserver, Sink
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.events import EventQueue
@@ -40,11 +40,11 @@ from kron.hosts.krond.own_process import freeze_gc, gc_frozen, notify, trim_memo
 from kron.hosts.krond.processes import Processes
 from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state_directory import StateDirectory
-from kron.instant import SECOND, Instant, format_instant
+from kron.instant import SECOND, Instant
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.settings import Settings
 from kron.rules.effort import finish
-from kron.rules.job_record import ResultCode
+from kron.rules.job_record import LastResult, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.trace.job_recorder import JobRecorder
@@ -105,7 +105,12 @@ class Daemon:
     """Composition only: it builds the ports, hands them over, and passes on what signals and people ask for."""
 
     def __init__(
-        self, state: StateDirectory, settings: Settings, sink: Sink, chronicle: Chronicle, watching: Watching
+        self,
+        state: StateDirectory,
+        settings: Settings,
+        sink: Sink,
+        observers: list[RunObserver[JobSpec]],
+        watching: Watching,
     ) -> None:
         self.state, self.settings = state, settings
         self.recorder, self.monitor, self.telling, self.metrics = watching
@@ -117,24 +122,22 @@ class Daemon:
             state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed
         )
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
-        if self.metrics is not None:
-            self.ledger = TimedLedger(self.ledger, self.metrics.on_append)
         self.telling.hold_while(self.processes.is_starting)
         self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
         self.retention = Retention(state.output, settings.output_retention, self.clock.now)
+        self.observers = Observers(observers, defer=self.telling, failed=_on_observer_failed)
+        self.observers.add(self.notifier.alarms)
         self.runs = ActiveRuns(self.clock, self.processes, max_active=settings.max_active)
         self.book = PeriodPlanner(
             self.runs.running,
-            chronicle,
             secrets.token_hex(4),
             boot_id=boot_id(),
             slack=settings.slack,
             run_token=partial(secrets.token_hex, _TOKEN),
         )
         self.book.on_aside = self._on_aside
-        self.book.on_refused = self._on_refused
         self.engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
-            self.clock, self.ledger, self.emitter, self.book, self.runs
+            self.clock, self.ledger, self.book, self.runs, self.emitter, self.observers
         )
         self.ledger_health = LedgerHealth(self.engine, state.ledger, self.clock.now)
         self.surface = DaemonStatus(self.clock.now())
@@ -238,7 +241,7 @@ class Daemon:
         works = [each.job.work for each in prepared.values() if each.job is not None]
         for start in range(0, len(works), _TEXTS):
             texts = {work.definition_key: work.definition for work in works[start : start + _TEXTS]}
-            await self.ledger.append(JobBatch(definitions=texts))  # of no effect without their jobs
+            await self.engine.write_ahead(JobBatch(definitions=texts))  # of no effect without their jobs
         return prepared
 
     async def _declare(
@@ -271,8 +274,8 @@ class Daemon:
             await asyncio.to_thread(declaration.look_ahead)
         return await self.engine.apply(lambda _: declaration)
 
-    def queries(self, last_results: Mapping[str, tuple[str, str | None]]) -> JobQueries:
-        """Return what commands and pages read of the jobs; `last_results` are outcomes and results by identity."""
+    def queries(self, last_results: Mapping[str, LastResult]) -> JobQueries:
+        """Return what commands and pages read of the jobs; `last_results` are by identity."""
         errors = self.surface.errors
         return JobQueries(self.book, self.history, self.clock.now, last_results, self._host_job, file_errors=errors)
 
@@ -353,18 +356,14 @@ class Daemon:
 
     def _on_aside(self, identity: str, error: Exception) -> None:
         """Report a job that cannot be judged; the others go on."""
-        job = self.book.jobs.get(identity)
-        name = identity.rpartition(":")[2] if job is None else job.work.name
+        name = self.name_of(identity)
         trace = "".join(traceback.format_exception(error))
         self.emitter.tell("JobSetAside", identity=identity, name=name, error=describe_exception(error), trace=trace)
 
-    def _on_refused(self, refusal: Refusal) -> None:
-        """Report a job of which the ledger took nothing; the others go on."""
-        job = self.book.jobs.get(refusal.identity)
-        name = refusal.identity.rpartition(":")[2] if job is None else job.work.name
-        period_id = None if refusal.nominal is None else format_instant(refusal.nominal)
-        reason = refusal.error.details["reason"]
-        self.emitter.tell("ClaimRefused", identity=refusal.identity, name=name, period_id=period_id, reason=reason)
+    def name_of(self, identity: str) -> str:
+        """Return the name of a job, also of one that is gone."""
+        job = self.book.jobs.get(identity)
+        return identity.rpartition(":")[2] if job is None else job.work.name
 
     def on_stop_signal(self) -> None:
         """Stop; a second signal ends what runs."""
@@ -392,6 +391,10 @@ class Daemon:
             self.runs.stop_all(ResultCode.STOPPED)
         else:
             self.processes.hurry()
+
+
+def _on_observer_failed(error: BaseException) -> None:
+    asyncio.get_running_loop().call_exception_handler({"message": "An observer of runs failed", "exception": error})
 
 
 def _host_jobs(told: Sequence[JobSpec | UnchangedJob]) -> dict[str, HostJob]:

@@ -4,24 +4,22 @@ import asyncio
 import traceback
 from asyncio import AbstractEventLoop, TimerHandle
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
-from kron.engine.ports import Chronicle, Sink, Witness
+from kron.engine.ports import Refusal, RunObserver, Sink
 from kron.engine.runs import JobRun
 from kron.errors.base import describe_exception
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND, Instant, format_instant
 from kron.rules.decision_range import FIELD, DecisionRange
 from kron.rules.events import Event
 from kron.rules.history import RunRow
-from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd
+from kron.rules.job_record import LastResult, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
-from kron.trace.job_recorder import JobRecorder
 
 _TOGETHER = 20  # calls made in one turn of the event loop: nobody waits more than a few milliseconds for them
 _PAUSE = 0.02  # seconds between two looks whether a burst of starts is over
@@ -70,10 +68,6 @@ class EventQueue:
 
         return take
 
-    def chronicle(self, chronicle: Chronicle) -> Chronicle:
-        """Return a chronicle that passes on what it is told in its turn."""
-        return _Chronicle(self, chronicle)
-
     def _go_on(self) -> None:
         loop = asyncio.get_running_loop()
         if self._waiting and self._is_starting() and self._now() - self._waiting[0][0] < _LONGEST:
@@ -95,26 +89,6 @@ class EventQueue:
                 self._at = None
 
 
-class _Chronicle:
-    def __init__(self, telling: EventQueue, chronicle: Chronicle) -> None:
-        self._telling, self._chronicle = telling, chronicle
-
-    def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
-        self._telling(self._chronicle.on_closed, work, record, last)
-
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        self._telling(self._chronicle.on_begun, run, decision)
-
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        self._telling(self._chronicle.on_ended, run, end)
-
-    def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        self._telling(partial(self._chronicle.on_suspended, identity, suspended=suspended))
-
-    def on_given_up(self, run_id: str) -> None:
-        self._telling(self._chronicle.on_given_up, run_id)
-
-
 class EventOutput(NamedTuple):
     """Where events go, and by whom they are told."""
 
@@ -129,25 +103,18 @@ class EventOutput(NamedTuple):
 _REMEMBERED = 10_000  # ends that somebody may still ask for
 
 
-class JobEvents:
-    """Tells a sink, and passes everything on to others."""
+class JobEvents(RunObserver[JobSpec]):
+    """An observer that turns what happens to runs into events, and knows how each ended."""
 
-    def __init__(self, sink: Sink, recorder: JobRecorder, *others: Witness) -> None:
-        self._emitter = Emitter(sink)
-        self._recorder = recorder
-        self._others = [recorder, *others]
-        self.last_results: dict[
-            str, tuple[str, str | None]
-        ] = {}  # by identity: the outcome and, of an execution, the result
+    def __init__(
+        self, sink: Sink, name_of: Callable[[str], str] = lambda identity: identity.rpartition(":")[2]
+    ) -> None:
+        """`name_of` returns the name of the job of an identity."""
+        self._emitter, self._name_of = Emitter(sink), name_of
+        self.last_results: dict[str, LastResult] = {}  # by identity
         self._results: dict[str, str] = {}  # of executions, by the name of their first run
-        self.on_held: list[Callable[[str], object]] = []  # who is told that a job is suspended, or resumed
-        self.on_dropped: list[Callable[[str], object]] = []  # who is told that a run is not tried again after all
         self._waiting: dict[str, set[asyncio.Future[str]]] = {}
         self._first: dict[str, str] = {}  # by the name of a further run: that of the first
-
-    def add(self, other: Witness) -> None:
-        """Pass everything on to one more."""
-        self._others.append(other)
 
     async def wait_for_end(self, run_id: str) -> str:
         """Return how a run ended, when it has and is not tried again."""
@@ -166,49 +133,47 @@ class JobEvents:
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         """Tell that a period, or neighbours, are over."""
         self._emitter.tell("DecisionMade", **last.to_dict())
-        self.last_results[record.identity] = record.outcome.value, None
+        self.last_results[record.identity] = LastResult(record.outcome)
         row = RunRow.of_closed(work.name, record).to_dict()
         if record.period_count > 1 and work.timing is not None:
             row[FIELD] = DecisionRange.of(work.timing, record).to_dict()
         self._emitter.tell(f"Period{record.outcome.value.capitalize()}", **row)
-        for other in self._others:
-            other.on_closed(work, record, last)
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        """Tell that an attempt begins; the first of a period is its outcome."""
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Tell that attempts begin; the first of a period is its outcome."""
+        for run in runs:
+            self._on_started(run)
+
+    def _on_started(self, run: JobRun) -> None:
         if before := run.attempt.retry_of:
             self._first[run.run_id] = self._first.pop(before, before)
         row = RunRow.of_run(run.work.name, run.attempt, None, attempts=run.attempt.attempt)
-        self.last_results[run.attempt.identity] = Outcome.EXECUTED.value, None
-        if decision is not None:
-            self._emitter.tell("DecisionMade", **decision.to_dict())
+        self.last_results[run.attempt.identity] = LastResult(Outcome.EXECUTED)
+        if run.decision is not None:
+            self._emitter.tell("DecisionMade", **run.decision.to_dict())
             self._emitter.tell("PeriodExecuted", **row.to_dict())
         else:
             self._emitter.tell("RunStarted", **row.to_dict())
-        for other in self._others:
-            other.on_begun(run, decision)
 
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """Tell that an attempt has ended."""
-        row = RunRow.of_run(run.work.name, run.attempt, end, attempts=run.attempt.attempt)
-        self._emitter.tell("RunEnded", **row.to_dict())
-        self.last_results[run.attempt.identity] = "executed", end.result.value
-        if end.retry_at is None:
-            self._settle(end.run_id, end.result)
-        for other in self._others:
-            other.on_ended(run, end)
+    def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
+        """Tell that attempts have ended."""
+        for run, end in ended:
+            row = RunRow.of_run(run.work.name, run.attempt, end, attempts=run.attempt.attempt)
+            self._emitter.tell("RunEnded", **row.to_dict())
+            self.last_results[run.attempt.identity] = LastResult(Outcome.EXECUTED, end.result)
+            if end.retry_at is None:
+                self._settle(end.run_id, end.result)
 
-    def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        """Let it be recorded, and told by the job's identity."""
-        self._recorder.on_suspended(identity, suspended=suspended)
-        for tell in self.on_held:
-            tell(identity)
-
-    def on_given_up(self, run_id: str) -> None:
+    def on_retry_dropped(self, run_id: str) -> None:
         """Tell whoever waits that nothing more comes: something else took its place, or its job is gone."""
         self._settle(run_id, ResultCode.REPLACED)
-        for tell in self.on_dropped:
-            tell(run_id)
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Report a job of which the ledger took nothing."""
+        nominal, identity = refusal.nominal, refusal.identity
+        period_id = None if nominal is None else format_instant(nominal)
+        fields = {"identity": identity, "name": self._name_of(identity), "period_id": period_id}
+        self._emitter.tell("ClaimRefused", **fields, reason=refusal.error.details["reason"])
 
     def _settle(self, run_id: str, result: ResultCode) -> None:
         first = self._first.pop(run_id, run_id)

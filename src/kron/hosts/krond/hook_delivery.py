@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from kron.adapters.prometheus.job_metrics import JobMetrics
 
 _PAUSES = (1.0, 5.0)  # seconds between the three tries
-_TOGETHER = 16  # errands under way
-_SHARE = 8  # of them to the same host or program: if it is dead, the others still hear what happens
-_MOST = 10_000  # errands that wait; whoever comes then is told to nobody
-_PARTING = 15.0  # seconds that errands have when the host ends
+_TOGETHER = 16  # notifications under way
+_SHARE = 8  # of them to one host or program: a dead one holds up no other
+_MOST = 10_000  # notifications that wait; further ones are given up at once
+_PARTING = 15.0  # seconds that notifications have when the host ends
 
 Key = tuple[str, object]
 
 
 class DeliveryQueue:
-    """`deliver` returns why an errand failed, empty if it did not; `failed` is told which was given up, and why."""
+    """Calls `deliver`, which returns why a notification failed, if it did; `failed` takes those that are given up."""
 
     def __init__(
         self,
@@ -43,31 +43,31 @@ class DeliveryQueue:
         """`pauses`: seconds between the tries, of which there is one more."""
         self._pauses = pauses
         self._deliver, self._failed = deliver, failed
-        self._queues: dict[Key, deque[Notification]] = {}  # what has the same key is told in its order
+        self._queues: dict[Key, deque[Notification]] = {}  # notifications of one key are delivered in order
         self._ready: dict[str, deque[Key]] = {}  # by target: whose turn it may be
         self._targets: deque[str] = deque()  # the keys of `_ready`, in turn
         self._busy: Counter[str] = Counter()
         self._waiting = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending = asyncio.Event()
-        self._quiet = asyncio.Event()  # nothing is under way, or nobody waits for it
+        self._quiet = asyncio.Event()  # nothing is under way, or it is not waited for
         self._quiet.set()
 
-    def enqueue(self, errand: Notification) -> None:
-        """Take an errand."""
+    def enqueue(self, notification: Notification) -> None:
+        """Deliver a notification when it is its turn, or give it up at once."""
         if self._waiting >= _MOST:
-            self._failed(errand, "too many others wait", 0)
+            self._failed(notification, "too many others wait", 0)
             return
         self._waiting += 1
-        if errand.order_key in self._queues:
-            self._queues[errand.order_key].append(errand)
+        if notification.order_key in self._queues:
+            self._queues[notification.order_key].append(notification)
         else:
-            self._queues[errand.order_key] = deque([errand])
-            self._line_up(errand)
+            self._queues[notification.order_key] = deque([notification])
+            self._line_up(notification)
             self._go_on()
 
     async def close(self) -> None:
-        """Let the errands have a moment, and give up the rest."""
+        """Wait a little for what is under way, and give up the rest."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_PARTING):
                 await self._quiet.wait()
@@ -76,19 +76,19 @@ class DeliveryQueue:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for queue in self._queues.values():
-            for errand in queue:
-                self._failed(errand, "krond ended before", 0)
+            for notification in queue:
+                self._failed(notification, "krond ended before", 0)
 
     def stop_waiting(self) -> None:
-        """Wait for nothing any more."""
+        """Let `close` return without waiting."""
         self._ending.set()
         self._quiet.set()
 
-    def _line_up(self, errand: Notification) -> None:
-        if errand.destination not in self._ready:
-            self._ready[errand.destination] = deque()
-            self._targets.append(errand.destination)
-        self._ready[errand.destination].append(errand.order_key)
+    def _line_up(self, notification: Notification) -> None:
+        if notification.destination not in self._ready:
+            self._ready[notification.destination] = deque()
+            self._targets.append(notification.destination)
+        self._ready[notification.destination].append(notification.order_key)
 
     def _go_on(self) -> None:
         skipped = 0
@@ -119,7 +119,7 @@ class DeliveryQueue:
             self._quiet.set()
 
     async def _run(self, key: Key, target: str) -> None:
-        """Run the first errand of a queue; the others have to line up again."""
+        """Deliver the first notification of a queue; the next one lines up again."""
         queue = self._queues[key]
         await self._try(queue[0])
         queue.popleft()
@@ -130,16 +130,16 @@ class DeliveryQueue:
         else:
             del self._queues[key]
 
-    async def _try(self, errand: Notification) -> None:
+    async def _try(self, notification: Notification) -> None:
         for tries, pause in enumerate((*self._pauses, None), start=1):
             try:
-                error = await self._deliver(errand)
-            except Exception as raised:  # whatever it is, those behind it have to have their turn
+                error = await self._deliver(notification)
+            except Exception as raised:  # whatever it is, those behind it get their turn
                 error = describe_exception(raised)
             if not error:
                 return
             if pause is None or await self._is_over(pause):
-                self._failed(errand, error, tries)
+                self._failed(notification, error, tries)
                 return
 
     async def _is_over(self, seconds: float) -> bool:
@@ -154,44 +154,44 @@ LIMIT = 10.0  # seconds for each try
 
 
 class HookDispatcher:
-    """Composition: `alarms` is the chronicle that brings errands; what fails is an event, and counted."""
+    """Calls the hooks of all jobs: `alarms` observes their runs; a hook that fails is an event, and is counted."""
 
     def __init__(self, processes: Processes, emitter: Emitter, metrics: "JobMetrics | None") -> None:
         self._processes, self._emitter, self._metrics = processes, emitter, metrics
         self._webhooks = WebhookClient(LIMIT)
-        self._messenger = DeliveryQueue(self._deliver, self._failed)
+        self._queue = DeliveryQueue(self._deliver, self._failed)
         self._life, self._numbers = secrets.token_hex(4), count(1)
-        self.alarms = HookTriggers(self._messenger.enqueue)
-        self.hurry = self._messenger.stop_waiting
+        self.alarms = HookTriggers(self._queue.enqueue)
+        self.hurry = self._queue.stop_waiting
 
     async def close(self) -> None:
-        """Let the errands have a moment, and give up the rest."""
-        await self._messenger.close()
+        """Wait a little for what is under way, and give up the rest."""
+        await self._queue.close()
         self._webhooks.close()
 
     async def learn(self, jobs: Iterable[HostJob], history: HistoryReader) -> None:
-        """Find out which jobs are failing, as soon as there is one whose recovery is to be told."""
+        """Load which jobs are failing, once a job has a hook for its recovery."""
         if not self.alarms.has_learnt and any(job.hooks.on_recovery for job in jobs):
             self.alarms.load_failing(await asyncio.to_thread(history.failing_jobs))
 
     async def recall(self, jobs: Mapping[str, HostJob], history: HistoryReader) -> None:
-        """Find out what is to be tried again: if that is given up, somebody may want to hear of it."""
+        """Load which runs are to be tried again: a hook may have to report that this was given up."""
         if any(job.hooks.on_failure or job.hooks.ping for job in jobs.values()):
             self.alarms.load_pending_retries(jobs, await asyncio.to_thread(history.pending_retries))
 
-    async def _deliver(self, errand: Notification) -> str:
-        match errand.hook:
+    async def _deliver(self, notification: Notification) -> str:
+        match notification.hook:
             case HookCommand(argv):
-                return await self._run(errand, argv)
+                return await self._run(notification, argv)
             case Webhook(url):
-                headers = (("Content-Type", "application/json"), ("X-Kron-Event", errand.event))
-                return await self._webhooks.call(WebhookRequest("POST", url, errand.payload().encode(), headers))
+                headers = (("Content-Type", "application/json"), ("X-Kron-Event", notification.event))
+                return await self._webhooks.call(WebhookRequest("POST", url, notification.payload().encode(), headers))
             case ping:
                 return await self._webhooks.call(WebhookRequest("GET", ping.address()))
 
-    async def _run(self, errand: Notification, argv: tuple[str, ...]) -> str:
+    async def _run(self, notification: Notification, argv: tuple[str, ...]) -> str:
         name = f"hook-{self._life}-{next(self._numbers)}"
-        start = SpawnRequest(name, errand.command(argv), errand.variables(), HOOK_ID)
+        start = SpawnRequest(name, notification.command(argv), notification.variables(), HOOK_ID)
         ended = await self._processes.run_aside(start, LIMIT)
         if ended is None:
             return f"it had not ended after {LIMIT:g} s"
@@ -199,16 +199,16 @@ class HookDispatcher:
             return ""
         return ended.not_started or (f"it ended by {ended.signal}" if ended.signal else f"exit code {ended.exit_code}")
 
-    def _failed(self, errand: Notification, error: str, tries: int) -> None:
+    def _failed(self, notification: Notification, error: str, tries: int) -> None:
         if self._metrics is not None:
             self._metrics.on_hook_failure()
-        job = errand.job
+        job = notification.job
         self._emitter.tell(
             "HookFailed",
             identity=job.identity,
             name=job.name,
-            hook=errand.event,
-            target=errand.destination,
+            hook=notification.event,
+            target=notification.destination,
             error=error,
             tries=tries,
         )

@@ -7,11 +7,12 @@ end was not seen has neither failed nor succeeded; but a ping that waits for its
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from kron.decision.decision import Decision
+from kron.engine.ports import RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND
 from kron.jobfile.host_job import Command, Hook, HookCommand, HostJob, Webhook
@@ -93,8 +94,8 @@ class Notification:
         return {} if self.row is None else self.row.to_dict()
 
 
-class HookTriggers:
-    """A chronicle. It knows which jobs are failing: the next success of such a one is its recovery."""
+class HookTriggers(RunObserver[JobSpec]):
+    """An observer. It knows which jobs are failing: the next success of such a one is its recovery."""
 
     def __init__(self, send: Callable[[Notification], object]) -> None:
         self._send = send
@@ -119,8 +120,12 @@ class HookTriggers:
         if isinstance(job, HostJob) and record.outcome is Outcome.MISSED:
             self._tell(job, "missed", job.hooks.on_missed, lambda: RunRow.of_closed(work.name, record))
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:  # noqa: ARG002
-        """Tell that an execution begins, and that it begins late."""
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Tell that executions begin, and which begin late."""
+        for run in runs:
+            self._on_started(run)
+
+    def _on_started(self, run: JobRun) -> None:
         job, attempt = run.work.payload, run.attempt
         self._pending_retries.pop(attempt.retry_of, None)
         if not isinstance(job, HostJob) or attempt.attempt > 1:
@@ -129,8 +134,12 @@ class HookTriggers:
         if attempt.chosen is not None and SECOND * lateness(attempt.chosen, attempt.started) > job.hooks.late_after:
             self._tell(job, "late", job.hooks.on_late, lambda: _row(run, None))
 
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """Tell how an execution ended, once it is not tried again."""
+    def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
+        """Tell how executions ended that are not tried again."""
+        for run, end in ended:
+            self._on_ended(run, end)
+
+    def _on_ended(self, run: JobRun, end: RunEnd) -> None:
         job = run.work.payload
         if not isinstance(job, HostJob):
             return
@@ -143,7 +152,7 @@ class HookTriggers:
         elif run.was_started:
             self._ping(job, "fail")
 
-    def on_given_up(self, run_id: str) -> None:
+    def on_retry_dropped(self, run_id: str) -> None:
         """Tell that an execution failed which was to be tried again."""
         if (waiting := self._pending_retries.pop(run_id, None)) is not None:
             job, row = waiting

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kron.engine.jobs.store import JobBatch, JobSnapshot
-from kron.engine.loop import Engine, FailedLedger
+from kron.engine.loop import Engine
+from kron.engine.ports import FailedLedger
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
 from kron.instant import Instant

@@ -19,7 +19,6 @@ from kron.errors import AddressInUseError, ListenError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.daemon import Daemon, DaemonStatus, FailedListen
-from kron.hosts.krond.events import JobEvents
 from kron.hosts.krond.failed_file import finding_text, label_of
 from kron.hosts.krond.page_token import Token, read_token
 from kron.instant import Instant
@@ -138,13 +137,10 @@ class KrondPage:
 
         return tell
 
-    async def open(
-        self, daemon: Daemon, chronicler: JobEvents, queries: JobQueries, control: ControlApi, *, with_token: bool
-    ) -> None:
+    async def open(self, daemon: Daemon, queries: JobQueries, control: ControlApi, *, with_token: bool) -> None:
         """Show a daemon. The event has the address, with the token in it if that is new, or if people look."""
         await asyncio.to_thread(compile_templates)
-        chronicler.add(self._hub)
-        chronicler.on_held.append(self._hub.on_held)
+        daemon.observers.add(self._hub)
         probes = probe_routes(lambda: daemon.engine.is_running, lambda: self._metrics(daemon))
         self._pages = PageApp(KrondSource(daemon, queries), self._hub, control=control, routes=probes)
         self._status, self._with_token = daemon.surface, with_token

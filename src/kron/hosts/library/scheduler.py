@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -16,10 +16,10 @@ from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.adapters.system_clock import SystemClock
 from kron.adapters.system_time import system_timezone
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused
 from kron.engine.loop import Engine
-from kron.engine.ports import Batch, Clock, Ledger, Sink
+from kron.engine.ports import Batch, Clock, Ledger, SchedulerObserver, Sink
 from kron.engine.tasks.declaration import TasksApplied
 from kron.engine.tasks.events import failure_text
 from kron.engine.tasks.planner import ObligationPlanner
@@ -69,6 +69,7 @@ class Scheduler:
         self._max_active, self._run_timeout = _read_limits(max_concurrent_runs, run_timeout)
         self._read = ScheduleReader(self._contract, dialect, system_timezone() if timezone is None else timezone)
         self._emitter = Emitter(LoggingSink() if sink is None else sink)
+        self._observers = Observers[Callback]([])
         self._machine = StateMachine(scheduler_table(self._contract), _S.UNINITIALIZED)
         self._turn = asyncio.Lock()  # initialisations and stops come one after the other
         self._engine: _Engine | None = None
@@ -139,17 +140,20 @@ class Scheduler:
         total = len(registrations) if isinstance(registrations, list | tuple) else 0
         if self._engine is not None:
             self._engine.look()
-        self._fire("initialize() called", None, registrations, totalRegistrations=total)
+        called = partial(self._observers.report, SchedulerObserver.on_initialize, registrations)
+        self._fire("initialize() called", None, called, totalRegistrations=total)
         try:
             if isinstance(checked, KronError):
                 raise checked
             declared = await self._declare(checked)
         except BaseException as error:
-            self._fire("initialization fails", None, error, error=failure_text(error))
+            failed = partial(self._observers.report, SchedulerObserver.on_initialize_failed, error)
+            self._fire("initialization fails", None, failed, error=failure_text(error))
             self._after_failure()
             raise
         counts = {"scheduledCount": declared.scheduled, "skippedCount": declared.skipped}
-        self._fire("all tasks scheduled", declared.at, declared.found, totalRegistrations=total, **counts)
+        completed = partial(self._observers.report, SchedulerObserver.on_initialized, declared.at, declared.found)
+        self._fire("all tasks scheduled", declared.at, completed, totalRegistrations=total, **counts)
 
     async def _declare(self, tasks: list[TaskSpec]) -> TasksApplied:
         engine, book = self._engine, self._book
@@ -162,7 +166,7 @@ class Scheduler:
         book = ObligationPlanner(
             runs.running, self._emitter, self._contract, secrets.token_hex(8), run_timeout=self._run_timeout
         )
-        engine = Engine(self._clock, self._ledger, self._emitter, book, runs)
+        engine = Engine(self._clock, self._ledger, book, runs, self._emitter, self._observers)
         try:
             declared = await self._declare_to(engine, book, tasks, opening=True)
         except BaseException:
@@ -208,14 +212,14 @@ class Scheduler:
         if self._engine is not None:
             self._engine.pause_starts()
         if self._machine.state is _S.RUNNING:
-            self._fire("stop() called")
+            self._fire("stop() called", None, partial(self._observers.report, SchedulerObserver.on_stop))
         self._stopping = asyncio.create_task(self._stop(), name="kron stop")
 
     async def _stop(self) -> Exception | None:
         """Return what could not be recorded, if anything. The error of an initialisation is its caller's affair."""
         async with self._turn:
             if self._machine.state is _S.RUNNING:
-                self._fire("stop() called")
+                self._fire("stop() called", None, partial(self._observers.report, SchedulerObserver.on_stop))
             engine, self._engine = self._engine, None
             self._put_aside = engine or self._put_aside
             draining, self._draining = self._draining, None
@@ -226,14 +230,21 @@ class Scheduler:
             finally:
                 self._stopping = None
                 if self._machine.state is _S.STOPPING:
-                    self._fire("nothing runs any more")
+                    stopped = partial(self._observers.report, SchedulerObserver.on_stopped)
+                    self._fire("nothing runs any more", None, stopped)
                     self._fire("initialize() is possible again")
             return failure
 
-    def _fire(self, trigger: str, at: Instant | None = None, subject: object = None, /, **fields: object) -> None:
-        for name in self._machine.fire(trigger).events:
+    def _fire(
+        self, trigger: str, at: Instant | None = None, report: Callable[[], object] = list, /, **fields: object
+    ) -> None:
+        """Follow a transition; what it shows is reported to the observers and then emitted."""
+        events = self._machine.fire(trigger).events
+        if events:
+            report()
+        for name in events:
             named = {field: fields[field] for field in EVENTS[name].required}
-            self._emitter.tell(name, at, subject, **named)
+            self._emitter.tell(name, at, **named)
 
 
 @asynccontextmanager
@@ -287,6 +298,11 @@ def _read_limits(max_concurrent_runs: object, run_timeout: object) -> tuple[int,
             field="run_timeout", found=repr(timeout), reason="must be a timedelta above zero, or None"
         )
     return runs or 0, timeout
+
+
+def observe(scheduler: Scheduler, observer: SchedulerObserver) -> None:
+    """Report to an observer what the scheduler commits, from now on."""
+    scheduler._observers.add(observer)
 
 
 async def crash(scheduler: Scheduler) -> None:

@@ -19,7 +19,7 @@ from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob
@@ -92,13 +92,13 @@ class LeaderSession:
             now=now,
         )
         runs = ActiveRuns[JobSpec](clock, self._runner)
-        self.planner = PeriodPlanner(runs.running, reporter, life, slack=slack)
+        self.planner = PeriodPlanner(runs.running, life, slack=slack)
         self.planner.on_aside = self._on_aside
         self._ledger.follow(self.planner)
         self._adoption = JobAdoption(cache, self._ledger, self.planner, runs, self._runner, self._boundary, clock)
         self._cleanup = JobHistoryCleanup(api, cache, self.queue, self._events, now=now)
         self._engine: Engine[JobBatch, JobSnapshot, JobSpec] = Engine(
-            clock, self._ledger, Emitter(log), self.planner, runs
+            clock, self._ledger, self.planner, runs, Emitter(log), Observers([reporter])
         )
         self._changes = SpecChanges(self.planner, self._declared, self._handled, now)
         self._changing: asyncio.Task[None] | None = None

@@ -1,6 +1,6 @@
 """OutcomeReporter: decisions and outcomes of KronJobs -> log lines, metrics, and events of Kubernetes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
@@ -8,6 +8,7 @@ from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, ch
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
+from kron.engine.ports import RunObserver
 from kron.engine.runs import JobRun
 from kron.hosts.operator.log import INFO, WARNING, OperatorLog
 from kron.instant import SECOND, Instant
@@ -15,7 +16,7 @@ from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import PeriodStatus
 from kron.rules.decision_range import FIELD, DecisionRange
-from kron.rules.job_record import PeriodRecord, RunEnd
+from kron.rules.job_record import PeriodRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
@@ -27,8 +28,8 @@ _EVENTS: dict[Outcome, tuple[EventType, str]] = {
 }
 
 
-class OutcomeReporter:
-    """The engine's chronicle, and the observer of the ledger."""
+class OutcomeReporter(RunObserver[JobSpec]):
+    """Observer of the engine, and of the ledger."""
 
     def __init__(
         self,
@@ -56,21 +57,13 @@ class OutcomeReporter:
             )
             self.on_outcome(seen, last, PeriodStatus.of(record), "", "", decisions=decisions)
 
-    def on_begun(self, run: JobRun, decision: Decision | None) -> None:
-        """Report how its second was chosen; its outcome is reported when it is known."""
-        seen = self._cache.kronjob(run.attempt.identity)
-        if seen is not None and decision is not None:
-            with self._boundary.around(PLURAL, seen.namespace, seen.name):
-                self._report_decision(seen, decision)
-
-    def on_ended(self, run: JobRun, end: RunEnd) -> None:
-        """Nothing is reported: the end of the Job is."""
-
-    def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        """Nothing is reported: only specs suspend."""
-
-    def on_given_up(self, run_id: str) -> None:
-        """Nothing is reported: no run of a KronJob is tried again."""
+    def on_started(self, runs: Sequence[JobRun]) -> None:
+        """Report how their seconds were chosen; their outcomes are reported when they are known."""
+        for run in runs:
+            seen = self._cache.kronjob(run.attempt.identity)
+            if seen is not None and run.decision is not None:
+                with self._boundary.around(PLURAL, seen.namespace, seen.name):
+                    self._report_decision(seen, run.decision)
 
     # --- from the runner and the ledger -------------------------------------------------------------------------------
 

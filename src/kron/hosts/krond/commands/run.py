@@ -20,7 +20,7 @@ from kron.console.output import exit_with_findings, print_findings
 from kron.console.parameters import NonEmptyPath
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
-from kron.engine.ports import Sink
+from kron.engine.ports import RunObserver, Sink
 from kron.errors import KronError, LedgerUnusableError, ListenError
 from kron.errors.base import describe_exception
 from kron.errors.diagnostics import Diagnostic
@@ -41,6 +41,7 @@ from kron.jobfile.job_file import FileFormat
 from kron.jobfile.lint import lint_late_boot, no_jobs
 from kron.jobfile.settings import Settings, parse_listen
 from kron.rules.events import make_event
+from kron.rules.job_record import LastResult
 from kron.rules.job_spec import JobSpec
 from kron.theory.trace_format import TraceHeader
 from kron.trace.job_recorder import JobRecorder
@@ -178,12 +179,11 @@ async def _serve(
     watched = sink if listening is None else listening.beside(sink)
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
-    chronicler = JobEvents(sink, recorder, *([] if metrics is None else [metrics]))
+    chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
+    observers: list[RunObserver[JobSpec]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
     watching = Watching(recorder, monitor, telling, metrics)
-    daemon = Daemon(state, settings, telling.sink(watched), telling.chronicle(chronicler), watching)
+    daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
     chronicler.last_results.update(_last(daemon.history))
-    chronicler.add(daemon.notifier.alarms)
-    chronicler.on_dropped.append(daemon.notifier.alarms.on_given_up)
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
 
     async def reload() -> dict[str, object]:
@@ -221,7 +221,7 @@ async def _serve(
             with state.reporting_errors():
                 await control.open()
             if listening is not None:
-                await listening.open(daemon, chronicler, queries, operations, with_token=sys.stderr.isatty())
+                await listening.open(daemon, queries, operations, with_token=sys.stderr.isatty())
             works = await asyncio.to_thread(list, found.jobs)
             recorded = daemon.history if state.ledger.exists() else None
             for finding in await asyncio.to_thread(start_warnings, works, options.configs, recorded):
@@ -238,7 +238,7 @@ async def _serve(
         await control.close()
 
 
-def _last(history: HistoryReader) -> dict[str, tuple[str, str | None]]:
+def _last(history: HistoryReader) -> dict[str, LastResult]:
     """Return how each job ended in earlier lives; of a ledger that cannot be read, whoever opens it says why."""
     try:
         return dict(history.last_results())
