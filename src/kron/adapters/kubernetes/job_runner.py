@@ -16,7 +16,6 @@ from kron.adapters.kubernetes.resource_store import Key
 from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
-from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.engine.ports import RunListener
 from kron.engine.runs import JobRun, RunResult
@@ -44,16 +43,12 @@ _SOON, _WHILE_SUSPENDED = 0.1, 1.0  # seconds
 class PendingJob:
     """A run whose Job is to be created, or is there."""
 
-    __slots__ = (
-        "_decision", "attempts", "is_replaced", "job", "key", "may_exist", "run", "start_before", "was_blocked",
-    )  # fmt: skip
+    __slots__ = ("attempts", "is_replaced", "job", "key", "may_exist", "run", "start_before", "was_blocked")
 
-    def __init__(self, run: JobRun, decision: Decision | None, key: Key) -> None:
-        """`decision` is None for a Job that exists: what its annotations say may be no period of the schedule."""
-        self.run, self._decision = run, decision
+    def __init__(self, run: JobRun, key: Key, job: ChildJob | None = None) -> None:
+        """`key` is that of the Job."""
+        self.run, self.key, self.job = run, key, job
         self.start_before = None if run.acceptance is None else run.acceptance.start_before
-        self.key = key  # of the Job
-        self.job: ChildJob | None = None
         self.attempts = 0
         self.was_blocked = False  # by something else than the number of those before it
         self.is_replaced = False  # another one takes its place: it is not created any longer
@@ -67,8 +62,8 @@ class PendingJob:
     @property
     def decision(self) -> Decision:
         """The decision of the period whose Job is to be created."""
-        assert self._decision is not None, "a Job that exists is not created"
-        return self._decision
+        assert self.run.decision is not None, "a Job that exists is not created"
+        return self.run.decision
 
 
 class KubernetesRunner:
@@ -110,12 +105,10 @@ class KubernetesRunner:
                 self._start(run)
 
     def _start(self, run: JobRun) -> None:
-        attempt, timing = run.attempt, run.work.timing
-        assert attempt.nominal is not None, "a Job belongs to a period"
-        assert timing is not None, "a KronJob has a schedule"
+        assert run.decision is not None, "a Job belongs to a period"
         kronjob = _kronjob(run)
-        key = kronjob.namespace, job_name(kronjob, attempt.nominal)
-        pending = PendingJob(run, decide(timing, attempt.nominal), key)
+        key = kronjob.namespace, job_name(kronjob, run.decision.nominal_time)
+        pending = PendingJob(run, key)
         if key in self._pending:  # another replica was quicker while it was recorded
             self._finish(pending, RunResult())
             return
@@ -131,8 +124,7 @@ class KubernetesRunner:
     def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobRun]) -> None:
         """Take up a Job that is there."""
         self._listener = listener
-        pending = PendingJob(run, None, (job.namespace, job.name))
-        pending.job = job
+        pending = PendingJob(run, (job.namespace, job.name), job)
         self._pending[pending.key] = self._runs[run.run_id] = pending
 
     def run_of(self, key: Key) -> JobRun | None:

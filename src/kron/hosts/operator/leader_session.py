@@ -168,18 +168,16 @@ class LeaderSession:
         """Take a change of a KronJob to the engine; several at once go together."""
         seen = after or before
         assert seen is not None, "something is there or was"
-        with self._around(seen.identity, self._clock.now()):
-            self._on_kronjob_changed(seen.identity, before, after)
-
-    def _on_kronjob_changed(self, identity: str, before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
-        if before is not None and after is not None:
-            if self._ledger.merge_status(after):
-                self._sync_handled(identity)
-                self._ledger.write_status(identity)
-            if before.generation == after.generation and before.job_spec is after.job_spec:
-                return  # nothing but the status may have changed
-        self._changes.add(identity, before)
-        self._take_changes()
+        identity = seen.identity
+        with self._around(identity, self._clock.now()):
+            if before is not None and after is not None:
+                if self._ledger.merge_status(after):
+                    self._sync_handled(identity)
+                    self._ledger.write_status(identity)
+                if before.generation == after.generation and before.job_spec is after.job_spec:
+                    return  # nothing but the status may have changed
+            self._changes.add(identity, before)
+            self._take_changes()
 
     def _take_changes(self) -> None:
         """Declare what has changed, once everything is declared for the first time."""
