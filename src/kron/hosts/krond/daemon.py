@@ -6,7 +6,6 @@ import secrets
 import traceback
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -32,8 +31,8 @@ from kron.engine.ports import RunObserver, Sink
 from kron.engine.runs import JobRun
 from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
 from kron.errors.base import describe_exception
+from kron.hosts.krond.daemon_status import DaemonStatus, FailedFile, places_of
 from kron.hosts.krond.events import EventQueue
-from kron.hosts.krond.failed_file import FailedFile, errors_of, places_of
 from kron.hosts.krond.file_reader import FailedFiles, UnchangedJob
 from kron.hosts.krond.hook_delivery import HookDispatcher
 from kron.hosts.krond.ledger_health import LedgerHealth
@@ -66,33 +65,6 @@ def _placed(work: JobSpec, told: JobSpec | UnchangedJob) -> tuple[str, HostJob]:
     return work.identity, told.of(work.payload) if isinstance(told, UnchangedJob) else work.payload
 
 
-class FailedListen(NamedTuple):
-    """An address that another program has: krond runs without its page, and tries again."""
-
-    address: str
-    error: str
-    tries: int
-
-
-@dataclass(slots=True)
-class DaemonStatus:
-    """What a daemon shows of itself."""
-
-    started_at: Instant
-    ready: bool = False
-    draining: bool = False
-    ended: bool = False  # nothing is recorded any more
-    failed_reload: list[dict[str, object]] | None = None
-    failed_files: Sequence[FailedFile] = ()
-    listen: str = "off"
-    failed_listen: FailedListen | None = None
-    jobs: dict[str, HostJob] = field(default_factory=dict)
-
-    def errors(self) -> tuple[str, ...]:
-        """Return the first errors of the failed files: a job that is not known may be in one of them."""
-        return errors_of(each._asdict() for each in self.failed_files)
-
-
 class Watching(NamedTuple):
     """Who records what happens, who judges it, by whom they are told, and who counts it."""
 
@@ -119,12 +91,13 @@ class Daemon:
         self.emitter = Emitter(sink)
         self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
         self.history: HistoryReader = SqliteJobHistory(state.ledger)
-        now, on_lost = self.clock.now, self._on_lost
-        self.processes = Processes(state.output, self.history, now, lost=on_lost, killed=self._on_killed)
+        self.processes = Processes(
+            state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed
+        )
         self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
         self.telling.hold_while(self.processes.is_starting)
         self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
-        self.retention = Retention(state.output, settings.output_retention, now)
+        self.retention = Retention(state.output, settings.output_retention, self.clock.now)
         self.observers = Observers(observers, defer=self.telling, failed=_on_observer_failed)
         self.observers.add(self.notifier.alarms)
         self.runs = ActiveRuns(self.clock, self.processes, max_active=settings.max_active)

@@ -18,8 +18,8 @@ from kron.engine.ports import Sink
 from kron.errors import AddressInUseError, ListenError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.control_api import ControlApi
-from kron.hosts.krond.daemon import Daemon, DaemonStatus, FailedListen
-from kron.hosts.krond.failed_file import finding_text, label_of
+from kron.hosts.krond.daemon import Daemon
+from kron.hosts.krond.daemon_status import DaemonStatus, FailedListen, finding_text, label_of
 from kron.hosts.krond.page_token import Token, read_token
 from kron.instant import Instant
 from kron.jobfile.host_job import HostJob

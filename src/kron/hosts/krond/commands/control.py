@@ -14,7 +14,7 @@ from kron.cron.zone import load_zone
 from kron.errors.base import safe_line
 from kron.hosts.krond.control_client import ControlClient
 from kron.hosts.krond.control_protocol import MOST_NEXT
-from kron.hosts.krond.failed_file import finding_text, label_of
+from kron.hosts.krond.daemon_status import finding_text, label_of
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
 from kron.instant import parse_instant
 

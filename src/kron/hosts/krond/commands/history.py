@@ -31,7 +31,7 @@ from kron.errors import (
 from kron.errors.base import safe_text
 from kron.hosts.krond.commands.control import JSON, STATE
 from kron.hosts.krond.control_client import ControlClient
-from kron.hosts.krond.failed_file import errors_of
+from kron.hosts.krond.daemon_status import errors_of
 from kron.hosts.krond.processes import recorded
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
 from kron.instant import Instant, format_instant

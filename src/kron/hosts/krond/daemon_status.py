@@ -1,11 +1,14 @@
-"""FailedFile: a job file with errors, which of its jobs run, and how commands and pages say so."""
+"""DaemonStatus: what a krond shows of itself, and how commands and pages word its job files with errors."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from kron.adapters.files.trust import absolute_path
 from kron.errors.diagnostics import Diagnostic
+from kron.instant import Instant
+from kron.jobfile.host_job import HostJob
 
 _NAMED = 5  # errors that an answer about another thing repeats
 
@@ -17,6 +20,33 @@ class FailedFile(NamedTuple):
     findings: Sequence[Mapping[str, object]]
     since: Literal["start", "reload"] = "start"
     keeps_jobs: bool = False
+
+
+class FailedListen(NamedTuple):
+    """An address that another program has: krond runs without its page, and tries again."""
+
+    address: str
+    error: str
+    tries: int
+
+
+@dataclass(slots=True)
+class DaemonStatus:
+    """What a daemon shows of itself."""
+
+    started_at: Instant
+    ready: bool = False
+    draining: bool = False
+    ended: bool = False  # nothing is recorded any more
+    failed_reload: list[dict[str, object]] | None = None
+    failed_files: Sequence[FailedFile] = ()
+    listen: str = "off"
+    failed_listen: FailedListen | None = None
+    jobs: dict[str, HostJob] = field(default_factory=dict)
+
+    def errors(self) -> tuple[str, ...]:
+        """Return the first errors of the failed files: a job that is not known may be in one of them."""
+        return errors_of(each._asdict() for each in self.failed_files)
 
 
 def label_of(since: object, keeps_jobs: object) -> str:
