@@ -9,7 +9,7 @@ from kron.console.program import file_errors
 from kron.engine.ports import SchedulerObserver, Sink
 from kron.rules.contract import PRESETS
 from kron.theory.properties import SUITES
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, read_trace
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, read_trace
 from kron.trace.crash_repair import CrashRepair
 from kron.trace.due_events import DueEventInserter
 from kron.trace.file import TraceFile
@@ -31,7 +31,7 @@ def trace_pipeline(
         with file_errors(trace):
             file = TraceFile(trace, header, holds_crash=True)
 
-    def take(position: Line) -> None:
+    def take(position: TracePosition) -> None:
         if file is not None:
             file.write(position)
         if monitor is not None:
@@ -55,7 +55,7 @@ def trace_pipeline(
             file.close()
 
 
-def _recall(file: TraceFile, readers: list[Callable[[Line], None]], telling: CrashRepair) -> None:
+def _recall(file: TraceFile, readers: list[Callable[[TracePosition], None]], telling: CrashRepair) -> None:
     """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
     if readers or file.crash is not None:
         with file.path.open(encoding="utf-8") as lines:

@@ -16,7 +16,7 @@ from kron.rules.registration import ScheduleReader
 from kron.simulator.event_loop import VirtualLoop
 from kron.simulator.faults import CrashingLedger, SimulatedCallbacks
 from kron.simulator.scenario import Scenario, SimulatedJob
-from kron.theory.trace_format import Line, TraceEvent
+from kron.theory.trace_format import TraceEvent, TracePosition
 from kron.trace.crash_repair import CrashRepair
 from kron.trace.due_events import DueEventInserter
 from kron.trace.recorder import TraceRecorder
@@ -42,7 +42,7 @@ class SimulationSummary:
 
 
 def simulate(
-    scenario: Scenario, take: Callable[[Line], object], advance: Callable[[int], object] = lambda _: None
+    scenario: Scenario, take: Callable[[TracePosition], object], advance: Callable[[int], object] = lambda _: None
 ) -> SimulationSummary:
     """Live through a scenario; each position of its trace is handed over as it comes.
 
@@ -64,7 +64,9 @@ class _Silence:
 class _SimulationRun:
     """One world, and the schedulers that follow each other in it."""
 
-    def __init__(self, scenario: Scenario, take: Callable[[Line], object], advance: Callable[[int], object]) -> None:
+    def __init__(
+        self, scenario: Scenario, take: Callable[[TracePosition], object], advance: Callable[[int], object]
+    ) -> None:
         self._scenario, self._report_progress = scenario, advance
         self._take = take
         self._chance = Random(scenario.seed)
@@ -118,7 +120,7 @@ class _SimulationRun:
             )
         return scheduler
 
-    def _count(self, position: Line) -> None:
+    def _count(self, position: TracePosition) -> None:
         self._summary.positions += 1
         self._take(position)
 

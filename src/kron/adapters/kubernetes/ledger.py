@@ -13,7 +13,7 @@ from kron.adapters.kubernetes.status_writer import NextPeriods, StatusWriter
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decision import Decision
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ledger import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.instant import Instant
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot

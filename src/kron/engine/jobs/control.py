@@ -6,14 +6,14 @@ from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState, RunRequest
 from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.store import JobBatch, PendingRetry
+from kron.engine.ledger import JobBatch, PendingRetry
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, UnfinishedRun
-from kron.rules.verdict import Overlap, decide_overlap
+from kron.rules.verdict import OverlapAction, decide_overlap
 
 
 class Suspend:
@@ -72,10 +72,10 @@ class Trigger:
         self._book, self._now = book, now
         self._job = job = _job(book, identity)
         overlap = decide_overlap(job.work.policy.concurrency, active=job.is_active)
-        if overlap is Overlap.SKIP:
+        if overlap is OverlapAction.SKIP:
             raise JobActiveError(identity=identity)
         self._accepted = RunRequest(RunKind.TRIGGER, book.new_run_id())
-        self._replaces = overlap is Overlap.REPLACE
+        self._replaces = overlap is OverlapAction.REPLACE
         must_wait = self._replaces or bool(job.queue) or not book.is_armed or not has_room
         self._run = None if must_wait else job.manual_run(self._accepted, book.boot_id, now)
         self._record = job.record

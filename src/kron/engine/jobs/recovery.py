@@ -10,7 +10,7 @@ from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState, served_before
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.step import closed_by
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import Instant

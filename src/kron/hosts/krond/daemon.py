@@ -24,8 +24,7 @@ from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
-from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
-from kron.engine.ledger import HistoryReader
+from kron.engine.ledger import HistoryReader, JobBatch, JobLedger, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import RunObserver, Sink
 from kron.engine.runs import JobRun

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ledger import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import FailedLedger
 from kron.engine.runs import JobRun
