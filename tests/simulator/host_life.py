@@ -27,7 +27,7 @@ from kron.instant import SECOND, ZERO, Instant
 from kron.rules.events import Event
 from kron.rules.job_record import RunHandle
 from kron.rules.job_spec import JobSpec
-from kron.simulator.event_loop import VirtualLoop
+from kron.simulator.simulation import VirtualLoop
 from kron.theory.trace_format import TraceHeader, TracePosition
 from kron.trace.job_recorder import JobRecorder
 

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.clock_watch import ClockDeviation, ClockReading, ClockWatch
-from kron.engine.delay import Delay
+from kron.engine.clock_watch import ClockDeviation, ClockReading, ClockWatch, Delay
 from kron.engine.emitter import Emitter, Observers, log_crash
 from kron.engine.planner import Change, Planner, Step, Stored
 from kron.engine.ports import Clock, FailedLedger, Ledger, Refusal, RunObserver

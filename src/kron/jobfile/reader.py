@@ -3,19 +3,89 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 
-from kron.errors import display_text, escape_unprintable
-from kron.errors.diagnostics import Diagnostic
+from kron.cron.expression import REBOOT, parse
+from kron.decision.line import TrailingText, parse_line
+from kron.errors import InvalidDefinitionError, KronError, display_text, escape_unprintable
+from kron.errors.diagnostics import Diagnostic, ErrorCollector
 from kron.jobfile.builder import JobBuilder, ParseCache
 from kron.jobfile.crontab import parse_crontab
 from kron.jobfile.draft import FileReport, JobDraft
 from kron.jobfile.host_job import HostJob, NamedAccount
+from kron.jobfile.job import gather_settings
 from kron.jobfile.job_file import FileFormat, HostInfo, JobFile
-from kron.jobfile.line_file import parse_lines
+from kron.jobfile.keys import KEYS
 from kron.jobfile.settings import Settings, SettingsReader
 from kron.jobfile.toml_file import TomlTables, parse_toml
 
+_BOOLS = {"true": True, "false": False}
 LARGEST = 16 * 1024 * 1024  # characters: a hundred thousand jobs; more is not a job file
+_ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_KROND_TABLE = re.compile(r"""^[ \t]*\[[ \t]*["']?krond["']?[ \t]*(?:[\].]|$)""", re.MULTILINE)
+_KROND_KEY = re.compile(r"""^[ \t]*["']?krond["']?[ \t]*[.=]""", re.MULTILINE)
+
+
+def parse_lines(text: str, report: FileReport) -> Iterator[JobDraft]:
+    """Yield what each line says; a line that cannot be taken apart is reported."""
+    for number, line in enumerate(StringIO(text), 1):
+        content = line.rstrip("\r\n")
+        if not content.strip() or content.lstrip().startswith("#"):
+            continue
+        if report.full:
+            return
+        try:
+            yield _read_line(content, number)
+        except KronError as error:
+            report.errors_of(error, number)
+
+
+def _read_line(content: str, number: int) -> JobDraft:
+    line = parse_line(content, trailing=TrailingText.SETTINGS)
+    entries: dict[str, object] = {"schedule": content[: line.trailing_position].strip()}
+    mistakes = ErrorCollector()
+    name = None
+    for key, value in gather_settings(line.trailing, line.trailing_position, mistakes):
+        if key == "name":
+            name = value
+        else:
+            with mistakes:
+                _add(entries, key, value)
+    if name is None and line.expression.lower() != REBOOT:
+        parse(line.expression)  # it may have swallowed the name; then its own error is the one that helps
+    return JobDraft(name or "", number, entries, mistakes=tuple(mistakes.errors))
+
+
+def _add(entries: dict[str, object], key: str, value: str) -> None:
+    found: object
+    if KEYS[key].entries:
+        _add_entry(entries.setdefault(key, {}), key, value)
+    elif KEYS[key].repeatable:
+        found = entries.setdefault(key, [])
+        assert isinstance(found, list)
+        found.append(value)
+    else:
+        entries[key] = _value(key, value)
+
+
+def _add_entry(table: object, key: str, value: str) -> None:
+    assert isinstance(table, dict)
+    name, equals, text = value.partition("=")
+    if not equals:
+        fix = f"write {key}=NAME=value"
+        raise InvalidDefinitionError(field=key, found=value, reason="needs a name and a value", fix=fix)
+    if name in table:
+        raise InvalidDefinitionError(field=f"{key}.{name}", found=text, reason="is said twice", fix="keep one of them")
+    table[name] = text
+
+
+def _value(key: str, text: str) -> object:
+    """Return a value as TOML would have it, where a text alone would not do."""
+    if key == "shell":
+        return _BOOLS.get(text, text)
+    if key == "retries" and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +152,6 @@ def _hides_settings(source: JobFile, report: FileReport) -> bool:
     if any(field == "krond" or field.startswith("krond.") for field in fields):
         return True
     return ("syntax" in fields or len(source.text) > LARGEST) and _names_settings(source.text)
-
-
-_ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_KROND_TABLE = re.compile(r"""^[ \t]*\[[ \t]*["']?krond["']?[ \t]*(?:[\].]|$)""", re.MULTILINE)
-_KROND_KEY = re.compile(r"""^[ \t]*["']?krond["']?[ \t]*[.=]""", re.MULTILINE)
 
 
 def _names_settings(text: str) -> bool:

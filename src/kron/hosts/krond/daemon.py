@@ -18,12 +18,11 @@ from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter, Observers
-from kron.engine.jobs.control import Recover, Suspend, unfinished_runs
+from kron.engine.jobs.control import CloseDowntime, Recover, Suspend, backlogged, judge_downtime, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
-from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.ledger import HistoryReader, JobBatch, JobLedger, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import RunObserver, Sink
