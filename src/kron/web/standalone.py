@@ -4,8 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from kron.forecast.forecast import Forecast
-from kron.forecast.heat import days_by_hours, hours_by_minutes
+from kron.forecast.forecast import Forecast, days_by_hours, hours_by_minutes
 from kron.forecast.load import UNITS, from_epoch_second
 from kron.instant import format_instant
 from kron.theory.formula import TruthValue

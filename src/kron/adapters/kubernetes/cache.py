@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from kron.adapters.kubernetes.client import JOBS, KRONJOBS
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
-from kron.adapters.kubernetes.resources import JOBS, KRONJOBS
 from kron.instant import Instant
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job, parse_snapshot, unreadable_kronjob
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import timedelta
 
 from kron.adapters.kubernetes.cache import PART, ClusterCache
-from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.client import KRONJOB_STATUS, KRONJOBS, ResourceClient
 from kron.adapters.kubernetes.kronjob_record import KronJobRecord, NextPeriod, hash_of
-from kron.adapters.kubernetes.resources import KRONJOB_STATUS, KRONJOBS
 from kron.adapters.kubernetes.responses import ErrorClass, LoopShare, classify, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision
