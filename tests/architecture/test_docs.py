@@ -16,6 +16,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+ANCHORED = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
+FENCED = re.compile(r"^(```+).*?^\1`*$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 MODULE_PATH = re.compile(r"`(?:python )?([\w/]+\.py)(?:::?[\w.]+)?`")
 MODULE_NAME = re.compile(r"`(?:python -m )?((?:kron|tests|bench)\.(?!io\b)[\w.]+)`")
@@ -57,6 +60,24 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     targets = [page.parent / target for target in LINK.findall(page.read_text("utf-8"))]
 
     assert all(target.exists() for target in targets), targets
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub, and the site, give to the headings of a page."""
+    titles = [
+        re.sub(r"`|\[([^]]*)\]\([^)]*\)", r"\1", title)
+        for title in HEADING.findall(FENCED.sub("", page.read_text("utf-8")))
+    ]
+    slugs = [re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles]
+    return {f"{slug}-{before}" if (before := slugs[:number].count(slug)) else slug for number, slug in enumerate(slugs)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_anchor_of_a_link_is_a_heading(page: Path) -> None:
+    links = ANCHORED.findall(page.read_text("utf-8"))
+
+    targets = [(page.parent / file if file else page, anchor) for file, anchor in links]
+    assert [(file, anchor) for file, anchor in targets if anchor not in anchors(file)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
