@@ -11,6 +11,7 @@ import pytest
 
 from kron.cron.zone import tzdata_release
 from tests.cli.kron_runner import kron
+from tests.docs.walkthrough import File, steps
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -28,7 +29,20 @@ PYTHON_FILES = [
     for path in (ROOT / folder).rglob("*.py")
 ]
 
-EXAMPLES = [(page, kind, text) for page in PAGES for kind, text in BLOCK.findall(page.read_text("utf-8"))]
+CARRIED_OUT = [ROOT / "docs" / folder for folder in ("tutorials", "how-to")]  # by tests/docs/test_tutorials.py
+
+
+def examples(page: Path) -> list[tuple[Path, str, str]]:
+    """Return what is run by itself: of pages that are carried out as a whole, Python that is no file of theirs."""
+    text = page.read_text("utf-8")
+    found = [(page, kind, block) for kind, block in BLOCK.findall(text)]
+    if page.parent not in CARRIED_OUT:
+        return found
+    files = {step.text for step in steps(text) if isinstance(step, File)}
+    return [each for each in found if each[1] == "python" and each[2] not in files]
+
+
+EXAMPLES = [example for page in PAGES for example in examples(page)]
 
 
 def ids(example: tuple[Path, str, str]) -> str:
@@ -82,7 +96,8 @@ def test_every_anchor_of_a_link_is_a_heading(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_python_file_that_a_page_names_exists(page: Path) -> None:
-    named = set(MODULE_PATH.findall(page.read_text("utf-8")))
+    text = page.read_text("utf-8")
+    named = set(MODULE_PATH.findall(text)) - {step.name for step in steps(text) if isinstance(step, File)}
 
     assert [each for each in sorted(named) if not any(f"/{path}".endswith(f"/{each}") for path in PYTHON_FILES)] == []
 
