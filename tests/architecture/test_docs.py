@@ -1,6 +1,7 @@
 """Every example in the README and in docs/ is run, and every link and module that they name exists.
 
-Python blocks are executed; `$ kron …` must print what is shown.
+Python blocks are executed; `$ kron …` must print what is shown, where a line `…` stands for any lines, and exit with 0
+or as its comment `# exits with N` says.
 """
 
 import re
@@ -19,6 +20,8 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 ANCHORED = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
 FENCED = re.compile(r"^(```+).*?^\1`*$", re.MULTILINE | re.DOTALL)
+EXIT = re.compile(r"# exits with (\d+)$")
+ANY_LINES = r"(?:.*\n)+"
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 MODULE_PATH = re.compile(r"`(?:python )?([\w/]+\.py)(?:::?[\w.]+)?`")
@@ -57,12 +60,27 @@ def test_an_example_does_what_it_shows(example: tuple[Path, str, str]) -> None:
         exec(compile(text, "example", "exec"), {})
         return
     command, _, shown = text.partition("\n")
-    arguments = shlex.split(command.removeprefix("$ kron "))
+    arguments = shlex.split(command.removeprefix("$ kron "), comments=True)
+    code = EXIT.search(command)
 
     answer = kron(*arguments)
 
-    assert answer.code == 0
-    assert answer.out == shown.replace("time zone data …", f"time zone data {tzdata_release()}")
+    assert answer.code == (int(code[1]) if code else 0)
+    assert is_shown(answer.out, shown.replace("time zone data …", f"time zone data {tzdata_release()}"))
+
+
+def is_shown(printed: str, shown: str) -> bool:
+    """Whether this is printed; a line of an ellipsis alone is any lines."""
+    expected = [ANY_LINES if line == "…" else re.escape(f"{line}\n") for line in shown.splitlines()]
+    return re.fullmatch("".join(expected), printed) is not None
+
+
+@pytest.mark.parametrize(
+    ("shown", "right"),
+    [("a\nb\n", True), ("a\n", False), ("…\nb\n", True), ("a\n…\n", True), ("b\n…\n", False), ("a\n…\nb\n", False)],
+)
+def test_an_ellipsis_stands_for_one_line_or_more(shown: str, right: bool) -> None:  # noqa: FBT001
+    assert is_shown("a\nb\n", shown) is right
 
 
 def test_there_are_examples_of_both_kinds() -> None:
