@@ -17,6 +17,8 @@ myst_heading_anchors = 4  # the anchors that GitHub makes, so that a link works 
 myst_fence_as_directive = {"mermaid"}
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["kron.css"]
 html_title = f"Kron {release}"
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True

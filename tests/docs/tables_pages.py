@@ -48,7 +48,7 @@ EVENT_MEANINGS = {
     "TaskAdded": "the ledger did not know the task",
     "TaskPreserved": "the ledger knows the task, and it has not changed",
     "TaskOverridden": "the task has changed; `runFollows` says that a run follows from it",
-    "TaskOrphaned": "a crash cut off a run, or, under the polling contracts, the list has no such task any more",
+    "TaskOrphaned": "a crash cut off a run; under the polling contracts: the list no longer has the task",
     "TaskScheduled": "the task is new in the list, or has changed, and is now in force",
     "TaskSkipped": "the task is in force already and has not changed",
     "StartDelayed": "a start is late by `lateness` seconds",
