@@ -21,9 +21,9 @@ from kron.rules.verdict import Reason
 _LONG = 1_000  # decisions: some hundredths of a second
 
 
-def backlogged(book: PeriodPlanner, now: Instant) -> list[JobState]:
+def backlogged(planner: PeriodPlanner, now: Instant) -> list[JobState]:
     """Return the jobs whose downtime takes long to judge."""
-    return [job for job in book.jobs.values() if job.backlog(now) >= _LONG]
+    return [job for job in planner.jobs.values() if job.backlog(now) >= _LONG]
 
 
 def judge_downtime(job: JobState, now: Instant) -> Recovery:
@@ -39,9 +39,9 @@ class CloseDowntime:
     A crash after it was recorded: the next life begins behind what is over, and finds the rest as this one did.
     """
 
-    def __init__(self, book: PeriodPlanner, job: JobState, found: Recovery, until: Instant) -> None:
+    def __init__(self, planner: PeriodPlanner, job: JobState, found: Recovery, until: Instant) -> None:
         """`until` is when the downtime was judged; what came later is for the first step, too."""
-        self._book, self._job, self._found, self._until = book, job, found, until
+        self._planner, self._job, self._found, self._until = planner, job, found, until
         served = max((each.last_effective for each in found.closed_before), default=job.record.handled_until)
         if found.runs is not None:
             served = min(served, served_before(found.runs))
@@ -55,16 +55,16 @@ class CloseDowntime:
 
     def commit(self, refused: Sequence[Refusal]) -> None:
         """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""
-        book, job, found = self._book, self._job, self._found
+        planner, job, found = self._planner, self._job, self._found
         if refused:
-            book.take_refusal(refused[0], self._until)
+            planner.take_refusal(refused[0], self._until)
             self._closed = []
             return
         job.record = self._record
         job.keep_apart(found.closed_before)
         job.seek(max(job.reached, self._until))
         job.recovered = None if found.runs is None else Recovery([], found.runs, found.closed_after)
-        book.reschedule(job, self._until)
+        planner.reschedule(job, self._until)
 
     def report(self, observers: Observers[JobRun]) -> None:
         """Report the periods that are closed."""
