@@ -27,8 +27,8 @@ async def reload_files(
     """
     try:
         # If krond ends meanwhile, the reader finds its socket closed, and ends as soon as its disk answers.
-        works = [job.work for job in daemon.book.jobs.values()]
-        found = await DiskCall(partial(_read, asked, works)).answer(2 * LONGEST)  # it has a limit of its own
+        known = daemon.engine.specs().values()
+        found = await DiskCall(partial(_read, asked, known)).answer(2 * LONGEST)  # it has a limit of its own
         note(found.snapshot)
         failed = found.failed_files
         is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
@@ -38,7 +38,7 @@ async def reload_files(
             if failed:
                 daemon.mark_failed(failed)
             return _refuse(daemon, findings)
-        await daemon.processes.refresh()
+        await daemon.runner.refresh()
         declared = await daemon.declare(list(found.jobs), failed)
     except KronError as error:  # they cannot be read now, or not be remembered
         message = "krond was asked to stop" if daemon.surface.draining else error.message

@@ -29,7 +29,7 @@ from kron.hosts.krond import HELD_SIGNALS
 from kron.hosts.krond.commands.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.control_server import ControlServer
-from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.disk_call import DiskCall
 from kron.hosts.krond.events import EventOutput, EventQueue, JobEvents, LoopErrors
 from kron.hosts.krond.file_reader import ReadRequest, ReadResult, UnchangedJob, read_files
@@ -180,10 +180,9 @@ async def _serve(
     watched = sink if listening is None else listening.beside(sink)
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
     recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
-    chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
+    chronicler = JobEvents(sink, lambda identity: daemon.engine.name_of(identity))
     observers: list[RunObserver[JobRun]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
-    watching = Watching(recorder, monitor, telling, metrics)
-    daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
+    daemon = Daemon(state, settings, telling.sink(watched), observers, recorder, monitor, telling, metrics)
     chronicler.last_results.update(_last(daemon.history))
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
 
