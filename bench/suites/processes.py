@@ -41,7 +41,7 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
 
 async def _measure(peer: str, folder: Path) -> Measurement:
     # Here, so that the runner of all benchmarks needs nothing but the standard library.
-    from kron.adapters.process.execution import Exit, SpawnRequest, Started
+    from kron.adapters.process.execution import ProcessExit, SpawnRequest, StartedProcess
     from kron.adapters.process.runner import ProcessRunner
     from kron.jobfile.host_job import Command
 
@@ -49,7 +49,7 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     left = {"started": 0, "ended": 0}
     over = asyncio.Event()
 
-    def heard(what: str, values: list[Started] | list[Exit]) -> None:
+    def heard(what: str, values: list[StartedProcess] | list[ProcessExit]) -> None:
         left[what] -= len(values)
         if not left[what]:
             moments[what] = perf_counter()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot
 from kron.errors import LedgerError
 from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunHandle, RunKind, RunStart

@@ -9,7 +9,7 @@ import pytest
 
 from kron.adapters.memory_ledger import MemoryJobLedger
 from kron.adapters.passing_ledger import FreeingLedger
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
 

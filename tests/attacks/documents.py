@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.timing import Timing
-from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ledger import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.instant import Instant, parse_duration
 from kron.kronjob.parser import parse_kronjob

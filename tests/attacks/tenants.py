@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from kron.adapters.kubernetes.client import Document, Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import Document, Resource, Verb
 from kron.adapters.virtual_clock import VirtualClock
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import MINUTE, NOON

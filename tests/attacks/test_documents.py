@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kron.adapters.kubernetes.resources import KRONJOBS
+from kron.adapters.kubernetes.client import KRONJOBS
 from kron.decision.bounds import LONGEST_ITEM, LONGEST_PARAM, LONGEST_SALT, LONGEST_ZONE, MOST_PARAMS, MOST_VALUES
 from kron.decision.decide import decide
 from kron.decision.timing import Timing

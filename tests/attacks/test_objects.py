@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kron.adapters.kubernetes.cache import ResourceStore
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
-from kron.adapters.kubernetes.resource_store import ResourceStore
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.controller import OperatorConfig
 from kron.instant import format_instant, parse_instant

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kron.adapters.sinks import JsonLinesSink
-from kron.cli.replay import LogReplay, Replayed
+from kron.cli.explain import LogReplay, Replayed
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.hosts.krond.events import JobEvents

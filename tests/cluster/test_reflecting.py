@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.cache import Key, ResourceStore
+from kron.adapters.kubernetes.client import KRONJOBS, ApiClient
 from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.adapters.kubernetes.reflector import PAGE, Reflector
-from kron.adapters.kubernetes.resource_store import Key, ResourceStore
-from kron.adapters.kubernetes.resources import KRONJOBS
 from kron.errors import ApiError, ApiRefusedError
 from tests.adapters.kubernetes.scripted_reflector import Thing, parse_thing
 from tests.cluster.client import Refused

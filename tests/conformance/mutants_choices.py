@@ -177,7 +177,7 @@ CHOICES = (
     bug(
         "outcome.skipped overlap.forbid",
         "rules/verdict.py",
-        "if overlap is Overlap.SKIP:",
+        "if overlap is OverlapAction.SKIP:",
         "if False:",
         f"{_ALIVE}::test_forbid_skips_what_comes_while_a_run_is_active",
     ),

@@ -51,14 +51,14 @@ OUTCOMES = (
     bug(
         "overlap.at-trigger",
         "rules/verdict.py",
-        "if overlap is Overlap.SKIP:",
+        "if overlap is OverlapAction.SKIP:",
         "if policy.concurrency is Concurrency.FORBID and decision.nominal_time.minute == 30:",
         f"{_PERIODS}::test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way",
     ),
     bug(
         "overlap.allow overlap.replace",
         "rules/verdict.py",
-        "replaces=overlap is Overlap.REPLACE)",
+        "replaces=overlap is OverlapAction.REPLACE)",
         "replaces=active)",
         f"{_VERDICT}::test_an_active_execution_is_met_by_the_policy",
     ),

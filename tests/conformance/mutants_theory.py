@@ -101,8 +101,8 @@ THEORY = (
     bug(
         "theory.first-coming",
         "engine/tasks/declaration.py",
-        "batch = Batch(forgotten, records,",
-        "batch = Batch([], records,",
+        "batch = TaskBatch(forgotten, records,",
+        "batch = TaskBatch([], records,",
         "conformance/test_theory_demands::test_a_task_that_left_the_list_and_comes_back_owes_nothing_from_before",
     ),
     bug(

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from kron import Scheduler
-from kron.engine.ports import Batch, Refusal
+from kron.engine.ports import Refusal, TaskBatch
 from kron.errors import LedgerWriteError, SchedulerAlreadyActiveError
 from kron.rules.contract import Contract
 from kron.rules.task_record import TaskRecord
@@ -21,7 +21,7 @@ class Unsure(FaultyLedger):
 
     doubts = 0
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         refused = await super().append(batch)
         if self.doubts:
             self.doubts -= 1
@@ -32,7 +32,7 @@ class Unsure(FaultyLedger):
 class Twice(MemoryTaskLedger):
     """A store that records everything two times."""
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         await super().append(batch)
         return await super().append(batch)
 

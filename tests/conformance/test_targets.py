@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from kron import Scheduler
-from kron.engine.ports import Batch, Refusal
+from kron.engine.ports import Refusal, TaskBatch
 from kron.rules.contract import Contract
 from kron.rules.events import Event
 from kron.testing import MemoryTaskLedger, VirtualClock, crash
@@ -26,7 +26,7 @@ class SlowLedger(MemoryTaskLedger):
         super().__init__()
         self._clock, self._takes = clock, takes
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         self._clock.freeze(self._takes)
         return await super().append(batch)
 
@@ -250,7 +250,7 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
 class Forgetful(MemoryTaskLedger):
     """A store without a history, which would grow until it is full."""
 
-    def append_now(self, batch: Batch) -> Sequence[Refusal]:
+    def append_now(self, batch: TaskBatch) -> Sequence[Refusal]:
         refused = super().append_now(batch)
         self.history.clear()
         return refused

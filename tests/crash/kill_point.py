@@ -5,7 +5,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from kron.engine.ports import Batch, Ledger, Refusal
+from kron.engine.ports import Refusal, TaskBatch, TaskLedger
 from kron.errors import LedgerError
 from kron.rules.task_record import TaskRecord
 from tests.crash.trace import Trace
@@ -41,7 +41,7 @@ class KillPoint:
 class KillingLedger:
     """Another ledger, whose appends are traced and may be the last thing that happens."""
 
-    def __init__(self, ledger: Ledger, trace: Trace, fate: KillPoint) -> None:
+    def __init__(self, ledger: TaskLedger, trace: Trace, fate: KillPoint) -> None:
         self._ledger = ledger
         self._trace = trace
         self._fate = fate
@@ -54,7 +54,7 @@ class KillingLedger:
         """Return what is remembered of each task."""
         return await self._ledger.load()
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         """Remember the batch; the trace says what is tried, and that it is done."""
         records = [record.to_row() for record in (*batch.records, *batch.begun)]
         self._trace.write("appending", forgotten=list(batch.forgotten), records=records, runs=len(batch.runs))

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.delay import Delay
+from kron.engine.clock_watch import Delay
 from kron.instant import parse_instant
 from kron.rules.outage import Freeze
 from tests.engine.asked_clock import AskedClock

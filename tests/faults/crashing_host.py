@@ -11,8 +11,7 @@ from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.seed import period_id
-from kron.engine.jobs.store import JobBatch
-from kron.engine.ledger import HistoryQuery
+from kron.engine.ledger import HistoryQuery, JobBatch
 from kron.engine.ports import Refusal, RunListener
 from kron.engine.runs import JobRun, RunResult
 from kron.instant import Instant

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from hypothesis import given, settings
 
-from kron.forecast.heat import days_by_hours, hours_by_minutes, weekdays_by_weeks
+from kron.forecast.forecast import days_by_hours, hours_by_minutes, weekdays_by_weeks
 from kron.forecast.runs import ForecastJob, TimeSpan
 from tests.forecast.foreseen import NOON, entry, entry_lists, span, spans
 from tests.forecast.test_forecast import forecast

@@ -13,7 +13,7 @@ from kron.rules.verdict import (
     Close,
     Execute,
     Outcome,
-    Overlap,
+    OverlapAction,
     Wait,
     decide_overlap,
     is_late,
@@ -179,4 +179,4 @@ def test_the_chosen_times_up_to_late_until_are_late(late: timedelta, deadline: t
 
 @pytest.mark.parametrize("concurrency", Concurrency)
 def test_every_policy_starts_an_execution_if_none_is_active(concurrency: Concurrency) -> None:
-    assert decide_overlap(concurrency, active=False) is Overlap.START
+    assert decide_overlap(concurrency, active=False) is OverlapAction.START

@@ -19,7 +19,7 @@ from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.control import Recover
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.engine.loop import Engine
 from kron.engine.ports import Refusal, RunListener
 from kron.engine.runs import JobRun, RunResult
@@ -27,8 +27,8 @@ from kron.instant import SECOND, ZERO, Instant
 from kron.rules.events import Event
 from kron.rules.job_record import RunHandle
 from kron.rules.job_spec import JobSpec
-from kron.simulator.event_loop import VirtualLoop
-from kron.theory.trace_format import Line, TraceHeader
+from kron.simulator.simulation import VirtualLoop
+from kron.theory.trace_format import TraceHeader, TracePosition
 from kron.trace.job_recorder import JobRecorder
 
 _DAY = timedelta(days=1)
@@ -79,7 +79,7 @@ class HostLife(NamedTuple):
     events: Sequence[Event]
 
 
-def simulate_host(scenario: HostScenario, take: Callable[[Line], object]) -> HostLife:
+def simulate_host(scenario: HostScenario, take: Callable[[TracePosition], object]) -> HostLife:
     """Live through a scenario; each position of its trace is handed over as it comes."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_Life(scenario, take).live())
@@ -134,7 +134,7 @@ class _Commands:
 class _Recorder(JobRecorder):
     """Also says when a run begins, which is in the middle of a step, and heeds nothing else."""
 
-    def __init__(self, now: Callable[[], Instant], take: Callable[[Line], object]) -> None:
+    def __init__(self, now: Callable[[], Instant], take: Callable[[TracePosition], object]) -> None:
         super().__init__(now, take)
         self.on_step: Callable[[], object] = lambda: None
 
@@ -167,7 +167,7 @@ class _Ledger(MemoryJobLedger):
 class _Life:
     """One host, from its start to the end of the span."""
 
-    def __init__(self, scenario: HostScenario, take: Callable[[Line], object]) -> None:
+    def __init__(self, scenario: HostScenario, take: Callable[[TracePosition], object]) -> None:
         self._scenario = scenario
         self._chance = Random(scenario.seed)
         self._clock = VirtualClock(scenario.start)

@@ -14,7 +14,7 @@ from kron.adapters.memory_ledger import MemoryTaskLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import KronError
 from kron.hosts.library.scheduler import Scheduler
-from kron.simulator.event_loop import VirtualLoop
+from kron.simulator.simulation import VirtualLoop
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
 

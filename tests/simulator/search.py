@@ -12,7 +12,7 @@ from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, Sim
 from kron.simulator.simulation import simulate
 from kron.theory.checker import Checker
 from kron.theory.results import PropertyResult
-from kron.theory.trace_format import Line
+from kron.theory.trace_format import TracePosition
 
 _MOST = 400  # lives that shrinking may cost: about a minute
 _SEEDS = 4  # with fewer accidents others are drawn, so a simpler scenario gets some seeds to fail with
@@ -36,7 +36,7 @@ class Counterexample:
     scenario: Scenario
     violated: str
     explanation: str
-    trace: tuple[Line, ...]
+    trace: tuple[TracePosition, ...]
 
 
 Judge: TypeAlias = Callable[[Scenario], Sequence[Counterexample]]
@@ -45,13 +45,13 @@ Judge: TypeAlias = Callable[[Scenario], Sequence[Counterexample]]
 
 def run_and_check(scenario: Scenario) -> list[Counterexample]:
     """Live through a scenario, and let the theory of its contract say what is violated. The judge of real searches."""
-    trace: list[Line] = []
+    trace: list[TracePosition] = []
     failures: list[Counterexample] = []
 
     def note(finding: PropertyResult) -> None:
         failures.append(Counterexample(scenario, finding.property.name, finding.explanation, tuple(trace)))
 
-    def take(position: Line) -> None:
+    def take(position: TracePosition) -> None:
         trace.append(position)
         checker.read(position)
 

@@ -17,7 +17,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.policy import Policy
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
-from kron.theory.trace_format import Line, write_event
+from kron.theory.trace_format import TracePosition, write_event
 from tests.simulator.host_life import HEADER, HostLife, HostScenario, Place, Standstill, simulate_host
 
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -154,7 +154,7 @@ def test_standstills_of_every_kind_are_drawn() -> None:
 
 @pytest.mark.slow
 def test_a_seed_always_gives_the_same_trace() -> None:
-    traces: list[list[Line]] = [[], []]
+    traces: list[list[TracePosition]] = [[], []]
     for trace in traces:
         simulate_host(draw(4), trace.append)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, SimulatedJob
 from kron.simulator.simulation import simulate
-from kron.theory.trace_format import Line, events_of
+from kron.theory.trace_format import TracePosition, events_of
 from tests.simulator.search import NO_FAULTS, Counterexample, Judge, find_counterexample, run_and_check, shrink, simpler
 
 MORNING = datetime(2026, 3, 28, 7, 31, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ def is_simple(job: SimulatedJob) -> bool:
     return (job.behaviour.slow, job.behaviour.failing, job.behaviour.hanging) == (0, 0, 0)
 
 
-def names(line: Line) -> list[str]:
+def names(line: TracePosition) -> list[str]:
     return [event.kind for event in events_of(line)]
 
 
@@ -29,7 +29,7 @@ def second_start(event: str = "RunStart") -> Judge:
     """Return a judge who holds that there must not be two such events."""
 
     def says(scenario: Scenario) -> list[Counterexample]:
-        trace: list[Line] = []
+        trace: list[TracePosition] = []
         simulate(scenario, trace.append)
         lines = [line for line, position in enumerate(trace) if event in names(position)]
         return [Counterexample(scenario, "once", event, tuple(trace[: lines[1] + 1]))] if len(lines) > 1 else []

@@ -9,7 +9,14 @@ from kron.errors import InvalidTraceError
 from kron.simulator.trace_writer import TraceWriter
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
-from kron.theory.trace_format import Line, SimultaneousEvents, TraceEvent, TraceHeader, write_event, write_header
+from kron.theory.trace_format import (
+    SimultaneousEvents,
+    TraceEvent,
+    TraceHeader,
+    TracePosition,
+    write_event,
+    write_header,
+)
 
 HEADER = TraceHeader("declarative", "UTC")
 MINUTE = 60_000
@@ -19,7 +26,7 @@ BEGINNING = (
     TraceEvent(1, "InitSuccess", {"call": 1}),
 )
 
-AT_ONCE: list[Line] = [
+AT_ONCE: list[TracePosition] = [
     SimultaneousEvents((TraceEvent(10**9, "StopStart", {"call": 1}), TraceEvent(10**9, "UnexpectedShutdown")))
 ]
 
@@ -32,7 +39,7 @@ def minutes(number: int, event: str = "RunSuccess") -> list[TraceEvent]:
 
 @pytest.mark.parametrize("length", [10, 4_000], ids=["a short one", "a long one"])
 def test_a_trace_is_written_and_judged_as_if_there_were_no_clerk(tmp_path: Path, length: int) -> None:
-    positions: list[Line] = [*minutes(length), *AT_ONCE]
+    positions: list[TracePosition] = [*minutes(length), *AT_ONCE]
     path = tmp_path / "trace.jsonl"
     clerk, checker = TraceWriter(HEADER, path, verify=True), Checker(HEADER)
 

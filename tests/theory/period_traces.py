@@ -16,7 +16,7 @@ from kron.instant import format_instant
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.results import TraceReport
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, simultaneous
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, simultaneous
 
 _EVENT = re.compile(
     r"(?:(?P<job>[a-z]):)?(?P<letter>[A-Z][A-Za-z]*)(?P<period>\d*)(?:\((?P<says>[^;)]*)(?:;(?P<more>[^)]*))?\))?"
@@ -27,9 +27,9 @@ _UNITS = dict.fromkeys(_FIELDS, 1000)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def period_trace(text: str) -> list[Line]:
+def period_trace(text: str) -> list[TracePosition]:
     """Return the positions that a text names."""
-    positions: list[Line] = []
+    positions: list[TracePosition] = []
     t = call = 0
     for word in text.split():
         events, _, second = word.partition("@")
@@ -66,7 +66,7 @@ def judge_periods(text: str, *, slack: float = 0) -> TraceReport:
     return judge_positions(period_trace(text), slack=round(slack * 1000))
 
 
-def judge_positions(positions: Sequence[Line], *, slack: int = 0) -> TraceReport:
+def judge_positions(positions: Sequence[TracePosition], *, slack: int = 0) -> TraceReport:
     """Return the report on positions of hosts that choose a second for each period."""
     checker = Checker(TraceHeader("kron", slack=slack))
     for position in positions:

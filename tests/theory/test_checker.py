@@ -13,7 +13,7 @@ from kron.theory.formula import Letter, TruthValue
 from kron.theory.properties import SUITES, Property, Scope
 from kron.theory.property_monitor import response
 from kron.theory.results import TraceReport
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition
 from tests.theory.semantics import Word, meaning, violated_at
 from tests.theory.traces import finding, has_another_list, judge, trace, undecided, violated
 
@@ -98,7 +98,7 @@ def begins(position: TraceEvent, call: object) -> bool:
     return position.kind == "InitStart" and position.fields["call"] == call
 
 
-def check(positions: Sequence[Line], contract: str) -> TraceReport:
+def check(positions: Sequence[TracePosition], contract: str) -> TraceReport:
     checker = Checker(TraceHeader(contract), adds_due=False, adds_retry_due=False)
     for position in positions:
         checker.read(position)

@@ -7,7 +7,7 @@ import pytest
 
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition
 from tests.theory.period_traces import decision, judge_positions, minute, period_trace
 from tests.theory.traces import finding, violated
 
@@ -31,7 +31,7 @@ def test_memory_stays_flat_over_twenty_thousand_periods() -> None:
     assert sizes[1] < sizes[0] * 1.1
 
 
-def days(periods: int) -> Iterator[Line]:
+def days(periods: int) -> Iterator[TracePosition]:
     """Yield the life of a minutely job: each period is decided, run, ended and closed."""
     yield from period_trace("I")
     for number in range(1, periods + 1):

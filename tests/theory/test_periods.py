@@ -9,7 +9,7 @@ from kron.theory.alphabet import Owner
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.properties import KRON, SUITES, Scope
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, read_trace, write_event, write_header
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, read_trace, write_event, write_header
 from tests.theory.period_traces import decision, judge_periods, judge_positions, minute, period_trace
 from tests.theory.traces import finding, violated
 
@@ -233,7 +233,7 @@ def test_a_field_that_says_nothing_is_refused_with_its_line(event: str, field: s
     assert (caught.value.line, caught.value.field) == (5, field)
 
 
-def judge_lines(positions: Sequence[Line]) -> None:
+def judge_lines(positions: Sequence[TracePosition]) -> None:
     header, read = read_trace(
         [write_header(TraceHeader("kron")), *(write_event(position) for position in positions)], SUITES
     )

@@ -15,7 +15,7 @@ from kron.theory.formula import Letter, TruthValue
 from kron.theory.properties import E1, E2, E3, SUITES, T4, Property
 from kron.theory.property_monitor import response
 from kron.theory.results import TraceReport
-from kron.theory.trace_format import Line, SimultaneousEvents, TraceEvent, events_of, simultaneous
+from kron.theory.trace_format import SimultaneousEvents, TraceEvent, TracePosition, events_of, simultaneous
 from tests.theory.period_traces import judge_periods, judge_positions, period_trace
 from tests.theory.semantics import Word, violated_at
 from tests.theory.test_checker import BOUND, TASKS, begins, check, is_due_in_minute, judged, traces
@@ -26,9 +26,9 @@ _LISTS = ("InitSuccess", "InitFailure")
 
 
 @st.composite
-def sets(draw: st.DrawFn) -> list[Line]:
+def sets(draw: st.DrawFn) -> list[TracePosition]:
     """Draw a trace some of whose events share positions; of lists that are accepted or refused one at most."""
-    lines: list[Line] = []
+    lines: list[TracePosition] = []
     together: list[TraceEvent] = []
     for event in draw(traces()):
         is_second_list = event.kind in _LISTS and any(each.kind in _LISTS for each in together)
@@ -41,7 +41,7 @@ def sets(draw: st.DrawFn) -> list[Line]:
     )
 
 
-def reported(lines: Sequence[Line], contract: str = "declarative") -> TraceReport:
+def reported(lines: Sequence[TracePosition], contract: str = "declarative") -> TraceReport:
     """Return the report, unless merging has put the end of a call where it cannot stand."""
     try:
         return check(lines, contract)
@@ -50,7 +50,7 @@ def reported(lines: Sequence[Line], contract: str = "declarative") -> TraceRepor
         raise
 
 
-def letters_of(task: str, lines: Sequence[Line]) -> Iterator[Letter]:
+def letters_of(task: str, lines: Sequence[TracePosition]) -> Iterator[Letter]:
     """Yield what a task sees at each position, by definition: the union of what each event shows it."""
     sets = [events_of(line) for line in lines]
     was_listed = False
@@ -83,7 +83,7 @@ def first_violation(each: Property, words: list[Word]) -> int | None:
 @pytest.mark.slow
 @settings(max_examples=120)
 @given(sets())
-def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once(lines: list[Line]) -> None:
+def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once(lines: list[TracePosition]) -> None:
     report = reported(lines)
 
     times = [line.time_ms for line in lines]
@@ -99,7 +99,7 @@ def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(sets(), st.randoms())
-def test_the_order_in_which_a_set_is_written_means_nothing(lines: list[Line], chance: Random) -> None:
+def test_the_order_in_which_a_set_is_written_means_nothing(lines: list[TracePosition], chance: Random) -> None:
     shuffled = [simultaneous(chance.sample(events, len(events))) for events in map(events_of, lines)]
 
     for contract in SUITES:

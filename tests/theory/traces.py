@@ -11,7 +11,7 @@ from itertools import pairwise
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.results import PropertyResult, TraceReport
-from kron.theory.trace_format import Line, ResponseBounds, TraceEvent, TraceHeader, simultaneous
+from kron.theory.trace_format import ResponseBounds, TraceEvent, TraceHeader, TracePosition, simultaneous
 
 HOUR = 3_600_000
 _EVENT = re.compile(r"(?P<letter>[A-Za-z]+)(?:\((?P<what>[^)]*)\))?(?:#(?P<call>\d+))?")
@@ -26,9 +26,9 @@ LISTS: dict[str | None, list[dict[str, object]]] = {
 }
 
 
-def trace(text: str) -> list[Line]:
+def trace(text: str) -> list[TracePosition]:
     """Return the positions that a text names."""
-    positions: list[Line] = []
+    positions: list[TracePosition] = []
     t = 0
     for word in text.split():
         events, _, second = word.partition("@")

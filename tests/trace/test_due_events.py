@@ -11,7 +11,7 @@ from kron.decision.timing import Timing
 from kron.instant import epoch_milliseconds, parse_instant
 from kron.rules.contract import PRESETS
 from kron.theory.checker import Checker
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, events_of
 from kron.trace.due_events import DueEventInserter, DueInstants
 from tests.theory.traces import violated
 
@@ -34,7 +34,7 @@ class Trace:
 
     def __init__(self, contract: str = "declarative", **identities: str) -> None:
         self.positions: list[TraceEvent] = []
-        self.lines: list[Line] = []
+        self.lines: list[TracePosition] = []
         self.contract, self.identities = PRESETS[contract], identities
         self.naming = self.another()
         self.calls = 0
@@ -46,7 +46,7 @@ class Trace:
             self.naming.replay(line)
         return self.naming
 
-    def take(self, line: Line) -> None:
+    def take(self, line: TracePosition) -> None:
         self.lines.append(line)
         self.positions += events_of(line)
 

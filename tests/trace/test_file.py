@@ -8,10 +8,10 @@ import pytest
 from kron.errors import InvalidTraceError
 from kron.theory.properties import SUITES
 from kron.theory.trace_format import (
-    Line,
     SimultaneousEvents,
     TraceEvent,
     TraceHeader,
+    TracePosition,
     events_of,
     read_trace,
     write_event,
@@ -24,7 +24,7 @@ INIT = TraceEvent(5, "InitStart", {"call": 1, "registrations": []})
 STOPPED = TraceEvent(9, "StopEnd", {"call": 1})
 
 
-def write(path: Path, *positions: Line) -> TraceFile:
+def write(path: Path, *positions: TracePosition) -> TraceFile:
     """Write a life, and leave the file as a death would."""
     file = TraceFile(path, HEADER)
     for position in positions:

@@ -11,7 +11,7 @@ from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.results import TraceReport
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, events_of
 from kron.trace.job_recorder import JobRecorder
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
@@ -24,9 +24,11 @@ def recorded(live: Callable[[RestartableHost], Awaitable[None]]) -> tuple[list[T
     return [event for line in lines for event in events_of(line)], report.verdict
 
 
-def lines_of(live: Callable[[RestartableHost], Awaitable[None]], **host: Any) -> tuple[list[Line], TraceReport]:
+def lines_of(
+    live: Callable[[RestartableHost], Awaitable[None]], **host: Any
+) -> tuple[list[TracePosition], TraceReport]:
     """Return what is recorded of a story, line by line, and the report on it."""
-    lines: list[Line] = []
+    lines: list[TracePosition] = []
     checker = Checker(TraceHeader("kron", slack=SLACK // timedelta(milliseconds=1)))
 
     async def story(world: RestartableHost) -> None:
@@ -98,13 +100,13 @@ def test_an_edit_of_a_job_that_is_held_is_lawful() -> None:
 # --- what a trace says of policies ------------------------------------------------------------------------------------
 
 
-def executed(lines: list[Line]) -> list[dict[str, Mapping[str, object]]]:
+def executed(lines: list[TracePosition]) -> list[dict[str, Mapping[str, object]]]:
     """Return the positions at which periods are executed, each as its events by their names."""
     found = [{event.kind: event.fields for event in events_of(line)} for line in lines]
     return [each for each in found if each.get("Outcome", {}).get("outcome") == "executed"]
 
 
-def started(lines: list[Line]) -> list[object]:
+def started(lines: list[TracePosition]) -> list[object]:
     """Return the attempts that were started."""
     return [event.fields["attempt"] for line in lines for event in events_of(line) if event.kind == "RunStart"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kron.decision.timing import Timing
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.instant import Instant, parse_instant
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, RunStart
 from kron.rules.job_spec import JobSpec

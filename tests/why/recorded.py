@@ -21,8 +21,7 @@ from kron.rules.job_spec import definition_key
 from kron.rules.verdict import Outcome
 from kron.testing.job_ledger_suite import MINUTE, NOON
 from kron.why.cluster import ClusterExplanation, ClusterRecords, cluster_sentence
-from kron.why.explanation import Explanation
-from kron.why.sentence import to_dict
+from kron.why.explanation import Explanation, to_dict
 from tests.adapters.sqlite.job_histories import JobBatch, remembered
 from tests.kronjob.kronjob_documents import document
 from tests.why.test_cluster import CHOSEN, FIRST, HOURLY, child, entry, many, outage, records

@@ -19,8 +19,7 @@ from kron.testing.job_ledger_suite import (
     attempt_at,
     closed_from,
 )
-from kron.why.explanation import Explanation
-from kron.why.sentence import sentence, to_dict
+from kron.why.explanation import Explanation, sentence, to_dict
 
 HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
 LATER = NOON + DAY

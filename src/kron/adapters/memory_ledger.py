@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from kron.engine.jobs.store import (
+from kron.engine.ledger import (
     JobBatch,
     JobSnapshot,
     PendingRetry,
     append_unless_refused,
     first_of_each,
 )
-from kron.engine.ports import Batch, Refusal
+from kron.engine.ports import Refusal, TaskBatch
 from kron.errors import LedgerConflictError, LedgerInUseError, LedgerWriteError
 from kron.instant import Instant, format_instant
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
@@ -42,12 +42,12 @@ class MemoryTaskLedger:
         """Return what is remembered of each task."""
         return dict(self.records)
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         """Remember the batch, and give others a turn."""
         await asyncio.sleep(0)
         return self.append_now(batch)
 
-    def append_now(self, batch: Batch) -> Sequence[Refusal]:
+    def append_now(self, batch: TaskBatch) -> Sequence[Refusal]:
         """Remember the batch, at once. Nothing contradicts a record of the only scheduler."""
         if not self._is_open:
             raise LedgerWriteError(path="in memory", reason="it is not open")

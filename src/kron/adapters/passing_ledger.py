@@ -6,8 +6,8 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot
-from kron.engine.ports import Batch, Ledger, Refusal
+from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ports import Refusal, TaskBatch, TaskLedger
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.periods import HandledPeriods
@@ -59,7 +59,7 @@ def _lacks_space(cause: BaseException | None) -> bool:
 class FaultyLedger:
     """Wraps a ledger; failures are ordered in advance and come one after the other."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: TaskLedger) -> None:
         self.ledger = ledger
         self.appends = 0  # how many were tried, failed ones included
         self._failures: deque[Exception | None] = deque()
@@ -82,7 +82,7 @@ class FaultyLedger:
         """Return what is remembered of each task."""
         return await self.ledger.load()
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         """Remember the batch, unless it was told to fail."""
         self.appends += 1
         self.raise_next_failure()

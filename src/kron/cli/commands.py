@@ -3,7 +3,7 @@
 import click
 
 from kron._version import __version__
-from kron.console.program import LazyGroup, ProgramGroup, completion_command, configure_colour
+from kron.console.program import DeferredGroup, ProgramGroup, completion_command, configure_colour
 
 _K8S_PACKAGE = "kron.cli.k8s"
 _K8S_COMMANDS = {
@@ -16,7 +16,7 @@ _K8S_COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, places=_K8S_COMMANDS)
+@click.group(cls=DeferredGroup, places=_K8S_COMMANDS)
 def k8s() -> None:
     """KronJobs of Kubernetes: of a cluster, asked with your own rights, or of their manifests, without one.
 

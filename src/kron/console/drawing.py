@@ -9,7 +9,7 @@ from kron.console.output import display_width, pad
 from kron.decision.decide import Candidate
 from kron.decision.decision import Decision
 from kron.decision.feasibility import Feasibility
-from kron.forecast.heat import HeatMap
+from kron.forecast.forecast import HeatMap
 from kron.instant import SECOND, Instant
 
 _WIDEST_BAR = 64

@@ -27,7 +27,7 @@ from kron.errors.base import safe_text
 _INTERRUPTED = 128 + signal.SIGINT
 
 
-class LazyGroup(click.Group):
+class DeferredGroup(click.Group):
     """A group of commands of which each is imported when it is called, so that it does not wait for all the others."""
 
     def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -45,7 +45,7 @@ class LazyGroup(click.Group):
         return super().get_command(ctx, cmd_name)
 
 
-class ProgramGroup(LazyGroup):
+class ProgramGroup(DeferredGroup):
     """The commands of a program; an error of Kron is one clear message and the right exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:

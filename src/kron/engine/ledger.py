@@ -1,15 +1,17 @@
 """HistoryReader: what people and hosts read of a ledger of jobs. The docstrings are the specification."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
+from kron.engine.ports import Ledger, Refusal
 from kron.instant import Instant
 from kron.rules.evidence import Evidence
 from kron.rules.history import RunRow
-from kron.rules.job_record import JobRecord, LastResult, UnfinishedRun
+from kron.rules.job_record import JobRecord, LastResult, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
+from kron.rules.periods import HandledPeriods
 from kron.rules.verdict import Outcome
 
 
@@ -82,3 +84,136 @@ class HistoryReader(Protocol):
 
     def evidence(self, identity: str, at: Instant, now: Instant) -> Evidence:
         """Return what is recorded of a job, which must be known, around an instant."""
+
+
+class JobBatch(NamedTuple):
+    """What one transaction remembers, in this order."""
+
+    definitions: Mapping[str, str] = {}
+    """Texts of definitions that records of this batch refer to, by their keys; known ones stay."""
+    jobs: Sequence[JobRecord] = ()
+    """Jobs as they are now."""
+    closed: Sequence[PeriodRecord] = ()
+    """Periods that are over without an execution."""
+    begun: Sequence[RunStart] = ()
+    """Runs that begin. Of one period and attempt there is only ever one, and the first of them comes first."""
+    processes: Sequence[RunHandle] = ()
+    """What begun runs are recognised by."""
+    ended: Sequence[RunEnd] = ()
+    """Runs that have ended."""
+    given_up: Sequence[str] = ()
+    """Names of runs that have ended, and are not tried again after all; one that is not known is nobody."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to write."""
+        return any(self)
+
+    def named_runs(self) -> Sequence[str]:
+        """Return the ids of runs that records name without their job."""
+        return [*(each.run_id for each in self.processes), *(each.run_id for each in self.ended), *self.given_up]
+
+    def without(self, identities: Collection[str], run_ids: Collection[str]) -> "JobBatch":
+        """Return the batch without the records of some jobs; `run_ids` are those of their runs in the ledger."""
+        gone = {*run_ids, *(each.run_id for each in self.begun if each.identity in identities)}
+        return JobBatch(
+            self.definitions,
+            [each for each in self.jobs if each.identity not in identities],
+            [each for each in self.closed if each.identity not in identities],
+            [each for each in self.begun if each.identity not in identities],
+            [each for each in self.processes if each.run_id not in gone],
+            [each for each in self.ended if each.run_id not in gone],
+            [each for each in self.given_up if each not in gone],
+        )
+
+    def first_outcomes(self, identities: Collection[str]) -> Mapping[str, Instant]:
+        """Return by identity the nominal time of the first period to which the batch gives an outcome."""
+        found: dict[str, Instant] = {}
+        nominals = [(each.identity, each.first) for each in self.closed]
+        nominals += [(each.identity, each.nominal) for each in self.begun if each.nominal and each.attempt == 1]
+        for identity, nominal in nominals:
+            if identity in identities:
+                found[identity] = min(nominal, found.get(identity, nominal))
+        return found
+
+
+class PendingRetry(NamedTuple):
+    """An execution whose last attempt failed, and which is to be tried again."""
+
+    attempt: RunStart
+    at: Instant
+
+
+class JobSnapshot(NamedTuple):
+    """What is remembered when a ledger is opened."""
+
+    jobs: Mapping[str, JobRecord] = {}
+    """By identity, also those that are not defined any more."""
+    definitions: Mapping[str, str] = {}
+    """Texts of the definitions in force, by their keys."""
+    unfinished: Sequence[UnfinishedRun] = ()
+    retries: Sequence[PendingRetry] = ()
+
+
+HandledByJob: TypeAlias = Mapping[str, frozenset[Instant] | HandledPeriods]
+"""By identity the nominal times of periods that have an outcome; `HandledPeriods` where they are too many to list."""
+
+
+class JobLedger(Ledger[JobBatch, JobSnapshot], Protocol):
+    """What survives a crash of the host.
+
+    A second outcome of a period, or a second start of the same period and attempt, is refused: no record of that job in
+    the batch is committed, its runs and their ends included, and the records of all other jobs are. So is a second end
+    of a run, but for the time of its next attempt, which may be changed or taken back. What a record refers to (a
+    definition, a job, a run) is in the same batch or was there before, else it is a LedgerWriteError.
+
+    The same once more is no conflict: a period closed by an equal record, a run with an equal attempt under the same
+    run id, an equal end.
+
+    Definitions are kept as long as a record refers to them. An execution waits for its next attempt until that begins,
+    or until it is given up.
+    """
+
+    async def handled(self, since: Mapping[str, Instant], /) -> HandledByJob:
+        """Return by identity the nominal times, from an instant on, of periods that have an outcome.
+
+        A range has too many of them to list after a clock was ahead by months.
+
+        Asked before a definition changes: under the new one a handled period may come after what is served.
+        """
+
+
+def first_of_each(refused: Iterable[Refusal | None]) -> list[Refusal]:
+    """Return the first refusal of each job: what follows may only contradict it because that was refused."""
+    found: dict[str, Refusal] = {}
+    for each in refused:
+        if each is not None:
+            found.setdefault(each.identity, each)
+    return list(found.values())
+
+
+def append_unless_refused(
+    batch: JobBatch,
+    put: Callable[[JobBatch], Sequence[Refusal]],
+    runs_of: Callable[[Sequence[str], Collection[str]], Collection[str]],
+    handled: Callable[[Mapping[str, Instant]], HandledByJob],
+) -> Sequence[Refusal]:
+    """Commit what can be committed, and return what cannot.
+
+    `put` commits a batch, or nothing of it and returns what contradicts the ledger. `runs_of` returns which of these
+    run ids belong to some jobs, `handled` the periods of jobs that have an outcome from an instant on.
+    """
+    refused: list[Refusal] = []
+    whole = batch
+    while found := put(batch):
+        refused += found
+        identities = {each.identity for each in found}  # each of them had a record that is gone now, so that this ends
+        batch = batch.without(identities, runs_of(batch.named_runs(), identities))
+    if not refused:
+        return ()
+    outcomes = handled(whole.first_outcomes({each.identity for each in refused}))
+    return tuple(replace(each, handled=_spans(outcomes, each.identity)) for each in refused)
+
+
+def _spans(outcomes: HandledByJob, identity: str) -> HandledPeriods:
+    found = outcomes.get(identity, frozenset())
+    return found if isinstance(found, HandledPeriods) else HandledPeriods.from_nominals(found)

@@ -13,11 +13,10 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.clock_watch import ClockDeviation, ClockReading, ClockWatch
-from kron.engine.delay import Delay
+from kron.engine.clock_watch import ClockDeviation, ClockReading, ClockWatch, Delay
 from kron.engine.emitter import Emitter, Observers, log_crash
 from kron.engine.planner import Change, Planner, Step, Stored
-from kron.engine.ports import Clock, FailedLedger, Refusal, RunObserver, Store
+from kron.engine.ports import Clock, FailedLedger, Ledger, Refusal, RunObserver
 from kron.engine.runs import AnyRun, RunNews
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
@@ -39,7 +38,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
     def __init__(
         self,
         clock: Clock,
-        ledger: Store[_Batch, Stored],
+        ledger: Ledger[_Batch, Stored],
         planner: Planner[_Batch, Stored, AnyRun],
         runs: ActiveRuns[AnyRun],
         emitter: Emitter,

@@ -61,7 +61,7 @@ class Refusal:
     """The periods of this job that have an outcome, from the first one on to which the batch gives an outcome."""
 
 
-class Batch(NamedTuple):
+class TaskBatch(NamedTuple):
     """What one transaction remembers, in this order: the last word on a task counts."""
 
     forgotten: Sequence[str] = ()
@@ -84,7 +84,7 @@ Stored = TypeVar("Stored", covariant=True)
 _Reported = TypeVar("_Reported", bound=Run, contravariant=True)
 
 
-class Store(Protocol[Written, Stored]):
+class Ledger(Protocol[Written, Stored]):
     """What survives a crash: what rules read, and a bounded history that no rule reads."""
 
     async def open(self) -> None:
@@ -108,7 +108,7 @@ class Store(Protocol[Written, Stored]):
         """Give up possession. Closing twice is harmless."""
 
 
-class Ledger(Store[Batch, Mapping[str, TaskRecord]], Protocol):
+class TaskLedger(Ledger[TaskBatch, Mapping[str, TaskRecord]], Protocol):
     """The state of each task, by name, and the history of their runs.
 
     A damaged record is a TaskTryDeserializeError. An append that fails because of one record may say so: `task` of its

@@ -1,21 +1,179 @@
 """read_job_set(files, host) -> JobSet: the jobs of all files of a host, and everything that is wrong."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+import tomllib
+from ast import literal_eval
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 
-from kron.errors import display_text, escape_unprintable
-from kron.errors.diagnostics import Diagnostic
+from kron.cron.expression import REBOOT, parse
+from kron.decision.line import TrailingText, parse_line
+from kron.errors import InvalidDefinitionError, KronError, display_text, escape_unprintable
+from kron.errors.diagnostics import Diagnostic, ErrorCollector, unknown_value
 from kron.jobfile.builder import JobBuilder, ParseCache
 from kron.jobfile.crontab import parse_crontab
 from kron.jobfile.draft import FileReport, JobDraft
 from kron.jobfile.host_job import HostJob, NamedAccount
+from kron.jobfile.job import gather_settings
 from kron.jobfile.job_file import FileFormat, HostInfo, JobFile
-from kron.jobfile.line_file import parse_lines
+from kron.jobfile.keys import KEYS
 from kron.jobfile.settings import Settings, SettingsReader
-from kron.jobfile.toml_file import TomlTables, parse_toml
+from kron.jobfile.toml_syntax import DEEPEST, NestingError, Path, format_key, key_lines
+from kron.jobfile.values import invalid_value
 
+TABLES = ("krond", "defaults", "jobs")
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_KEY_PATH = re.compile(rf"\({_WORD}(?:,|(?:, {_WORD})+)\)")  # as tomllib names a key: a tuple of Python
+_REMEDIES = {
+    "Cannot declare": "keep one of them",
+    "Cannot overwrite": "keep one of them",
+    "Cannot redefine": "keep one of them",
+    "Cannot mutate": "write all of its keys in one place",
+    "Duplicate inline table key": "keep one of them",
+    "Expected '='": 'write KEY = "value"',
+    "Expected ']'": "close it with ]",
+    "Expected newline": "begin a new line",
+    "Found invalid character": "remove it",
+    "Illegal character": 'close the text with ", or remove the character',
+    "Invalid date": "write it in quotes, or as 2026-03-01T00:00:00Z",
+    "Invalid initial character": "write a key of letters, digits, - and _, or one in quotes",
+    "Invalid statement": 'write [TABLE] or KEY = "value"',
+    "Invalid value": 'write a text in quotes, as in KEY = "value"',
+    "Unclosed array": "close it with ]",
+    "Unclosed inline table": "close it with }",
+    "Unescaped '\\'": "write two backslashes, or single quotes around the text",
+    "Unterminated string": "close it with the quote that it begins with",
+}
+_LONG_NUMBER = re.compile(r"[0-9_]{4000,}")  # beyond it Python refuses to read an integer
+_BOOLS = {"true": True, "false": False}
 LARGEST = 16 * 1024 * 1024  # characters: a hundred thousand jobs; more is not a job file
+_ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_KROND_TABLE = re.compile(r"""^[ \t]*\[[ \t]*["']?krond["']?[ \t]*(?:[\].]|$)""", re.MULTILINE)
+_KROND_KEY = re.compile(r"""^[ \t]*["']?krond["']?[ \t]*[.=]""", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TomlTables:
+    """The three kinds of tables, as drafts."""
+
+    krond: JobDraft | None = None
+    defaults: JobDraft | None = None
+    jobs: tuple[JobDraft, ...] = field(default=())
+
+
+def parse_toml(text: str, report: FileReport) -> TomlTables:
+    """Return the tables of a text; what is no TOML, or stands in the wrong place, is reported."""
+    parsed = _parse(text, report)
+    if parsed is None:
+        return TomlTables()
+    document, index = parsed
+    for key in document:
+        if key not in TABLES:
+            report.error(unknown_value("key", key, TABLES), index.get((key,), 1), format_key(key))
+    drafts = {name: _draft(document[name], name, (name,), index, report) for name in TABLES if name in document}
+    jobs = drafts.pop("jobs", None)
+    found = []
+    for name, table in jobs.entries.items() if jobs else ():
+        draft = _draft(table, name, ("jobs", name), index, report)
+        if draft is not None:
+            found.append(draft)
+    return TomlTables(drafts.get("krond"), drafts.get("defaults"), tuple(found))
+
+
+def _draft(table: object, name: str, path: Path, index: Mapping[Path, int], report: FileReport) -> JobDraft | None:
+    field = ".".join(format_key(str(key)) for key in path)
+    line = index.get(path, 1)
+    if not isinstance(table, Mapping):
+        fix = "write [jobs.NAME]" if path[0] == "jobs" else f"write [{field}]"
+        report.error(invalid_value(field, table, "must be a table", fix), line)
+        return None
+    return JobDraft(name, line, table, f"{field}.", path, index)
+
+
+def _parse(text: str, report: FileReport) -> tuple[dict[str, object], dict[Path, int]] | None:
+    try:
+        index = key_lines(text)  # first, because it refuses what tomllib would be lost in
+        return tomllib.loads(text), index
+    except NestingError as error:
+        report.add("error", "syntax", f"is nested more than {DEEPEST} levels deep", "a job needs four", error.line)
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        place = _PLACE.search(message)
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1
+        what = message[: place.start()] if place else message
+        column = f", column {place[2]}" if place and place[2] else ", at the end of the file"
+        words = _KEY_PATH.sub(lambda found: ".".join(format_key(key) for key in literal_eval(found[0])), what)
+        fix = next((fix for start, fix in _REMEDIES.items() if what.startswith(start)), "see toml.io for the language")
+        report.add("error", "syntax", f"{display_text(words[:1].lower() + words[1:])}{column}", fix, line)
+    except (ValueError, RecursionError):
+        number = _LONG_NUMBER.search(text)
+        line = text.count("\n", 0, number.start()) + 1 if number else 1
+        report.add("error", "syntax", "has a value that is too large to be read", "write a smaller one", line)
+    return None
+
+
+def parse_lines(text: str, report: FileReport) -> Iterator[JobDraft]:
+    """Yield what each line says; a line that cannot be taken apart is reported."""
+    for number, line in enumerate(StringIO(text), 1):
+        content = line.rstrip("\r\n")
+        if not content.strip() or content.lstrip().startswith("#"):
+            continue
+        if report.full:
+            return
+        try:
+            yield _read_line(content, number)
+        except KronError as error:
+            report.errors_of(error, number)
+
+
+def _read_line(content: str, number: int) -> JobDraft:
+    line = parse_line(content, trailing=TrailingText.SETTINGS)
+    entries: dict[str, object] = {"schedule": content[: line.trailing_position].strip()}
+    mistakes = ErrorCollector()
+    name = None
+    for key, value in gather_settings(line.trailing, line.trailing_position, mistakes):
+        if key == "name":
+            name = value
+        else:
+            with mistakes:
+                _add(entries, key, value)
+    if name is None and line.expression.lower() != REBOOT:
+        parse(line.expression)  # it may have swallowed the name; then its own error is the one that helps
+    return JobDraft(name or "", number, entries, mistakes=tuple(mistakes.errors))
+
+
+def _add(entries: dict[str, object], key: str, value: str) -> None:
+    found: object
+    if KEYS[key].entries:
+        _add_entry(entries.setdefault(key, {}), key, value)
+    elif KEYS[key].repeatable:
+        found = entries.setdefault(key, [])
+        assert isinstance(found, list)
+        found.append(value)
+    else:
+        entries[key] = _value(key, value)
+
+
+def _add_entry(table: object, key: str, value: str) -> None:
+    assert isinstance(table, dict)
+    name, equals, text = value.partition("=")
+    if not equals:
+        fix = f"write {key}=NAME=value"
+        raise InvalidDefinitionError(field=key, found=value, reason="needs a name and a value", fix=fix)
+    if name in table:
+        raise InvalidDefinitionError(field=f"{key}.{name}", found=text, reason="is said twice", fix="keep one of them")
+    table[name] = text
+
+
+def _value(key: str, text: str) -> object:
+    """Return a value as TOML would have it, where a text alone would not do."""
+    if key == "shell":
+        return _BOOLS.get(text, text)
+    if key == "retries" and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +240,6 @@ def _hides_settings(source: JobFile, report: FileReport) -> bool:
     if any(field == "krond" or field.startswith("krond.") for field in fields):
         return True
     return ("syntax" in fields or len(source.text) > LARGEST) and _names_settings(source.text)
-
-
-_ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_KROND_TABLE = re.compile(r"""^[ \t]*\[[ \t]*["']?krond["']?[ \t]*(?:[\].]|$)""", re.MULTILINE)
-_KROND_KEY = re.compile(r"""^[ \t]*["']?krond["']?[ \t]*[.=]""", re.MULTILINE)
 
 
 def _names_settings(text: str) -> bool:

@@ -85,7 +85,7 @@ def late_until(now: Instant, deadline: timedelta) -> Instant | None:
         return None
 
 
-class Overlap(Enum):
+class OverlapAction(Enum):
     """What an execution does that is due while another one of its job is active."""
 
     START = "start"  # none is active, or they may overlap
@@ -94,15 +94,15 @@ class Overlap(Enum):
 
 
 _OVERLAPS = {
-    Concurrency.ALLOW: Overlap.START,
-    Concurrency.FORBID: Overlap.SKIP,
-    Concurrency.REPLACE: Overlap.REPLACE,
+    Concurrency.ALLOW: OverlapAction.START,
+    Concurrency.FORBID: OverlapAction.SKIP,
+    Concurrency.REPLACE: OverlapAction.REPLACE,
 }
 
 
-def decide_overlap(concurrency: Concurrency, *, active: bool) -> Overlap:
+def decide_overlap(concurrency: Concurrency, *, active: bool) -> OverlapAction:
     """Return what a due execution does; `active`: an execution of the job has not ended."""
-    return _OVERLAPS[concurrency] if active else Overlap.START
+    return _OVERLAPS[concurrency] if active else OverlapAction.START
 
 
 def judge(
@@ -130,6 +130,6 @@ def judge(
     if is_late(decision.chosen_time, now, policy.deadline, slack):  # SPEC: Deadline Semantics
         return Close(Outcome.MISSED, Reason.DEADLINE.value)
     overlap = decide_overlap(policy.concurrency, active=active)  # SPEC: Concurrency Semantics
-    if overlap is Overlap.SKIP:
+    if overlap is OverlapAction.SKIP:
         return Close(Outcome.SKIPPED, Reason.ACTIVE.value)
-    return Execute(lateness(decision.chosen_time, now), replaces=overlap is Overlap.REPLACE)
+    return Execute(lateness(decision.chosen_time, now), replaces=overlap is OverlapAction.REPLACE)

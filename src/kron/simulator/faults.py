@@ -8,7 +8,7 @@ from random import Random
 from kron.adapters.memory_ledger import MemoryTaskLedger
 from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
-from kron.engine.ports import Batch, Refusal
+from kron.engine.ports import Refusal, TaskBatch
 from kron.simulator.scenario import CallbackBehaviour, SimulatedJob
 
 _HANG = timedelta(days=3)
@@ -42,7 +42,7 @@ class CrashingLedger(FaultyLedger):
         """Be what the next process finds."""
         self.is_dead, self._appends_left = False, None
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         """Remember the batch, unless the disk fails or the process dies of it."""
         if self._chance.random() < _TURNS:
             await asyncio.sleep(0)  # noqa: TID251  # no time passes, others get a turn
@@ -53,7 +53,7 @@ class CrashingLedger(FaultyLedger):
         self.raise_next_failure()
         return self._memory.append_now(batch)
 
-    def _die(self, batch: Batch) -> None:
+    def _die(self, batch: TaskBatch) -> None:
         if self._is_durable_first:
             self._memory.append_now(batch)
         self.is_dead = True

@@ -1,10 +1,12 @@
 """simulate(scenario, take) -> SimulationSummary: the real scheduler on a virtual clock, from fault to fault."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from random import Random
+from selectors import BaseSelector, SelectorKey
+from typing import Any
 
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import LedgerError, SchedulerStepError, ScheduleTaskError
@@ -13,10 +15,9 @@ from kron.instant import SECOND, Instant
 from kron.rules.contract import InitializeWhileActive
 from kron.rules.events import Event
 from kron.rules.registration import ScheduleReader
-from kron.simulator.event_loop import VirtualLoop
 from kron.simulator.faults import CrashingLedger, SimulatedCallbacks
 from kron.simulator.scenario import Scenario, SimulatedJob
-from kron.theory.trace_format import Line, TraceEvent
+from kron.theory.trace_format import TraceEvent, TracePosition
 from kron.trace.crash_repair import CrashRepair
 from kron.trace.due_events import DueEventInserter
 from kron.trace.recorder import TraceRecorder
@@ -31,6 +32,48 @@ _MOST_FAULTS = 4
 _APPENDS = 4  # a crash at the disk comes in one of so many appends
 
 
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """asyncio's own loop, on a selector that has nothing to tell.
+
+    A year of minutes takes millions of turns, of which none has to ask the operating system for anything.
+    """
+
+    def __init__(self) -> None:
+        self._nothing = _NoSelector()
+        super().__init__(self._nothing)
+
+    def on_idle(self, callback: Callable[[], object] | None) -> None:
+        """Call a function whenever the loop would have to wait; None: none."""
+        self._nothing.on_idle = callback
+
+
+class _NoSelector(BaseSelector):
+    """Takes what it is given to watch, and never sees anything."""
+
+    def __init__(self) -> None:
+        self._keys: dict[Any, SelectorKey] = {}
+        self.on_idle: Callable[[], object] | None = None
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> SelectorKey:
+        """Remember what to watch."""
+        key = self._keys[fileobj] = SelectorKey(fileobj, 0, events, data)
+        return key
+
+    def unregister(self, fileobj: Any) -> SelectorKey:
+        """Forget it."""
+        return self._keys.pop(fileobj)
+
+    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
+        """See nothing, at once; asked to wait for it, call who has something to do then."""
+        if timeout != 0 and self.on_idle is not None:
+            self.on_idle()
+        return []
+
+    def get_map(self) -> Mapping[Any, SelectorKey]:
+        """Return what is watched."""
+        return self._keys
+
+
 @dataclass(slots=True)
 class SimulationSummary:
     """What happened in a simulation."""
@@ -42,7 +85,7 @@ class SimulationSummary:
 
 
 def simulate(
-    scenario: Scenario, take: Callable[[Line], object], advance: Callable[[int], object] = lambda _: None
+    scenario: Scenario, take: Callable[[TracePosition], object], advance: Callable[[int], object] = lambda _: None
 ) -> SimulationSummary:
     """Live through a scenario; each position of its trace is handed over as it comes.
 
@@ -64,7 +107,9 @@ class _Silence:
 class _SimulationRun:
     """One world, and the schedulers that follow each other in it."""
 
-    def __init__(self, scenario: Scenario, take: Callable[[Line], object], advance: Callable[[int], object]) -> None:
+    def __init__(
+        self, scenario: Scenario, take: Callable[[TracePosition], object], advance: Callable[[int], object]
+    ) -> None:
         self._scenario, self._report_progress = scenario, advance
         self._take = take
         self._chance = Random(scenario.seed)
@@ -118,7 +163,7 @@ class _SimulationRun:
             )
         return scheduler
 
-    def _count(self, position: Line) -> None:
+    def _count(self, position: TracePosition) -> None:
         self._summary.positions += 1
         self._take(position)
 

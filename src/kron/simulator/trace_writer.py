@@ -14,7 +14,14 @@ from typing import IO, Any
 from kron.errors import KronError
 from kron.theory.checker import Checker
 from kron.theory.results import TraceReport
-from kron.theory.trace_format import Line, SimultaneousEvents, TraceEvent, TraceHeader, write_event, write_header
+from kron.theory.trace_format import (
+    SimultaneousEvents,
+    TraceEvent,
+    TraceHeader,
+    TracePosition,
+    write_event,
+    write_header,
+)
 
 _SHORT = 5_000  # positions: a shorter trace is done before another process is ready
 _BATCH = 500  # positions sent at once
@@ -31,11 +38,11 @@ class TraceWriter:
         with path.open("w" if overwrite or is_device else "x", encoding="utf-8") as file:
             file.write(f"{write_header(header)}\n")
         self._work = _TraceJudge(header, path, verify=verify)
-        self._waiting: list[Line] = []
+        self._waiting: list[TracePosition] = []
         self._most = _SHORT
         self._process: subprocess.Popen[bytes] | None = None
 
-    def take(self, position: Line) -> None:
+    def take(self, position: TracePosition) -> None:
         """Take one position."""
         self._waiting.append(position)
         if len(self._waiting) >= self._most:
@@ -79,7 +86,7 @@ class _TraceJudge:
         self._header, self._path, self._verify = header, path, verify
         self._checker: Checker | None = None
 
-    def take(self, positions: Sequence[Line]) -> None:
+    def take(self, positions: Sequence[TracePosition]) -> None:
         """Write the positions down, and judge them."""
         if self._verify and self._checker is None:
             self._checker = Checker(self._header)
@@ -110,12 +117,12 @@ def child_main() -> None:
     sys.stdout.buffer.write(pickle.dumps(found))
 
 
-def _plain(line: Line) -> object:
+def _plain(line: TracePosition) -> object:
     """Return a position as another process can have it: an event is a tuple, a set of them is a list."""
     return [tuple(event) for event in line.events] if isinstance(line, SimultaneousEvents) else tuple(line)
 
 
-def _line(found: Any) -> Line:
+def _line(found: Any) -> TracePosition:
     if isinstance(found, list):
         return SimultaneousEvents(tuple(map(TraceEvent._make, found)))
     return TraceEvent._make(found)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kron.engine.jobs.store import JobBatch, JobLedger, PendingRetry
+from kron.engine.ledger import JobBatch, JobLedger, PendingRetry
 from kron.engine.ports import Refusal
 from kron.errors import LedgerError
 from kron.rules.job_record import ResultCode, RunEnd, RunHandle, UnfinishedRun

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from kron.engine.jobs.store import Handled, JobBatch, JobLedger, JobSnapshot, PendingRetry
+from kron.engine.ledger import HandledByJob, JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.errors import LedgerError, LedgerInUseError
 from kron.rules.job_record import (
     JobRecord,
@@ -201,7 +201,7 @@ async def closing_the_same_periods_again_changes_nothing(make: JobLedgerFactory)
     assert _handled_minutes(found) == {3, 4, 9}
 
 
-def _handled_minutes(found: Handled) -> set[int]:
+def _handled_minutes(found: HandledByJob) -> set[int]:
     """Return the minutes of the first hour whose periods are handled."""
     periods = found[JOB.identity]
     handled = periods if isinstance(periods, HandledPeriods) else HandledPeriods.from_nominals(periods)

@@ -18,7 +18,7 @@ from kron.simulator.simulation import simulate as live
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.results import PropertyResult, TraceReport
-from kron.theory.trace_format import Line, TraceHeader, write_event, write_header
+from kron.theory.trace_format import TraceHeader, TracePosition, write_event, write_header
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ class Simulation:
     """What happened, the trace of it, and what the theory says."""
 
     header: TraceHeader
-    positions: Sequence[Line]
+    positions: Sequence[TracePosition]
     summary: SimulationSummary
     report: TraceReport
 
@@ -67,10 +67,10 @@ def simulate(
     if accidents:
         raise TypeError(f"there is no accident called {', '.join(accidents)}")
     scenario = Scenario(jobs, instant(start), timedelta(days=days), seed, terms, timezone, rates, dialect)
-    header, positions = scenario.header, list[Line]()
+    header, positions = scenario.header, list[TracePosition]()
     checker = Checker(header)
 
-    def take(position: Line) -> None:
+    def take(position: TracePosition) -> None:
         positions.append(position)
         checker.read(position)
 

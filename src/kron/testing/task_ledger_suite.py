@@ -11,12 +11,12 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kron.engine.ports import Batch, Ledger
+from kron.engine.ports import TaskBatch, TaskLedger
 from kron.errors import LedgerError, LedgerInUseError
 from kron.instant import FIRST_INSTANT, LAST_INSTANT
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 
-TaskLedgerFactory = Callable[[], Ledger]
+TaskLedgerFactory = Callable[[], TaskLedger]
 TaskLedgerCheck = Callable[[TaskLedgerFactory], Coroutine[Any, Any, None]]
 
 _NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -57,7 +57,7 @@ async def a_record_comes_back_as_it_was(make: TaskLedgerFactory) -> None:
     await ledger.open()
     await ledger.load()
 
-    await ledger.append(Batch(records=[_NEVER_RAN, _EVERYTHING], runs=[_RUN]))
+    await ledger.append(TaskBatch(records=[_NEVER_RAN, _EVERYTHING], runs=[_RUN]))
     await ledger.close()
 
     assert await _reopened(make) == {record.name: record for record in (_NEVER_RAN, _EVERYTHING)}
@@ -69,7 +69,7 @@ async def what_was_appended_is_there_without_a_close(make: TaskLedgerFactory) ->
     await ledger.open()
     await ledger.load()
 
-    await ledger.append(Batch(records=[_NEVER_RAN]))
+    await ledger.append(TaskBatch(records=[_NEVER_RAN]))
 
     assert await ledger.load() == {_NEVER_RAN.name: _NEVER_RAN}
     await ledger.close()
@@ -82,8 +82,8 @@ async def the_last_word_on_a_task_counts(make: TaskLedgerFactory) -> None:
     await ledger.load()
     later, last = _NEVER_RAN._replace(last_attempt=_NOW), _NEVER_RAN._replace(last_success=_NOW)
 
-    await ledger.append(Batch(records=[_NEVER_RAN, later]))
-    await ledger.append(Batch(records=[later, last]))
+    await ledger.append(TaskBatch(records=[_NEVER_RAN, later]))
+    await ledger.append(TaskBatch(records=[later, last]))
     await ledger.close()
 
     assert await _reopened(make) == {last.name: last}
@@ -97,11 +97,11 @@ async def a_start_is_remembered_beside_all_that_was_before(make: TaskLedgerFacto
     ended = _NEVER_RAN._replace(last_success=_NOW)
     before = [_EVERYTHING._replace(name=f"task {number}") for number in range(2_500)]
     after = [_begun(record, retry_count=number % 3) for number, record in enumerate(before)]
-    await ledger.append(Batch(records=[*before, _NEVER_RAN]))
+    await ledger.append(TaskBatch(records=[*before, _NEVER_RAN]))
 
-    await ledger.append(Batch(records=[_EVERYTHING], begun=after))
-    await ledger.append(Batch(records=[ended], begun=[_begun(ended)]))
-    await ledger.append(Batch(begun=[_begun(_EVERYTHING)]))
+    await ledger.append(TaskBatch(records=[_EVERYTHING], begun=after))
+    await ledger.append(TaskBatch(records=[ended], begun=[_begun(ended)]))
+    await ledger.append(TaskBatch(begun=[_begun(_EVERYTHING)]))
     await ledger.close()
 
     found = await _reopened(make)
@@ -125,8 +125,8 @@ async def writing_the_same_again_changes_nothing(make: TaskLedgerFactory) -> Non
     await ledger.open()
     await ledger.load()
 
-    await ledger.append(Batch(records=[_NEVER_RAN]))
-    assert not await ledger.append(Batch(records=[_NEVER_RAN]))
+    await ledger.append(TaskBatch(records=[_NEVER_RAN]))
+    assert not await ledger.append(TaskBatch(records=[_NEVER_RAN]))
     await ledger.close()
 
     assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
@@ -137,10 +137,10 @@ async def a_forgotten_task_is_gone_and_may_come_back(make: TaskLedgerFactory) ->
     ledger = make()
     await ledger.open()
     await ledger.load()
-    await ledger.append(Batch(records=[_NEVER_RAN, _EVERYTHING]))
+    await ledger.append(TaskBatch(records=[_NEVER_RAN, _EVERYTHING]))
 
-    await ledger.append(Batch(forgotten=[_NEVER_RAN.name, _EVERYTHING.name, "unknown"]))
-    await ledger.append(Batch(records=[_EVERYTHING]))
+    await ledger.append(TaskBatch(forgotten=[_NEVER_RAN.name, _EVERYTHING.name, "unknown"]))
+    await ledger.append(TaskBatch(records=[_EVERYTHING]))
     await ledger.close()
 
     assert await _reopened(make) == {_EVERYTHING.name: _EVERYTHING}
@@ -158,7 +158,7 @@ async def a_second_scheduler_is_refused_until_the_first_lets_go(make: TaskLedger
         pass
     else:
         raise AssertionError("two schedulers have the same ledger")
-    await first.append(Batch(records=[_NEVER_RAN]))
+    await first.append(TaskBatch(records=[_NEVER_RAN]))
     await first.close()
 
     assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
@@ -181,7 +181,7 @@ async def a_closed_ledger_takes_nothing(make: TaskLedgerFactory) -> None:
     await ledger.close()
 
     try:
-        await ledger.append(Batch(records=[_NEVER_RAN]))
+        await ledger.append(TaskBatch(records=[_NEVER_RAN]))
     except LedgerError:
         return
     raise AssertionError("a closed ledger took a record")

@@ -18,10 +18,10 @@ from kron.theory.results import PropertyResult, TraceReport, undecided_instances
 from kron.theory.task_instances import ImplicitEvents
 from kron.theory.task_monitors import TaskMonitors
 from kron.theory.trace_format import (
-    Line,
     SimultaneousEvents,
     TraceEvent,
     TraceHeader,
+    TracePosition,
     clock_of,
     events_of,
     last_dues_of,
@@ -82,7 +82,7 @@ class Checker:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, position: Line) -> None:
+    def read(self, position: TracePosition) -> None:
         """Take one position; InvalidTraceError if it cannot stand here."""
         if isinstance(position, SimultaneousEvents):
             self._read_set(position)

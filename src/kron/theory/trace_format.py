@@ -92,11 +92,11 @@ class SimultaneousEvents:
         return self.events[0].time_ms
 
 
-Line: TypeAlias = TraceEvent | SimultaneousEvents
+TracePosition: TypeAlias = TraceEvent | SimultaneousEvents
 """One position of a trace."""
 
 
-def events_of(line: Line) -> tuple[TraceEvent, ...]:
+def events_of(line: TracePosition) -> tuple[TraceEvent, ...]:
     """Return the events of a position, in the order in which a reader takes one after the other."""
     if not isinstance(line, SimultaneousEvents):
         return (line,)
@@ -104,7 +104,7 @@ def events_of(line: Line) -> tuple[TraceEvent, ...]:
     return tuple(sorted(line.events, key=_place if is_varied else _place_among_alike))
 
 
-def simultaneous(events: Iterable[TraceEvent]) -> Line:
+def simultaneous(events: Iterable[TraceEvent]) -> TracePosition:
     """Return the position that holds these events and no others."""
     found = tuple(events)
     return found[0] if len(found) == 1 else SimultaneousEvents(found)
@@ -122,7 +122,7 @@ def write_header(header: TraceHeader) -> str:
     return _line(fields)
 
 
-def write_event(position: Line) -> str:
+def write_event(position: TracePosition) -> str:
     """Return the line of a position."""
     if isinstance(position, SimultaneousEvents):
         return f"[{', '.join(map(write_event, position.events))}]"
@@ -132,7 +132,7 @@ def write_event(position: Line) -> str:
     return _line({"t": t, "event": event, **fields})
 
 
-def read_trace(lines: Iterable[str], contracts: Iterable[str]) -> tuple[TraceHeader, Iterator[Line]]:
+def read_trace(lines: Iterable[str], contracts: Iterable[str]) -> tuple[TraceHeader, Iterator[TracePosition]]:
     """Return the header, and the positions as they are asked for; InvalidTraceError names the line."""
     numbered = enumerate(lines, 1)
     number, first = next(numbered, (1, ""))
@@ -235,7 +235,7 @@ def _read_bounds(number: int, found: object) -> ResponseBounds | None:
     raise InvalidTraceError(line=number, field="bounds", found=found, reason=reason)
 
 
-def _read_positions(numbered: Iterable[tuple[int, str]], version: int) -> Iterator[Line]:
+def _read_positions(numbered: Iterable[tuple[int, str]], version: int) -> Iterator[TracePosition]:
     last: int | None = None
     blank: int | None = None
     for number, text in numbered:
@@ -254,7 +254,7 @@ def _read_positions(numbered: Iterable[tuple[int, str]], version: int) -> Iterat
         yield position
 
 
-def _read_set(number: int, text: str, found: object, version: int) -> Line:
+def _read_set(number: int, text: str, found: object, version: int) -> TracePosition:
     """Return the position of a line that holds a list."""
     if version == 1 or not isinstance(found, list):
         reason = "must be a JSON object" + ("" if version == 1 else ", or a list of them")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from kron.theory.environment import is_far_ahead
-from kron.theory.trace_format import Line, TraceEvent, clock_of, events_of
+from kron.theory.trace_format import TraceEvent, TracePosition, clock_of, events_of
 
 _List: TypeAlias = dict[str, tuple[object, object]]  # names, with expression and delay
 _LONG_AGO = -(1 << 62)
@@ -60,7 +60,7 @@ class CrashRepair:
                 self._running.discard(name)
             self._take(_make(TraceEvent, (t, event, {"task": name})))
 
-    def replay(self, line: Line) -> None:
+    def replay(self, line: TracePosition) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""
         for event in events_of(line):
             self._see(event)

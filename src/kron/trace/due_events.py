@@ -14,7 +14,7 @@ from kron.instant import MICROSECOND, SECOND, Instant, epoch_milliseconds, from_
 from kron.rules.contract import ChangedTaskHistory, Contract
 from kron.rules.registration import ScheduleReader
 from kron.theory.environment import is_far_ahead
-from kron.theory.trace_format import Line, TraceEvent, clock_of, events_of, simultaneous
+from kron.theory.trace_format import TraceEvent, TracePosition, clock_of, events_of, simultaneous
 
 Milliseconds: TypeAlias = int  # since the epoch, as traces count
 
@@ -137,7 +137,7 @@ class DueEventInserter:
         self,
         contract: Contract,
         timezone: str,
-        take: Callable[[Line], object],
+        take: Callable[[TracePosition], object],
         identities: Mapping[str, str] | None = None,
     ) -> None:
         """`identities` are those of tasks whose name is not their identity."""
@@ -167,7 +167,7 @@ class DueEventInserter:
                 self._take(simultaneous(TraceEvent(t, "Due", {"task": name, **clock}) for name in names))
         self._take(self._see(position))
 
-    def replay(self, line: Line) -> None:
+    def replay(self, line: TracePosition) -> None:
         """Take a position that stands in the trace already, and hand nothing on."""
         for event in events_of(line):
             self._replay(event)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kron.errors import InvalidTraceError
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of, write_event, write_header
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, events_of, write_event, write_header
 
 _QUIET_ENDS = ("StopEnd", "UnexpectedShutdown")  # after these nothing was running, so nothing was cut off
 _BLOCK = 65_536
@@ -38,7 +38,7 @@ class TraceFile:
             os.close(self._file)
             raise
 
-    def write(self, position: Line) -> None:
+    def write(self, position: TracePosition) -> None:
         """Add a position. If that fails, no half of it is left."""
         lines = events_of(position) if self._is_old else (position,)
         self._write("\n".join(map(write_event, lines)))

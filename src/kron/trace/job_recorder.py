@@ -11,7 +11,7 @@ from kron.engine.runs import Acceptance, JobRun
 from kron.instant import MILLISECOND, ZERO, Instant, epoch_milliseconds, format_instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind
 from kron.rules.job_spec import JobSpec
-from kron.theory.trace_format import Line, TraceEvent, simultaneous
+from kron.theory.trace_format import TraceEvent, TracePosition, simultaneous
 
 _Event: TypeAlias = tuple[str, Mapping[str, object]]  # its name and its fields
 
@@ -22,7 +22,9 @@ class JobRecorder(RunObserver[JobRun]):
     What a step says of a period and the action that follows from it are one position. Two actions never are.
     """
 
-    def __init__(self, now: Callable[[], Instant], take: Callable[[Line], object], slack: timedelta = ZERO) -> None:
+    def __init__(
+        self, now: Callable[[], Instant], take: Callable[[TracePosition], object], slack: timedelta = ZERO
+    ) -> None:
         """`slack` is that of the header."""
         self._now, self._take, self._slack = now, take, slack
         self._last = -(2**63)

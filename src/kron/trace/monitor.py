@@ -9,7 +9,7 @@ from typing import Any
 from kron.rules.events import Event, make_event
 from kron.theory.checker import Checker
 from kron.theory.results import PropertyResult, TraceReport
-from kron.theory.trace_format import Line, TraceHeader
+from kron.theory.trace_format import TraceHeader, TracePosition
 
 _BATCH = 250  # weight of the calls made in one turn of the event loop: nobody else has to wait more than a millisecond
 _MOST = 20_000  # weight that may wait; whoever brings more makes the calls itself
@@ -73,7 +73,7 @@ class OnlineMonitor:
         """How many properties were found violated."""
         return len(self.found)
 
-    def emit(self, position: Line) -> None:
+    def emit(self, position: TracePosition) -> None:
         """Take one position."""
         self._later(1, self._checker.read, position)
 

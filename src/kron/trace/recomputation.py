@@ -19,7 +19,7 @@ from kron.theory.alphabet import Owner
 from kron.theory.formula import Always, Atom, TruthValue
 from kron.theory.properties import Property, Scope
 from kron.theory.results import PropertyResult
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, clock_of, events_of
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, clock_of, events_of
 from kron.trace.due_events import DueEventInserter
 
 RECOMPUTED = Property(
@@ -66,10 +66,10 @@ class Recomputation:
         if names_dues:
             self._naming = DueEventInserter(PRESETS[header.contract], header.timezone, self._expect)
 
-    def _expect(self, line: Line) -> None:
+    def _expect(self, line: TracePosition) -> None:
         self._expected += events_of(line)
 
-    def check(self, line: Line) -> None:
+    def check(self, line: TracePosition) -> None:
         """Take the next line."""
         self._line += 1
         for event in events_of(line):

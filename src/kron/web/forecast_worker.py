@@ -15,8 +15,7 @@ from typing import Any
 from kron.engine.ledger import JobDefinition
 from kron.errors import ControlError
 from kron.forecast.feed import feed
-from kron.forecast.forecast import Forecast
-from kron.forecast.heat import days_by_hours, hours_by_minutes, weekdays_by_weeks
+from kron.forecast.forecast import Forecast, days_by_hours, hours_by_minutes, weekdays_by_weeks
 from kron.forecast.load import Load, count_starts, series_unit, slices
 from kron.forecast.runs import ForecastJob, TimeSpan
 from kron.instant import Instant, format_instant, parse_instant

@@ -10,7 +10,7 @@ from kron.instant import SECOND, Instant, format_instant
 from kron.rules.history import RunRow, format_milliseconds
 from kron.rules.job_record import PROBLEM, ResultCode
 from kron.rules.verdict import Outcome
-from kron.why.sentence import how_it_ended
+from kron.why.explanation import how_it_ended
 
 # --- paths, below the prefix under which the page is mounted ----------------------------------------------------------
 

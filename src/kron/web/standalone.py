@@ -4,13 +4,12 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from kron.forecast.forecast import Forecast
-from kron.forecast.heat import days_by_hours, hours_by_minutes
+from kron.forecast.forecast import Forecast, days_by_hours, hours_by_minutes
 from kron.forecast.load import UNITS, from_epoch_second
 from kron.instant import format_instant
 from kron.theory.formula import TruthValue
 from kron.theory.results import TraceReport
-from kron.theory.trace_format import Line, TraceEvent, TraceHeader, events_of
+from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, events_of
 from kron.web.template import inline_file, render
 
 
@@ -110,14 +109,14 @@ _SIGNS = {
 _WORDS = {TruthValue.HOLDS: "sound", TruthValue.VIOLATED: "violated", TruthValue.UNDECIDED: "sound so far"}
 
 
-def render_trace_page(header: TraceHeader, report: TraceReport, positions: Iterable[Line]) -> str:
+def render_trace_page(header: TraceHeader, report: TraceReport, positions: Iterable[TracePosition]) -> str:
     """Return a trace as a timeline, with violations marked, and the verdict on each property."""
     verdict = report.verdict
     context = {"header": header, "report": report, "word": _WORDS[verdict], "timeline": _timeline(report, positions)}
     return _render("trace.html", f"Trace: {verdict.value}", context)
 
 
-def _timeline(report: TraceReport, positions: Iterable[Line]) -> dict[str, object] | None:
+def _timeline(report: TraceReport, positions: Iterable[TracePosition]) -> dict[str, object] | None:
     """Return the events that are drawn with their numbers, and where: lanes by subject, columns by number."""
     first_line = min((finding.line for finding in report.findings if finding.line is not None), default=0)
     begin = max(0, first_line - _MAX_EVENTS * 3 // 4)  # the page shows what led to the first violation

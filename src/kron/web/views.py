@@ -26,7 +26,7 @@ from kron.web.forecast_worker import ForecastWorkers
 from kron.web.format import NOT_VIOLATED, VIOLATED, clock
 from kron.web.queries import HOUR, JobQueries, JobSummary, JobTimeline
 from kron.web.source import Fact, OutputReader, PageSource
-from kron.why.sentence import sentence
+from kron.why.explanation import sentence
 
 
 @dataclass(frozen=True, slots=True)

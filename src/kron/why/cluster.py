@@ -17,8 +17,7 @@ from kron.rules.history import NoRecordReason, RunRow
 from kron.rules.job_record import RunKind
 from kron.rules.periods import nominal_range_around, touches_instant
 from kron.rules.verdict import Outcome
-from kron.why.explanation import ExplainedPeriod, Explanation
-from kron.why.sentence import no_period, open_period
+from kron.why.explanation import ExplainedPeriod, Explanation, no_period, open_period
 
 
 class RecordedBy(Enum):

@@ -8,10 +8,9 @@ from typing import Any
 
 from aiohttp import web
 
-from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.cache import Key, ResourceStore
+from kron.adapters.kubernetes.client import JOBS, ApiClient
 from kron.adapters.kubernetes.reflector import Reflector
-from kron.adapters.kubernetes.resource_store import Key, ResourceStore
-from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import Backoff
 from tests.adapters.kubernetes.scripted_server import ScriptedServer, Step, asking, live, serving
 from tests.hosts.operator.fake_cluster import STRICT

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kron.adapters.kubernetes.client import Verb
+from kron.adapters.kubernetes.client import JOBS, KRONJOB_STATUS, Verb
 from kron.adapters.kubernetes.credentials import RequestAuth, StaticCredential, tls_context
 from kron.adapters.kubernetes.kubeconfig import ClusterConfig
-from kron.adapters.kubernetes.resources import JOBS, KRONJOB_STATUS
 from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.kubernetes.scripted_server import (
     NOBODY,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.credentials import CredentialError, ExecConfig, ExecCredential, RequestAuth
 from kron.adapters.kubernetes.kubeconfig import read_kubeconfig
-from kron.adapters.kubernetes.resources import JOBS
 from kron.errors import ApiUnreachableError
 from tests.adapters.kubernetes.scripted_server import asking, live
 from tests.adapters.kubernetes.test_kubeconfig import config

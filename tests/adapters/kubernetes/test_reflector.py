@@ -5,9 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.client import JOBS, ApiClient
 from kron.adapters.kubernetes.reflector import LONGEST_PAGE, Reflector
-from kron.adapters.kubernetes.resources import JOBS
 from kron.errors import ApiMalformedError
 from tests.adapters.kubernetes.scripted_reflector import Versions, after, reflecting
 from tests.adapters.kubernetes.scripted_server import Step, cut, live, page, refuse, say, status, stream, thing

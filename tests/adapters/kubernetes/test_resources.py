@@ -2,7 +2,7 @@
 
 import pytest
 
-from kron.adapters.kubernetes.resources import EVENTS, JOBS, KRONJOB_STATUS, KRONJOBS, LEASES, Resource
+from kron.adapters.kubernetes.client import EVENTS, JOBS, KRONJOB_STATUS, KRONJOBS, LEASES, Resource
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.kubeconfig import read_kubeconfig
-from kron.adapters.kubernetes.resources import JOBS
 from kron.errors import ApiUnreachableError, KubeconfigError
 from tests.adapters.kubernetes.certificates import Pair, authority, encrypted, signed
 from tests.adapters.kubernetes.scripted_server import asking, live, say, serving, stream, thing

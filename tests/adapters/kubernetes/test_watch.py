@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kron.adapters.kubernetes.resources import JOBS
+from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.responses import iter_lines
 from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.kubernetes.scripted_server import Step, asking, event, live, refuse, serving, status, stream, thing

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kron.adapters.process.execution import Recorded
+from kron.adapters.process.execution import RecordedProcess
 from kron.adapters.process.procfs import boot_id
 
 ROOT = Path(__file__).parents[3]
@@ -52,6 +52,6 @@ def sleeper(run_id: str, script: str = "", **command: Any) -> dict[str, Any]:
     return {"run_id": run_id, "argv": ["sh", "-c", f"{script} exec sleep 1000"], **command}
 
 
-def recorded(line: dict[str, Any]) -> Recorded:
+def recorded(line: dict[str, Any]) -> RecordedProcess:
     """Return what a host would have written down about a start."""
-    return Recorded(line["run_id"], boot_id(), line["pid"], line["start_ticks"])
+    return RecordedProcess(line["run_id"], boot_id(), line["pid"], line["start_ticks"])

@@ -15,12 +15,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kron.adapters.process.execution import Exit, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, SpawnRequest, StartedProcess
 from kron.adapters.process.runner import ProcessRunner
 from kron.jobfile.host_job import Command
 
 
-def tell(what: str, values: list[Started] | list[Exit]) -> None:
+def tell(what: str, values: list[StartedProcess] | list[ProcessExit]) -> None:
     """Print what has happened."""
     print("".join(json.dumps({"what": what, **asdict(value)}) + "\n" for value in values), end="", flush=True)
 

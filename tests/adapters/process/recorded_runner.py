@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kron.adapters.process.execution import Exit, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, SpawnRequest, StartedProcess
 from kron.adapters.process.output import Output, OutputLog
 from kron.adapters.process.procfs import list_children, read_stat
 from kron.adapters.process.runner import ProcessRunner
@@ -50,8 +50,8 @@ class RecordedRunner:
             lost=lambda run_id, lines: self.lost.append((run_id, lines)),
             syslog=syslog,
         )
-        self._started: dict[str, asyncio.Future[Started | None]] = {}
-        self._ended: dict[str, asyncio.Future[Exit]] = {}
+        self._started: dict[str, asyncio.Future[StartedProcess | None]] = {}
+        self._ended: dict[str, asyncio.Future[ProcessExit]] = {}
 
     def expect(self, run_id: str) -> None:
         """Take note of an execution that will be heard of."""
@@ -72,23 +72,23 @@ class RecordedRunner:
             self.expect(start.run_id)
         self.runner.start_many(starts)
 
-    async def run(self, *argv: str, **command: Any) -> Exit:
+    async def run(self, *argv: str, **command: Any) -> ProcessExit:
         """Start a command and wait for its end."""
         return await self.ended(self.start(*argv, **command))
 
     async def says(self, *argv: str, **command: Any) -> str:
         """Start a command, wait for its end, and return its output."""
         run_id = self.start(*argv, **command)
-        assert await self.ended(run_id) == Exit(run_id, exit_code=0), self.output(run_id).text()
+        assert await self.ended(run_id) == ProcessExit(run_id, exit_code=0), self.output(run_id).text()
         return self.output(run_id).text().decode()
 
-    async def started(self, run_id: str) -> Started:
+    async def started(self, run_id: str) -> StartedProcess:
         """Wait until it lives."""
         started = await asyncio.shield(self._started[run_id])
         assert started is not None, await self.ended(run_id)
         return started
 
-    async def ended(self, run_id: str) -> Exit:
+    async def ended(self, run_id: str) -> ProcessExit:
         """Wait until it has ended."""
         return await asyncio.shield(self._ended[run_id])
 
@@ -108,12 +108,12 @@ class RecordedRunner:
                 await self.ended(run_id)
         await self.runner.close()
 
-    def _on_started(self, started: list[Started]) -> None:
+    def _on_started(self, started: list[StartedProcess]) -> None:
         for one in started:
             assert not self._started[one.run_id].done()
             self._started[one.run_id].set_result(one)
 
-    def _on_ended(self, ended: list[Exit]) -> None:
+    def _on_ended(self, ended: list[ProcessExit]) -> None:
         for one in ended:
             self._ended[one.run_id].set_result(one)
             if not self._started[one.run_id].done():

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from kron.adapters.process.execution import Exit, Recorded, Started
+from kron.adapters.process.execution import ProcessExit, RecordedProcess, StartedProcess
 from kron.adapters.process.procfs import boot_id, list_pids, read_stat, since_boot
 from kron.adapters.process.supervision import find_survivors
 from tests.adapters.process.host_process import hosting, recorded, sleeper
@@ -26,12 +26,12 @@ def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path
             world.expect("a")
             survivors = await world.runner.reattach([recorded(line)])
 
-            assert survivors == [Started("a", line["pid"], line["start_ticks"])]
+            assert survivors == [StartedProcess("a", line["pid"], line["start_ticks"])]
             assert not world.has_ended("a")
 
             os.kill(line["pid"], signal.SIGKILL)
 
-            assert await world.ended("a") == Exit("a")
+            assert await world.ended("a") == ProcessExit("a")
             assert world.output("a").text() == b"before\n"
 
     within_time(body())
@@ -49,7 +49,7 @@ def test_a_survivor_without_descriptors_to_spare_is_looked_at(tmp_path: Path) ->
             await world.runner.reattach([recorded(line)])
             os.kill(line["pid"], signal.SIGKILL)
 
-            assert await world.ended("a") == Exit("a")
+            assert await world.ended("a") == ProcessExit("a")
 
     within_time(body())
 
@@ -65,7 +65,7 @@ def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path
             world.expect(first)
             survivors = await world.runner.reattach([unrecorded(first, os.geteuid()), unrecorded(second, os.geteuid())])
 
-            assert survivors == [Started(first, line["pid"], line["start_ticks"])]
+            assert survivors == [StartedProcess(first, line["pid"], line["start_ticks"])]
 
     within_time(body())
 
@@ -75,9 +75,9 @@ def unique_id() -> str:
     return uuid4().hex
 
 
-def unrecorded(run_id: str, uid: int, ago: timedelta = timedelta()) -> Recorded:
+def unrecorded(run_id: str, uid: int, ago: timedelta = timedelta()) -> RecordedProcess:
     """Return a start whose process was never recorded."""
-    return Recorded(run_id, boot_id(), uid=uid, began=since_boot() - ago)
+    return RecordedProcess(run_id, boot_id(), uid=uid, began=since_boot() - ago)
 
 
 def test_a_process_with_the_id_of_a_run_is_no_survivor_of_another_user(tmp_path: Path) -> None:
@@ -116,10 +116,10 @@ def test_a_survivor_is_found_although_the_clock_was_set_meanwhile(tmp_path: Path
         line = host.line()
         host.kill()
 
-    found = find_survivors([Recorded(run_id, boot_id(), uid=os.geteuid(), began=began)])
+    found = find_survivors([RecordedProcess(run_id, boot_id(), uid=os.geteuid(), began=began)])
 
     os.kill(line["pid"], signal.SIGKILL)
-    assert found == [Started(run_id, line["pid"], line["start_ticks"])]
+    assert found == [StartedProcess(run_id, line["pid"], line["start_ticks"])]
 
 
 @pytest.mark.parametrize("change", ["boot", "ticks", "number"])
@@ -128,9 +128,9 @@ def test_who_is_not_the_same_in_everything_is_not_a_survivor(tmp_path: Path, cha
         line = host.line()
         host.kill()
     changed = {
-        "boot": Recorded("a", "another boot", line["pid"], line["start_ticks"]),
-        "ticks": Recorded("a", boot_id(), line["pid"], line["start_ticks"] + 1),
-        "number": Recorded("a", boot_id(), 2**22 + 1, line["start_ticks"]),
+        "boot": RecordedProcess("a", "another boot", line["pid"], line["start_ticks"]),
+        "ticks": RecordedProcess("a", boot_id(), line["pid"], line["start_ticks"] + 1),
+        "number": RecordedProcess("a", boot_id(), 2**22 + 1, line["start_ticks"]),
     }
 
     async def body() -> None:
@@ -179,7 +179,7 @@ def test_a_survivor_can_be_terminated(tmp_path: Path) -> None:
             await world.runner.reattach([recorded(line)])
             world.runner.kill("a")
 
-            assert await world.ended("a") == Exit("a")
+            assert await world.ended("a") == ProcessExit("a")
             assert read_stat(line["pid"]) is None or zombies() == []
 
     within_time(body())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.process.execution import Exit
+from kron.adapters.process.execution import ProcessExit
 from tests.adapters.process.recorded_runner import NOBODY, living, needs_root, spawners, within_time
 
 
@@ -22,8 +22,8 @@ def refusal(folder: Path, *argv: str, **command: Any) -> str:
             after = world.start("true")
             ended = await world.ended(run_id)
 
-            assert await world.ended(before) == Exit(before, exit_code=0)
-            assert await world.ended(after) == Exit(after, exit_code=0)
+            assert await world.ended(before) == ProcessExit(before, exit_code=0)
+            assert await world.ended(after) == ProcessExit(after, exit_code=0)
             assert (ended.exit_code, ended.signal) == (None, None)
             assert ended.not_started is not None
             return ended.not_started
@@ -137,7 +137,7 @@ def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
             ended = await world.ended(run_id)
             silent = await world.run("true", stdout="discard", stderr="discard")
 
-            assert ended == Exit(run_id, not_started="output file: No such file or directory")
+            assert ended == ProcessExit(run_id, not_started="output file: No such file or directory")
             assert silent.exit_code == 0
 
     within_time(body())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import Exit
+from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.system_time import system_now
 from tests.adapters.process.recorded_runner import RecordedRunner, gone, living, settled, until, within_time
@@ -166,7 +166,7 @@ def test_a_daemon_that_keeps_the_files_delays_no_end_and_is_still_heard(tmp_path
         async with living(tmp_path) as world:
             run_id = world.start("sh", "-c", script)
 
-            assert await world.ended(run_id) == Exit(run_id, exit_code=5)
+            assert await world.ended(run_id) == ProcessExit(run_id, exit_code=5)
 
             await until(lambda: world.output(run_id).bytes > 0)
             daemon = int(world.output(run_id).text())

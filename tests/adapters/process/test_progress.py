@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.spawner import Progress
 from kron.adapters.process.spawner_client import SpawnerProcess
 from kron.jobfile.host_job import Command
@@ -76,9 +76,9 @@ def test_what_was_not_reported_is_heard_after_the_death_of_a_spawner() -> None:
             process.read_rest()
 
             (heard,) = news
-            assert heard.started == [Started("a", 101, TICKS), Started("c", 103, TICKS)]
+            assert heard.started == [StartedProcess("a", 101, TICKS), StartedProcess("c", 103, TICKS)]
             assert [each.run_id for each in heard.ended] == ["b", "a"]
-            assert heard.ended[1] == Exit("a", exit_code=7)
+            assert heard.ended[1] == ProcessExit("a", exit_code=7)
             assert "its spawner was ended" in str(heard.ended[0].not_started)
             assert [start.run_id for start, _ in process.in_flight] == ["d"]
 

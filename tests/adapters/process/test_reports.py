@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.runner import ProcessRunner
 from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import until, within_time
@@ -20,7 +20,9 @@ def test_while_others_wait_to_be_started_news_is_gathered(tmp_path: Path) -> Non
         await runner.open()
         runner.start_many([SpawnRequest("waits", Command(("/does/not/exist",)))])
         for number in range(20):
-            runner.on_report(SpawnerReport([Started(f"run-{number}", 1, 1)], [Exit(f"run-{number}", exit_code=0)]))
+            runner.on_report(
+                SpawnerReport([StartedProcess(f"run-{number}", 1, 1)], [ProcessExit(f"run-{number}", exit_code=0)])
+            )
         assert heard == []
         await until(lambda: "ended 1" in heard or "ended 21" in heard)
         await runner.close()
@@ -41,7 +43,7 @@ def test_without_a_burst_news_is_passed_on_at_once(tmp_path: Path) -> None:
             ended=lambda _: None,
         )
         await runner.open()
-        runner.on_report(SpawnerReport([Started("run", 1, 1)]))
+        runner.on_report(SpawnerReport([StartedProcess("run", 1, 1)]))
         assert heard == ["run"]
         await runner.close()
 

@@ -6,7 +6,7 @@ import socket
 import sys
 from pathlib import Path
 
-from kron.adapters.process.execution import Exit, SpawnRequest
+from kron.adapters.process.execution import ProcessExit, SpawnRequest
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner import COUNTER, SOCKET
 from kron.jobfile.host_job import Command
@@ -41,11 +41,11 @@ def test_codes_of_executions_whose_spawner_was_killed_are_not_lost(tmp_path: Pat
             go.write_text("go\n", "utf-8")
 
             assert after.exit_code == 3
-            assert await world.ended(waiting) == Exit(waiting, exit_code=42)
+            assert await world.ended(waiting) == ProcessExit(waiting, exit_code=42)
 
             world.runner.kill(sleeping)
 
-            assert await world.ended(sleeping) == Exit(sleeping, signal="SIGKILL")
+            assert await world.ended(sleeping) == ProcessExit(sleeping, signal="SIGKILL")
             assert not zombies()
 
     within_time(body())
@@ -68,7 +68,7 @@ def test_starts_under_way_when_the_spawner_is_killed_are_each_accounted_for(tmp_
             ended = {run_id: await world.ended(run_id) for run_id in run_ids}
             made = {path.name for path in marks.iterdir()}
 
-            unknown = {run_id for run_id, end in ended.items() if end == Exit(run_id)}
+            unknown = {run_id for run_id, end in ended.items() if end == ProcessExit(run_id)}
             succeeded = {run_id for run_id, end in ended.items() if end.exit_code == 0}
             assert unknown | succeeded == set(run_ids)  # what it had not begun went to the next spawner
             assert succeeded <= {mark.partition("+")[0] for mark in made}
@@ -99,7 +99,7 @@ def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
             command = "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9"
             run_id = world.start("sh", "-c", command, user=NOBODY)
 
-            assert await world.ended(run_id) == Exit(run_id, exit_code=9)
+            assert await world.ended(run_id) == ProcessExit(run_id, exit_code=9)
             assert (await world.run("true", user=NOBODY)).exit_code == 0
 
     within_time(body())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import Exit
+from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner_client import SpawnerProcess
 from tests.adapters.process.recorded_runner import (
@@ -120,8 +120,8 @@ def test_what_waits_for_a_spawner_that_its_user_has_stopped_is_started_by_anothe
             await until(lambda: any((known := read_stat(pid)) and known.is_stopped for pid in spawners()))
             waiting = world.start("sh", "-c", "exit 7", user=NOBODY)
 
-            assert await world.ended(waiting) == Exit(waiting, exit_code=7)
-            assert await world.ended(stopping) == Exit(stopping, exit_code=0)
+            assert await world.ended(waiting) == ProcessExit(waiting, exit_code=7)
+            assert await world.ended(stopping) == ProcessExit(stopping, exit_code=0)
             assert not zombies()
 
     within_time(body())
@@ -136,7 +136,7 @@ def test_an_execution_whose_spawner_is_stopped_can_be_ended(tmp_path: Path) -> N
             stop(await parent_of(world, run_id))
             world.runner.kill(run_id)
 
-            assert await world.ended(run_id) == Exit(run_id, signal="SIGKILL")
+            assert await world.ended(run_id) == ProcessExit(run_id, signal="SIGKILL")
 
     within_time(body())
 

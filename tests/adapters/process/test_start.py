@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import Exit
+from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
 from tests.adapters.process.recorded_runner import gone, living, spawners, until, within_time, zombies
 
@@ -25,7 +25,7 @@ def test_an_end_is_a_code_or_a_signal(
         async with living(tmp_path) as world:
             run_id = world.start("sh", "-c", script)
 
-            assert await world.ended(run_id) == Exit(run_id, exit_code=exit_code, signal=signal_name)
+            assert await world.ended(run_id) == ProcessExit(run_id, exit_code=exit_code, signal=signal_name)
 
     within_time(body())
 
@@ -243,7 +243,7 @@ def test_messages_larger_than_a_socket_holds_arrive_whole(tmp_path: Path) -> Non
             run_ids = [world.start("wc", "-c", stdin="x" * 700_000) for _ in range(20)]
             said = {(await world.ended(run_id), world.output(run_id).text()) for run_id in run_ids}
 
-            assert said == {(Exit(run_id, exit_code=0), b"700000\n") for run_id in run_ids}
+            assert said == {(ProcessExit(run_id, exit_code=0), b"700000\n") for run_id in run_ids}
 
     within_time(body())
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch
-from kron.engine.ledger import HistoryQuery
+from kron.engine.ledger import HistoryQuery, JobBatch
 
 __all__ = ["JobBatch", "ids", "remembered"]
 

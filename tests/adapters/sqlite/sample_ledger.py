@@ -6,8 +6,7 @@ from pathlib import Path
 
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch, JobSnapshot
-from kron.engine.ledger import HistoryQuery
+from kron.engine.ledger import HistoryQuery, JobBatch, JobSnapshot
 from kron.rules.job_record import RunHandle
 from kron.testing.job_ledger_suite import (
     DEFINITION,

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.engine.jobs.store import JobBatch
-from kron.engine.ledger import HistoryQuery
+from kron.engine.ledger import HistoryQuery, JobBatch
 from kron.rules.job_record import RunKind
 from kron.testing.job_ledger_suite import (
     DECLARED,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.rules.job_record import ResultCode, RunEnd, RunStart
 from kron.testing.job_ledger_suite import DECLARED, JOB, attempt_at
 from tests.adapters.sqlite.job_histories import remembered

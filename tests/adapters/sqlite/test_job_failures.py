@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.instant import Instant
 from kron.rules.job_record import ResultCode, RunEnd
 from kron.testing.job_ledger_suite import DECLARED, JOB, MINUTE, NOON, attempt_at

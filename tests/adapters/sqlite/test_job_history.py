@@ -9,8 +9,7 @@ import pytest
 
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch
-from kron.engine.ledger import HistoryQuery
+from kron.engine.ledger import HistoryQuery, JobBatch
 from kron.errors import LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.evidence import RecordedPeriod

@@ -18,7 +18,7 @@ from kron.adapters.sqlite.job_tables import JOBS
 from kron.adapters.sqlite.job_writer import BatchWriter
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.cron.schedule import Schedule
-from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ledger import JobBatch, JobSnapshot
 from kron.engine.ports import Refusal
 from kron.errors import LedgerUnusableError
 from kron.instant import Instant

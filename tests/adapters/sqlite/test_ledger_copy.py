@@ -10,7 +10,7 @@ import pytest
 from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_history import copy_ledger
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.errors import LedgerUnusableError, LedgerWriteError
 from kron.testing.job_ledger_suite import (
     DECLARED,

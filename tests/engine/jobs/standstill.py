@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import Instant

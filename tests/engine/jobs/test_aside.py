@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from kron.engine.jobs.store import JobBatch, PendingRetry
+from kron.engine.ledger import JobBatch, PendingRetry
 from kron.engine.ports import Refusal
 from kron.errors import LedgerWriteError
 from tests.engine.jobs.world import MINUTE, SECOND, Ledger, RestartableHost, lived, work

@@ -7,8 +7,8 @@ from inspect import getattr_static
 import pytest
 
 from kron.decision.decide import decide
+from kron.engine.jobs.control import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.job_state import JobState
-from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
 from kron.engine.jobs.step import JobStep
 from kron.instant import Instant
 from kron.rules.effort import PART, PERIOD

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
+from kron.engine.jobs.control import CloseDowntime, judge_downtime
 from kron.engine.jobs.declaration import JobDeclaration
-from kron.engine.jobs.recovery import CloseDowntime, judge_downtime
 from kron.engine.ports import Refusal
 from kron.errors import LedgerConflictError
 from kron.instant import Instant

@@ -18,7 +18,7 @@ from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needi
 from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
 from kron.engine.jobs.step import JobStep
-from kron.engine.jobs.store import JobBatch, JobLedger, JobSnapshot, PendingRetry
+from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.engine.ports import Refusal, RunListener, RunObserver
 from kron.engine.runs import JobRun, RunResult
 from kron.errors import LedgerWriteError

@@ -1,4 +1,4 @@
-"""Planned: the records of one transaction, and how they are taken back."""
+"""StepRecords: the records of one transaction, and how they are taken back."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +19,7 @@ from kron.engine.loop import Engine
 from kron.engine.runs import RunResult, TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.engine.tasks.planner import ObligationPlanner
-from kron.engine.tasks.step import Planned
+from kron.engine.tasks.step import StepRecords
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract, FirstMinute
 from kron.rules.due import Occurrences
@@ -60,9 +60,9 @@ class PlannedAgenda:
         self.entries = {record.name: TaskEntry(work, HOURLY, record) for record in records}
         for entry in self.entries.values():
             reschedule(self.agenda, entry, now, ME)
-        self.step = Planned(now, self.agenda, contract, ME)
+        self.step = StepRecords(now, self.agenda, contract, ME)
 
-    def act(self, *ends: TaskRun) -> Planned:
+    def act(self, *ends: TaskRun) -> StepRecords:
         """Settle what ended, then plan what is due, as the engine does."""
         self.step.settle(ends, self.entries)
         self.step.plan(self.agenda.pop_due(self.now, ALL))
@@ -267,7 +267,7 @@ def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, 
     first = world.act(*ends)
     first.undo()
 
-    world.step = Planned(world.now, world.agenda, world.contract, ME)
+    world.step = StepRecords(world.now, world.agenda, world.contract, ME)
     second = world.act(*ends)
 
     assert {*second.settled, *second.begun} == {*first.settled, *first.begun}

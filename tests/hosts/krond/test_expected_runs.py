@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.engine.ports import Refusal
 from kron.hosts.krond.page import job_gauges
 from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, Ledger, RestartableHost, lived, work

@@ -33,8 +33,8 @@ MUTANTS = (
     Mutant(
         "a job that forbids overlaps runs beside itself",
         "rules/verdict.py",
-        "Concurrency.FORBID: Overlap.SKIP,",
-        "Concurrency.FORBID: Overlap.START,",
+        "Concurrency.FORBID: OverlapAction.SKIP,",
+        "Concurrency.FORBID: OverlapAction.START,",
         ("I10",),
         "kron",
     ),

@@ -12,7 +12,7 @@ import pytest
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.sqlite.statements import to_timestamp
 from kron.adapters.system_time import system_now
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.errors import ControlError
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.control_client import ControlClient

@@ -11,7 +11,7 @@ import pytest
 
 from kron import Scheduler
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
-from kron.engine.ports import Batch, Ledger, Refusal
+from kron.engine.ports import Refusal, TaskBatch, TaskLedger
 from kron.hosts.library.scheduler import observe
 from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.events import Event
@@ -40,7 +40,7 @@ def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
 class RestartableScheduler:
     """A clock, a ledger that outlives its schedulers, and what was observed."""
 
-    def __init__(self, ledger: Callable[[], Ledger]) -> None:
+    def __init__(self, ledger: Callable[[], TaskLedger]) -> None:
         self.clock = VirtualClock(NOON)
         self._ledger = ledger
         self.disk = FaultyLedger(ledger())
@@ -211,7 +211,7 @@ async def remember(world: RestartableScheduler, record: TaskRecord) -> None:
     ledger = world._ledger()
     await ledger.open()
     await ledger.load()
-    await ledger.append(Batch(records=[record]))
+    await ledger.append(TaskBatch(records=[record]))
     await ledger.close()
 
 
@@ -337,7 +337,7 @@ class SlowLedger(MemoryTaskLedger):
 
     meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
             await meanwhile()

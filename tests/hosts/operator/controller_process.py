@@ -8,8 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from datetime import timedelta
 from typing import Any, cast
 
-from kron.adapters.kubernetes.client import ApiClient, Document, Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import ApiClient, Document, Resource, Verb
 from kron.errors import ApiRefusedError, ApiUnreachableError
 from kron.hosts.operator.controller import Controller, OperatorConfig
 from kron.hosts.operator.log import OperatorLog

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.kubernetes.resources import EVENTS, JOBS, KRONJOB_STATUS, Resource
+from kron.adapters.kubernetes.client import EVENTS, JOBS, KRONJOB_STATUS, Resource
 from kron.errors import ApiError, ApiRefusedError, ApiUnreachableError
 from kron.hosts.operator.log import ApiErrorLog, LoggingClient, OperatorLog
 from tests.hosts.operator.fake_cluster import refused

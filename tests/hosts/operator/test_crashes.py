@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kron.adapters.kubernetes.client import Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import Resource, Verb
 from kron.errors import ApiError, ApiUnreachableError
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.outcomes import periods_with_two_outcomes, periods_without_outcome

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kron.adapters.kubernetes.client import Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import Resource, Verb
 from kron.errors import ApiError
 from tests.hosts.operator.fake_cluster import FakeCluster, refused
 from tests.hosts.operator.replica import HOUR, SECOND, Replica, at_noon, live

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kron.adapters.kubernetes.client import Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import Resource, Verb
 from kron.errors import ApiError, ApiUnreachableError
 from tests.hosts.operator.fake_cluster import refused
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live

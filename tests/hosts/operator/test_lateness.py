@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from kron.adapters.kubernetes.client import Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import Resource, Verb
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.errors import ApiError

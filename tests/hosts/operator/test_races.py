@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.resources import JOBS, Resource
+from kron.adapters.kubernetes.client import JOBS, Resource
 from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 

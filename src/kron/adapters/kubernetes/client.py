@@ -8,7 +8,8 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
+from urllib.parse import quote
 from weakref import WeakSet
 
 import aiohttp
@@ -17,7 +18,6 @@ from yarl import URL
 from kron._version import __version__
 from kron.adapters.kubernetes.credentials import CredentialError
 from kron.adapters.kubernetes.kubeconfig import ClusterConfig, load_cluster_config
-from kron.adapters.kubernetes.resources import Resource
 from kron.adapters.kubernetes.responses import (
     MAX_RESPONSE_BYTES,
     JsonReader,
@@ -30,6 +30,7 @@ from kron.adapters.kubernetes.responses import (
     sleep,
 )
 from kron.errors import AnswerTooLongError, ApiMalformedError, ApiUnreachableError
+from kron.kronjob.kronjob import GROUP, PLURAL, VERSION
 
 _OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -38,20 +39,8 @@ _OPTIONS = (
     (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),  # and after so many without an answer the end
     (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 30_000),  # milliseconds for what was sent to be acknowledged
 )
-
-
-def keepalive_socket(address: Any) -> socket.socket:
-    """Return a socket for an address as `getaddrinfo` tells it."""
-    family, kind, protocol, *_ = address
-    made = socket.socket(family, kind, protocol)
-    for level, option, value in _OPTIONS:
-        made.setsockopt(level, option, value)
-    return made
-
-
 Verb = Literal["create", "get", "list", "patch", "update", "delete"]
 Document = dict[str, Any]
-
 _METHODS = {
     "get": "GET", "list": "GET", "watch": "GET",
     "create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE",
@@ -63,6 +52,46 @@ _FAREWELL, _FAREWELLS = 0.01, 100  # seconds, and how often: a server that lives
 _LEVEL, _LEVELS = 3, {"watch": 4, "list": 5}  # of the fields of a spec, by what an object is wrapped in
 _encode = json.JSONEncoder(separators=(",", ":")).encode  # made once, not for every request
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)  # those of TLS and of time are among them
+
+
+class Resource(NamedTuple):
+    """A kind of object, or one part of it that is written by itself; the group "" is the cluster's core."""
+
+    group: str
+    version: str
+    plural: str
+    subresource: str = ""
+
+    def path(self, namespace: str, name: str = "") -> str:
+        """Return the path of an object or, without a name, of all; the namespace "" is the whole cluster."""
+        path = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        if namespace:
+            path += f"/namespaces/{quote(namespace, safe='')}"
+        path += f"/{self.plural}"
+        if name:
+            path += f"/{quote(name, safe='')}"
+        return f"{path}/{self.subresource}" if self.subresource else path
+
+    @property
+    def label(self) -> str:
+        """What numbers and messages call it."""
+        return f"{self.plural}/{self.subresource}" if self.subresource else self.plural
+
+
+KRONJOBS = Resource(GROUP, VERSION, PLURAL)
+JOBS = Resource("batch", "v1", "jobs")
+EVENTS = Resource("", "v1", "events")
+LEASES = Resource("coordination.k8s.io", "v1", "leases")
+KRONJOB_STATUS = KRONJOBS._replace(subresource="status")
+
+
+def keepalive_socket(address: Any) -> socket.socket:
+    """Return a socket for an address as `getaddrinfo` tells it."""
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    for level, option, value in _OPTIONS:
+        made.setsockopt(level, option, value)
+    return made
 
 
 class ApiClient:

@@ -7,8 +7,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
-from kron.adapters.kubernetes.client import ResourceClient
-from kron.adapters.kubernetes.resources import EVENTS
+from kron.adapters.kubernetes.client import EVENTS, ResourceClient
 from kron.adapters.kubernetes.responses import ErrorClass, classify, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision

@@ -5,11 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.cache import PART, ClusterCache
+from kron.adapters.kubernetes.client import JOBS, ResourceClient
 from kron.adapters.kubernetes.event_recorder import EventRecorder
-from kron.adapters.kubernetes.resource_store import PART
-from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import LEADER_RECHECK, MAX_RETRY_DELAY, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.errors import ApiError

@@ -5,15 +5,13 @@ from datetime import timedelta
 from functools import partial
 from typing import cast
 
-from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.client import ResourceClient
+from kron.adapters.kubernetes.cache import ClusterCache, Key
+from kron.adapters.kubernetes.client import JOBS, ResourceClient
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, period_text
 from kron.adapters.kubernetes.kronjob_record import KronJobRecord
 from kron.adapters.kubernetes.ledger import ClusterLedger
 from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
-from kron.adapters.kubernetes.resource_store import Key
-from kron.adapters.kubernetes.resources import JOBS
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision

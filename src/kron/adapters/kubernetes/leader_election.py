@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from kron.adapters.kubernetes.client import ApiClient
-from kron.adapters.kubernetes.resources import LEASES
+from kron.adapters.kubernetes.client import LEASES, ApiClient
 from kron.adapters.kubernetes.responses import Sleep, sleep
 from kron.errors import ApiError, ApiRefusedError
 

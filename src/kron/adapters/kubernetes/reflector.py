@@ -7,9 +7,8 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, Generic, Literal
 
-from kron.adapters.kubernetes.client import ApiClient
-from kron.adapters.kubernetes.resource_store import Key, ResourceStore, T
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.cache import Key, ResourceStore, T
+from kron.adapters.kubernetes.client import ApiClient, Resource
 from kron.adapters.kubernetes.responses import Backoff, sleep
 from kron.errors import AnswerTooLongError, ApiError, ApiMalformedError, ApiRefusedError, ApiUnreachableError
 

@@ -1,4 +1,4 @@
-"""SpawnRequest, Started, Exit, Recorded: what a host tells the process runner, and what it hears of each run."""
+"""What a host tells the process runner, and what it hears of each run."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,7 +22,7 @@ class SpawnRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedProcess:
     """A process lives: together, pid, start time (the kernel's ticks since boot) and boot name it for ever."""
 
     run_id: str
@@ -31,7 +31,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class ProcessExit:
     """How it ended: a code, or a signal's name, or why it never began; none of them: nobody saw it."""
 
     run_id: str
@@ -41,7 +41,7 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedProcess:
     """What a host wrote down about an execution before it died; without a pid, it died before it could.
 
     Without a pid, the process is looked for by its environment, which every process can forge: it must be of this user
@@ -60,8 +60,8 @@ class Recorded:
 class SpawnerReport:
     """What has become of some executions, in this order."""
 
-    started: list[Started] = field(default_factory=list)
-    ended: list[Exit] = field(default_factory=list)
+    started: list[StartedProcess] = field(default_factory=list)
+    ended: list[ProcessExit] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """Whether there is any."""

@@ -7,7 +7,7 @@ import pwd
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from kron.adapters.process.execution import Exit, Recorded, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnRequest, StartedProcess
 from kron.adapters.process.procfs import since_boot
 from kron.adapters.process.runner import ProcessRunner
 from kron.decision.seed import period_id
@@ -43,7 +43,7 @@ class HostRunner:
         self._history, self._now = history, now
         self._listener: RunListener[JobRun] | None = None
         self._runs: dict[str, JobRun] = {}  # by their ids, until their end is reported
-        self._commands: dict[str, asyncio.Future[Exit]] = {}  # of hooks, by their ids
+        self._commands: dict[str, asyncio.Future[ProcessExit]] = {}  # of hooks, by their ids
 
     async def open(self) -> None:
         """Begin to collect output."""
@@ -79,7 +79,7 @@ class HostRunner:
         """Look up users and groups again for what starts next."""
         await self._runner.refresh()
 
-    async def run_command(self, start: SpawnRequest, limit: float) -> Exit | None:
+    async def run_command(self, start: SpawnRequest, limit: float) -> ProcessExit | None:
         """Run a command beside the jobs; return how it ended, None if it was terminated after `limit` seconds."""
         ended = self._commands[start.run_id] = asyncio.get_running_loop().create_future()
         self._runner.start_many([start])
@@ -124,13 +124,13 @@ class HostRunner:
         """Report nothing from now on."""
         self._listener = None
 
-    def _on_started(self, started: Iterable[Started]) -> None:
+    def _on_started(self, started: Iterable[StartedProcess]) -> None:
         if self._listener is not None:
             for each in started:
                 if (run := self._runs.get(each.run_id)) is not None:
                     self._listener.on_started(run, RunHandle(each.run_id, each.pid, each.start_ticks))
 
-    def _on_ended(self, ended: Iterable[Exit]) -> None:
+    def _on_ended(self, ended: Iterable[ProcessExit]) -> None:
         for each in ended:
             if (command := self._commands.pop(each.run_id, None)) is not None:
                 if not command.done():
@@ -154,16 +154,18 @@ def _spawn_request(run: JobRun) -> SpawnRequest:
     return SpawnRequest(attempt.run_id, job.command, tuple(env.items()))
 
 
-def recorded(unfinished: Iterable[UnfinishedRun], history: HistoryReader, now: Instant) -> list[Recorded]:
+def recorded(unfinished: Iterable[UnfinishedRun], history: HistoryReader, now: Instant) -> list[RecordedProcess]:
     """Return by what each is recognised: its process, or else the user that it runs as, and when it was to begin."""
     found = []
     for each in unfinished:
         run_id, boot = each.attempt.run_id, each.attempt.boot_id
         if each.process is not None:
-            found.append(Recorded(run_id, boot, each.process.pid, each.process.start_ticks))
+            found.append(RecordedProcess(run_id, boot, each.process.pid, each.process.start_ticks))
         else:
             began = since_boot() - (now - each.attempt.started)
-            found.append(Recorded(run_id, boot, uid=_uid(history.definition(each.attempt.definition_key)), began=began))
+            found.append(
+                RecordedProcess(run_id, boot, uid=_uid(history.definition(each.attempt.definition_key)), began=began)
+            )
     return found
 
 

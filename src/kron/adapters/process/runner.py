@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from kron.adapters.process.execution import Exit, Recorded, SpawnerReport, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.output_collector import OutputCollector
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner_client import end
@@ -44,8 +44,8 @@ class ProcessRunner:
         self,
         output: str | os.PathLike[str],
         *,
-        started: Callable[[list[Started]], object],
-        ended: Callable[[list[Exit]], object],
+        started: Callable[[list[StartedProcess]], object],
+        ended: Callable[[list[ProcessExit]], object],
         lost: Callable[[str, int], object] = lambda _run_id, _lines: None,
         seized: Callable[[str], object] = lambda _run_id: None,
         syslog: Syslog | None = None,
@@ -59,7 +59,7 @@ class ProcessRunner:
         self._ended = ended
         self._lanes: dict[tuple[str, str], UserSpawners] = {}
         self._pending: dict[str, tuple[str, str]] = {}  # starts not heard of yet, with their lane
-        self._active: dict[str, Started] = {}
+        self._active: dict[str, StartedProcess] = {}
         self._news = SpawnerReport()  # that the host has not been told yet
         self._telling: asyncio.TimerHandle | None = None
         self._heard: asyncio.Future[None] | None = None  # when there is more news, for who catches up
@@ -122,7 +122,9 @@ class ProcessRunner:
                 self._loop.call_later(grace.total_seconds(), self._finish_off, run_id)
         elif (key := self._pending.get(run_id)) is not None:
             if self._lanes[key].cancel_pending(run_id):
-                self.on_report(SpawnerReport(ended=[Exit(run_id, not_started="it was ended before it was started")]))
+                self.on_report(
+                    SpawnerReport(ended=[ProcessExit(run_id, not_started="it was ended before it was started")])
+                )
             else:
                 self._doomed[run_id] = grace
 
@@ -136,7 +138,7 @@ class ProcessRunner:
         else:
             self.terminate(run_id, timedelta())
 
-    async def reattach(self, recorded: Iterable[Recorded]) -> list[Started]:
+    async def reattach(self, recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
         """Return which executions of an earlier host still live; their ends will be told, without a code.
 
         Output of all the others is complete. To be called once, before anything is started.
@@ -259,7 +261,7 @@ class ProcessRunner:
         if news.ended:
             self._ended(news.ended)
 
-    def watch_orphans(self, orphans: Sequence[Started]) -> None:
+    def watch_orphans(self, orphans: Sequence[StartedProcess]) -> None:
         """Look after processes whose spawner has died: they are children of this process now, or else of nobody."""
         for orphan in orphans:
             known = read_stat(orphan.pid)
@@ -318,7 +320,7 @@ class ProcessRunner:
             self._look()
 
     def _vanished(self, pid: int) -> None:
-        self.on_report(SpawnerReport(ended=[Exit(self._watched.pop(pid))]))
+        self.on_report(SpawnerReport(ended=[ProcessExit(self._watched.pop(pid))]))
 
     def _finish_off(self, run_id: str) -> None:
         if run_id in self._groups:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.launch import LaunchSpec
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner import COUNTER, SOCKET, Progress, encode_frame
@@ -212,7 +212,7 @@ class SpawnerProcess:
             self.answered += 1
             start, _ = self.in_flight.popleft()
             self.running[pid] = start.run_id
-            news.started.append(Started(start.run_id, pid, ticks))
+            news.started.append(StartedProcess(start.run_id, pid, ticks))
         elif kind == "E":
             pid, status = map(int, rest.split())
             self._ends += 1
@@ -221,7 +221,7 @@ class SpawnerProcess:
         elif kind == "F":
             self.answered += 1
             start, _ = self.in_flight.popleft()
-            news.ended.append(Exit(start.run_id, not_started=rest))
+            news.ended.append(ProcessExit(start.run_id, not_started=rest))
         elif kind == "R":
             uid, gid = map(int, rest.split())
             if not self.ready.done():
@@ -230,15 +230,15 @@ class SpawnerProcess:
             self.refusal = rest
 
 
-def end(run_id: str, status: int) -> Exit:
+def end(run_id: str, status: int) -> ProcessExit:
     """Return how an execution ended, from the status that the kernel gives."""
     code = os.waitstatus_to_exitcode(status)
     if code >= 0:
-        return Exit(run_id, exit_code=code)
+        return ProcessExit(run_id, exit_code=code)
     try:
-        return Exit(run_id, signal=signal.Signals(-code).name)
+        return ProcessExit(run_id, signal=signal.Signals(-code).name)
     except ValueError:  # one of the real-time signals, which have no names
-        return Exit(run_id, signal=f"SIG{-code}")
+        return ProcessExit(run_id, signal=f"SIG{-code}")
 
 
 def _is_stopped(pid: int) -> bool:

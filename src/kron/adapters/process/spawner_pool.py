@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from kron.adapters.process.execution import Exit, SpawnerReport, SpawnRequest, Started
+from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.launch import LaunchSpec
 from kron.adapters.process.output_collector import OutputCollector
 from kron.adapters.process.procfs import ProcessStat, find_ended_session_leaders, find_session_leaders
@@ -37,7 +37,7 @@ class SpawnerHost(Protocol):
     def on_report(self, news: SpawnerReport, /) -> None:
         """Take news of executions."""
 
-    def watch_orphans(self, orphans: Sequence[Started], /) -> None:
+    def watch_orphans(self, orphans: Sequence[StartedProcess], /) -> None:
         """Look after processes whose spawner has died."""
 
     def knows(self, pid: int, /) -> bool:
@@ -60,7 +60,7 @@ class UserSpawners:
         self._current: SpawnerProcess | None = None
         self._next: SpawnerProcess | None = None  # takes over as soon as it is ready
         self._processes: set[SpawnerProcess] = set()
-        self._ticks: dict[str, Started] = {}  # of the living, by run id
+        self._ticks: dict[str, StartedProcess] = {}  # of the living, by run id
         self._sending = asyncio.Lock()
         self._room = asyncio.Event()
         self._pumping = False
@@ -192,7 +192,7 @@ class UserSpawners:
         return not process.in_flight or (len(process.in_flight) <= self._ahead - self._together and not process.is_full)
 
     def _refuse(self, reason: str) -> None:
-        refused = [Exit(start.run_id, not_started=reason) for start in self._pending]
+        refused = [ProcessExit(start.run_id, not_started=reason) for start in self._pending]
         self._pending.clear()
         self._host.on_report(SpawnerReport(ended=refused))
 
@@ -228,13 +228,15 @@ class UserSpawners:
         if perhaps and not found:
             ended = [each for each in find_ended_session_leaders(uid) if not self._host.knows(each[0])]
             found = {perhaps[0].run_id: ended[0]} if len(ended) == 1 else {}
-        news = SpawnerReport([Started(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
+        news = SpawnerReport([StartedProcess(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
-        news.ended += [Exit(start.run_id) for start in perhaps if start.run_id not in found]
+        news.ended += [ProcessExit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest
             cancel(never, self._host.collector)
         else:  # the next one might die as soon, and the next
-            news.ended += [Exit(start.run_id, not_started="its spawner died before it was started") for start in never]
+            news.ended += [
+                ProcessExit(start.run_id, not_started="its spawner died before it was started") for start in never
+            ]
         orphans = [self._ticks.pop(run_id) for run_id in process.running.values()]
         if news:
             self._host.on_report(news)
@@ -272,12 +274,12 @@ _COLLECTED = ("capture", "syslog")
 
 def send(
     process: SpawnerProcess, starts: Sequence[SpawnRequest], spools: SpoolFiles, collector: OutputCollector
-) -> tuple[list[Exit], list[SpawnRequest]]:
+) -> tuple[list[ProcessExit], list[SpawnRequest]]:
     """Give some starts spool files and ask for them; return those that failed, and those that were not taken.
 
     In a thread.
     """
-    failed: list[Exit] = []
+    failed: list[ProcessExit] = []
     sent, requests, assigned = [], [], []
     descriptors: list[list[int]] = []
     try:
@@ -285,7 +287,7 @@ def send(
             try:
                 own, opened = _open(start, spools)
             except OSError as error:
-                failed.append(Exit(start.run_id, not_started=f"output file: {error.strerror}"))
+                failed.append(ProcessExit(start.run_id, not_started=f"output file: {error.strerror}"))
                 continue
             sent.append(start)
             requests.append(_request(start))
@@ -302,7 +304,7 @@ def send(
     except (OSError, ValueError) as error:  # a full disk, too many files under way, or a value that cannot be sent
         spools.remove(spool.name for own in assigned for spool in own)
         cancel(sent, collector)
-        failed += [Exit(start.run_id, not_started=f"it cannot be asked for: {error}") for start in sent]
+        failed += [ProcessExit(start.run_id, not_started=f"it cannot be asked for: {error}") for start in sent]
     finally:
         for opened in descriptors:
             for descriptor in opened:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 
-from kron.adapters.process.execution import Recorded, Started
+from kron.adapters.process.execution import RecordedProcess, StartedProcess
 from kron.adapters.process.procfs import boot_id, find_session_leaders, list_children, read_stat, since_boot
 
 _TO_GROUP = 1 << 2  # PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9
@@ -201,10 +201,10 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # in a second
 _NEAR = timedelta(hours=1)  # a start may wait for its turn, and a clock may be set meanwhile: rarely by more
 
 
-def find_survivors(recorded: Iterable[Recorded]) -> list[Started]:
+def find_survivors(recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
     """Return the leaders that live. One whose number was never recorded is looked for by the id it carries."""
-    found: list[Started] = []
-    unknown: dict[str, Recorded] = {}
+    found: list[StartedProcess] = []
+    unknown: dict[str, RecordedProcess] = {}
     boot = boot_id()
     for one in recorded:
         if one.boot_id != boot:
@@ -214,10 +214,10 @@ def find_survivors(recorded: Iterable[Recorded]) -> list[Started]:
             continue
         known = read_stat(one.pid)
         if known is not None and known.is_alive and known.ticks == one.start_ticks:
-            found.append(Started(one.run_id, one.pid, known.ticks))
+            found.append(StartedProcess(one.run_id, one.pid, known.ticks))
     leaders = find_session_leaders({run_id: one.uid for run_id, one in unknown.items()})
     return found + [
-        Started(run_id, pid, known.ticks)
+        StartedProcess(run_id, pid, known.ticks)
         for run_id, (pid, known) in leaders.items()
         if _is_near(timedelta(seconds=known.ticks / _TICKS), unknown[run_id].began)
     ]

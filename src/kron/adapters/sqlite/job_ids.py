@@ -4,7 +4,7 @@ import sqlite3
 from typing import NamedTuple
 
 from kron.adapters.sqlite.statements import to_timestamp
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.errors import LedgerWriteError
 
 _VERSIONS = """SELECT identity, key FROM version

@@ -19,7 +19,7 @@ from kron.adapters.sqlite.job_tables import JOBS, load_handled, load_jobs, trans
 from kron.adapters.sqlite.job_writer import BatchWriter
 from kron.adapters.sqlite.statements import to_timestamp
 from kron.engine.gc_pause import gc_paused
-from kron.engine.jobs.store import JobBatch, JobSnapshot, append_unless_refused
+from kron.engine.ledger import JobBatch, JobSnapshot, append_unless_refused
 from kron.engine.ports import Refusal
 from kron.errors import LedgerError
 from kron.instant import Instant

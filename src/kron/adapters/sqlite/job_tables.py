@@ -18,7 +18,7 @@ from typing import Any
 
 from kron.adapters.sqlite.schema import LedgerSchema
 from kron.adapters.sqlite.statements import from_timestamp, from_timestamp_optional, reason_of, to_timestamp
-from kron.engine.jobs.store import JobSnapshot, PendingRetry
+from kron.engine.ledger import JobSnapshot, PendingRetry
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.instant import Instant
 from kron.rules.history import RunRow, merge_attempts

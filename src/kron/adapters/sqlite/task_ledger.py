@@ -10,7 +10,7 @@ from kron.adapters.sqlite.database import LedgerDatabase
 from kron.adapters.sqlite.schema import LedgerSchema
 from kron.adapters.sqlite.statements import ROWS, chunks, execute_rows, reason_of
 from kron.engine.gc_pause import gc_paused
-from kron.engine.ports import Batch, Refusal
+from kron.engine.ports import Refusal, TaskBatch
 from kron.errors import LedgerUnusableError, LedgerWriteError, TaskInvalidValueError, TaskTryDeserializeError
 from kron.instant import Instant
 from kron.rules.task_record import FIELDS, TaskRecord, TaskRunRecord, cached_instant_text, check_columns, milliseconds
@@ -57,7 +57,7 @@ class SqliteTaskLedger:
     def __init__(self, path: str | PathLike[str], *, history: int = _HISTORY) -> None:
         self.path = Path(path)
         self._history = history
-        self._file: LedgerDatabase[Batch] = LedgerDatabase(self.path, TASKS, self._write)
+        self._file: LedgerDatabase[TaskBatch] = LedgerDatabase(self.path, TASKS, self._write)
         self._ids: dict[str, int] = {}  # of each task's row: names have no index
         self._next_id = 1
         self._oldest = self._newest = 0  # numbers of the runs in the history
@@ -73,7 +73,7 @@ class SqliteTaskLedger:
         with gc_paused():
             return await self._file.call(self._load)
 
-    async def append(self, batch: Batch) -> Sequence[Refusal]:
+    async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
         """Remember the batch, or nothing of it. Nothing contradicts a record of the only scheduler."""
         await self._file.write(batch)
         return ()
@@ -117,7 +117,7 @@ class SqliteTaskLedger:
         reason = f"it cannot be read ({reason_of(error)})"
         return LedgerUnusableError(path=str(self.path), reason=reason, cause=error)
 
-    def _write(self, batches: Sequence[Batch]) -> None:
+    def _write(self, batches: Sequence[TaskBatch]) -> None:
         numbers = _TaskIds(self._ids, self._next_id)
         newest, oldest = self._newest, self._oldest
         try:
@@ -140,7 +140,7 @@ class SqliteTaskLedger:
             raise
         self._next_id, self._newest, self._oldest = numbers.next, newest, oldest
 
-    def _refused(self, batches: Sequence[Batch]) -> str | None:
+    def _refused(self, batches: Sequence[TaskBatch]) -> str | None:
         """Return the task whose record cannot be written, found by halves; None if each of them can."""
         records = [record for batch in batches for record in batch.records]
         if not self._refuses(records):

@@ -69,7 +69,7 @@ class ClusterQueries:
     """What is asked of a cluster."""
 
     def __init__(self, api: "ApiClient") -> None:
-        from kron.adapters.kubernetes.resources import JOBS, KRONJOBS
+        from kron.adapters.kubernetes.client import JOBS, KRONJOBS
 
         self._api, self._jobs, self._kronjobs = api, JOBS, KRONJOBS
 

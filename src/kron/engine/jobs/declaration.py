@@ -10,7 +10,7 @@ from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
 from kron.engine.jobs.step import closed_by
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant, shift

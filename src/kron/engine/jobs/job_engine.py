@@ -10,13 +10,20 @@ from functools import partial
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter, Observers, log_crash
 from kron.engine.gc_pause import gc_paused
-from kron.engine.jobs.control import Recover, Suspend, Trigger, unfinished_runs
+from kron.engine.jobs.control import (
+    CloseDowntime,
+    Recover,
+    Suspend,
+    Trigger,
+    backlogged,
+    judge_downtime,
+    unfinished_runs,
+)
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
-from kron.engine.jobs.recovery import CloseDowntime, backlogged, judge_downtime
-from kron.engine.jobs.store import Handled, JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import HandledByJob, JobBatch, JobLedger, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock, FailedLedger, Runner
 from kron.engine.runs import JobRun
@@ -131,11 +138,11 @@ class JobEngine:
         with self._clock.busy():
             prepared = await self._prepare(specs)
 
-        async def look_up(now: Instant) -> Handled:
+        async def look_up(now: Instant) -> HandledByJob:
             valid.update(still_valid(self.planner, prepared, now))
             return await self._ledger.handled(jobs_needing_history(self.planner, specs, now, valid))
 
-        def declare(handled: Handled, now: Instant) -> JobDeclaration:
+        def declare(handled: HandledByJob, now: Instant) -> JobDeclaration:
             with self._gc_guard():
                 return JobDeclaration(self.planner, specs, now, handled, valid, spares_absent=spares_absent)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import NamedTuple, TypeAlias
 
 from kron.decision.decision import Decision
-from kron.engine.jobs.store import PendingRetry
+from kron.engine.ledger import PendingRetry
 from kron.engine.runs import Acceptance, JobRun, RunResult
 from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import AT_ONCE, Effort, Ongoing

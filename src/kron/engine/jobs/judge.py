@@ -12,7 +12,7 @@ from kron.rules.effort import PERIOD, Effort, Ongoing
 from kron.rules.job_record import RunKind
 from kron.rules.outage import ClosedPeriods, Freeze, Outage, close_period, followed, recover_in_parts
 from kron.rules.periods import effective_time
-from kron.rules.verdict import Close, Execute, Outcome, Overlap, Reason, decide_overlap, judge, start_before
+from kron.rules.verdict import Close, Execute, Outcome, OverlapAction, Reason, decide_overlap, judge, start_before
 
 _ASKED = "a run that somebody asked for took its place before it began"
 
@@ -159,12 +159,12 @@ def _judge_gap(
     job.queue += tuple(found.closed_before)
     if found.runs is not None:
         overlap = decide_overlap(job.work.policy.concurrency, active=job.is_active)
-        if overlap is Overlap.SKIP:
+        if overlap is OverlapAction.SKIP:
             job.queue += (close_period(found.runs, Outcome.SKIPPED, Reason.ACTIVE.value),)
         else:
             acceptance = _acceptance(job, found.runs, at, used, judgement.slack)
             accepted = RunRequest(RunKind.PERIOD, moment.name(), found.runs, acceptance=acceptance)
-            replaced.append(enqueue(job, accepted, replaces=overlap is Overlap.REPLACE))
+            replaced.append(enqueue(job, accepted, replaces=overlap is OverlapAction.REPLACE))
     job.queue += tuple(found.closed_after)
     job.seek(gap.until)
     return True

@@ -15,7 +15,7 @@ from kron.engine.jobs.job_state import (
 )
 from kron.engine.jobs.judge import PlanningContext
 from kron.engine.jobs.step import JobStep
-from kron.engine.jobs.store import JobSnapshot, PendingRetry
+from kron.engine.ledger import JobSnapshot, PendingRetry
 from kron.engine.ports import Refusal
 from kron.engine.runs import JobRun, RunNews
 from kron.errors.base import describe_exception

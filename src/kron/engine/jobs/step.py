@@ -14,7 +14,7 @@ from kron.engine.jobs.job_state import (
     served_before,
 )
 from kron.engine.jobs.judge import PlanningContext, Replacement, judge_due_periods
-from kron.engine.jobs.store import JobBatch, PendingRetry
+from kron.engine.ledger import JobBatch, PendingRetry
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import Acceptance, JobRun, RunNews
 from kron.instant import MICROSECOND, Instant

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.ports import Batch
+from kron.engine.ports import TaskBatch
 from kron.engine.runs import TaskRun
 from kron.instant import Instant
 from kron.rules.contract import Contract, FirstMinute
@@ -17,7 +17,7 @@ from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 class TaskDeclaration(NamedTuple):
     """What to write, atomically, and what is then declared."""
 
-    batch: Batch
+    batch: TaskBatch
     entries: dict[str, TaskEntry]
     overrides: list[Override]
     skipped: frozenset[str]  # scheduled already, and unchanged
@@ -59,7 +59,7 @@ def declare(
     skipped = (
         o.before.name for o in overrides if o.kind is OverrideKind.PRESERVED and o.before and o.before.name in declared
     )
-    batch = Batch(forgotten, records, runs=list(_interruptions(overrides, me)))
+    batch = TaskBatch(forgotten, records, runs=list(_interruptions(overrides, me)))
     return TaskDeclaration(batch, entries, overrides, frozenset(skipped))
 
 

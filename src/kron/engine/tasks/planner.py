@@ -9,11 +9,11 @@ from kron.engine.agenda import Agenda, TaskEntry
 from kron.engine.clock_watch import ClockReading
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused, run_gc_paused
-from kron.engine.ports import Batch, Refusal, RunObserver
+from kron.engine.ports import Refusal, RunObserver, TaskBatch
 from kron.engine.runs import RunNews, RunResult, TaskRun
 from kron.engine.tasks.declaration import TaskDeclaration, TasksApplied, declare, reschedule
 from kron.engine.tasks.events import clamp_events, start_delay, start_events, tell_declaration, tell_ends
-from kron.engine.tasks.step import Planned
+from kron.engine.tasks.step import StepRecords
 from kron.errors import RunTimeoutError
 from kron.errors.base import describe_exception
 from kron.instant import FIRST_INSTANT, SECOND, ZERO, Instant, format_duration, format_instant
@@ -129,7 +129,7 @@ class ObligationPlanner:
         withdrawn, self._withdrawn = self._withdrawn, []
         clamped, self._clamped = self._clamped, []
         corrected = [self._entries[each.after.name].record for each in clamped if each.after.name in self._entries]
-        planned = Planned(now, self._agenda, self._contract, self._me, timeout=self._run_timeout)
+        planned = StepRecords(now, self._agenda, self._contract, self._me, timeout=self._run_timeout)
         if news.ended:
             run_gc_paused(planned.settle, news.ended, self._entries)
         if due := self._agenda.pop_due(now, 0 if is_draining else min(_CHUNK, free)):
@@ -157,17 +157,17 @@ class ObligationPlanner:
     def _place(self, entry: TaskEntry, now: Instant) -> bool:
         return reschedule(self._agenda, entry, now, self._me, first_minute=self._contract.first_minute)
 
-    def put_back(self, planned: Planned, taken: "Taken") -> None:
+    def put_back(self, planned: StepRecords, taken: "Taken") -> None:
         """Undo a step that could not be remembered; a clamped baseline stays so, and is written by the next one."""
         planned.undo()
         self._withdrawn, self._clamped = taken.withdrawn + self._withdrawn, taken.clamped + self._clamped
 
-    def withdraw(self, planned: Planned) -> None:
+    def withdraw(self, planned: StepRecords) -> None:
         """Have the starts of a step taken back by the next one: else an orphan would be invented."""
         self._withdrawn += planned.withdraw()
 
     def report(
-        self, planned: Planned, clamped: Sequence[Clamped], starts: Sequence[TaskRun], observers: Observers[TaskRun]
+        self, planned: StepRecords, clamped: Sequence[Clamped], starts: Sequence[TaskRun], observers: Observers[TaskRun]
     ) -> None:
         """Report ends and starts, and emit the events of clamped baselines, of ends and of starts."""
         if clamped:
@@ -182,7 +182,7 @@ class ObligationPlanner:
             observers.report(RunObserver.on_started, starts)
             self._tell_starts(planned)
 
-    def _tell_starts(self, planned: Planned) -> None:
+    def _tell_starts(self, planned: StepRecords) -> None:
         now, telling, lag = planned.now, self._emitter.takes("TaskRunStarted"), self._lag()
         for entry, before, owed in planned.starts:
             if now - owed.scheduled > lag:
@@ -190,7 +190,7 @@ class ObligationPlanner:
             if telling:
                 self._emitter.emit(start_events(before.name, owed, entry.record, now))
 
-    def tell_poll(self, planned: Planned, seconds: float, *, executed: int) -> None:
+    def tell_poll(self, planned: StepRecords, seconds: float, *, executed: int) -> None:
         """Tell how a step went."""
         counts = {"tasksEvaluated": planned.evaluated, "tasksExecuted": executed}
         self._emitter.tell("PollCompleted", pollTime=format_instant(planned.now), **counts, duration=seconds)
@@ -236,11 +236,16 @@ class TaskStep:
     __slots__ = ("_begun", "_planned", "_planner", "_taken", "batch", "starts", "stops")
 
     def __init__(
-        self, planner: ObligationPlanner, planned: Planned, taken: Taken, records: list[TaskRecord], begun: float | None
+        self,
+        planner: ObligationPlanner,
+        planned: StepRecords,
+        taken: Taken,
+        records: list[TaskRecord],
+        begun: float | None,
     ) -> None:
         """`records` are to be written before those of the ends; `begun`: when it began, if that is to be reported."""
         self._planner, self._planned, self._taken, self._begun = planner, planned, taken, begun
-        self.batch = Batch((), records + planned.settled, planned.begun, planned.runs)
+        self.batch = TaskBatch((), records + planned.settled, planned.begun, planned.runs)
         self.starts: Sequence[TaskRun] = planned.starting
         self.stops: Sequence[tuple[TaskRun, ResultCode]] = ()
 

@@ -1,4 +1,4 @@
-"""Planned: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
+"""StepRecords: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -16,7 +16,7 @@ from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 _make = tuple.__new__  # what calling a named tuple does, in half the time
 
 
-class Planned:
+class StepRecords:
     """One step, at one moment. It moves entries on at once; `undo` puts them back.
 
     Lists side by side instead of lists of tuples: a step makes thousands, and Python's collector would visit each.

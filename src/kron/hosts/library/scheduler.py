@@ -19,7 +19,7 @@ from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused
 from kron.engine.loop import Engine
-from kron.engine.ports import Batch, Clock, Ledger, SchedulerObserver, Sink
+from kron.engine.ports import Clock, SchedulerObserver, Sink, TaskBatch, TaskLedger
 from kron.engine.runs import TaskRun
 from kron.engine.tasks.declaration import TasksApplied
 from kron.engine.tasks.events import failure_text
@@ -42,7 +42,7 @@ from kron.rules.registration import Registration, ScheduleReader, TaskSpec, pars
 from kron.rules.task_record import TaskRecord
 
 _S = SchedulerState
-_Engine: TypeAlias = Engine[Batch, Mapping[str, TaskRecord], TaskRun]
+_Engine: TypeAlias = Engine[TaskBatch, Mapping[str, TaskRecord], TaskRun]
 
 
 class Scheduler:
@@ -55,7 +55,7 @@ class Scheduler:
     def __init__(
         self,
         *,
-        ledger: str | os.PathLike[str] | Ledger | None = None,
+        ledger: str | os.PathLike[str] | TaskLedger | None = None,
         contract: str | Contract = DEFAULT,
         clock: Clock | None = None,
         sink: Sink | None = None,
@@ -279,14 +279,14 @@ def resolve_contract(contract: str | Contract) -> Contract:
     return found
 
 
-def _read_ledger(ledger: object) -> Ledger:
+def _read_ledger(ledger: object) -> TaskLedger:
     if ledger is None:
         return MemoryTaskLedger()
     if isinstance(ledger, str | os.PathLike):
         return SqliteTaskLedger(ledger)
     if not hasattr(ledger, "append"):
         raise InvalidDefinitionError(field="ledger", found=repr(ledger), reason="must be a path or a ledger")
-    return cast(Ledger, ledger)
+    return cast(TaskLedger, ledger)
 
 
 def _read_limits(max_concurrent_runs: object, run_timeout: object) -> tuple[int, timedelta | None]:

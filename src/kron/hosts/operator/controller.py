@@ -10,13 +10,11 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
-from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.cache import ClusterCache, ResourceStore, T
+from kron.adapters.kubernetes.client import JOBS, KRONJOBS, ApiClient, Resource
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.adapters.kubernetes.reflector import Reflector
-from kron.adapters.kubernetes.resource_store import ResourceStore, T
-from kron.adapters.kubernetes.resources import JOBS, KRONJOBS, Resource
 from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
 from kron.engine.clock_watch import WakeUp

@@ -3,12 +3,11 @@
 import asyncio
 from contextlib import AbstractContextManager
 
-from kron.adapters.kubernetes.cache import ClusterCache
+from kron.adapters.kubernetes.cache import PART, ClusterCache
+from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.ledger import ClusterLedger
-from kron.adapters.kubernetes.resource_store import PART
-from kron.adapters.kubernetes.resources import JOBS
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock

@@ -23,7 +23,7 @@ from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob
-from kron.engine.jobs.store import JobBatch, JobSnapshot
+from kron.engine.ledger import JobBatch, JobSnapshot
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock
 from kron.engine.runs import JobRun

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
-from kron.adapters.kubernetes.client import Document, ResourceClient, Verb
-from kron.adapters.kubernetes.resources import Resource
+from kron.adapters.kubernetes.client import Document, Resource, ResourceClient, Verb
 from kron.adapters.kubernetes.responses import ErrorClass, classify
 from kron.errors import ApiError, ApiRefusedError
 from kron.errors.base import safe_line

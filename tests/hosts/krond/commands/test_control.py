@@ -13,7 +13,7 @@ import pytest
 from kron.adapters.files.job_files import load_jobs
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_time import system_now
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.instant import format_instant
 from kron.jobfile.host_job import work_of
 from kron.rules.job_record import JobRecord

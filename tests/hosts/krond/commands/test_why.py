@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.store import JobBatch
+from kron.engine.ledger import JobBatch
 from kron.rules.job_record import ResultCode, RunEnd
 from kron.rules.job_spec import definition_key
 from kron.testing.job_ledger_suite import JOB, MINUTE, NOON, attempt_at, closed_from

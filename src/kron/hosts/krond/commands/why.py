@@ -19,8 +19,7 @@ from kron.rules.evidence import ahead_text
 from kron.rules.job_spec import parse_definition, parse_timing
 from kron.rules.periods import PeriodQueue
 from kron.why.decision_steps import decision_steps, period_facts, policy_text
-from kron.why.explanation import ExplainedPeriod, Explanation
-from kron.why.sentence import how_it_ended, sentence, to_dict
+from kron.why.explanation import ExplainedPeriod, Explanation, how_it_ended, sentence, to_dict
 
 _AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zone."
 
