@@ -16,13 +16,14 @@ from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.control import Recover, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.job_engine import JobEngine
-from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
+from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.step import JobStep
 from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot, PendingRetry
 from kron.engine.ports import Refusal, RunListener, RunObserver
 from kron.engine.runs import JobRun, RunResult
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
+from kron.rules.effort import finish
 from kron.rules.events import Event
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
 from kron.rules.job_spec import JobSpec
@@ -236,7 +237,7 @@ class RestartableHost(RunObserver[JobRun]):
         now = self.clock.now()
         asked = jobs_needing_history(self.book, works, now)
         bases = {identity: Basis.of(self.book, identity) for identity in asked}
-        return prepare_jobs(self.book, works, now, await self.store.handled(asked), bases)
+        return finish(prepare_in_parts(self.book, works, now, await self.store.handled(asked), bases=bases))
 
     async def crash(self, down: timedelta = timedelta()) -> None:
         await self.engine.crash()

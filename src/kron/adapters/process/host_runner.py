@@ -40,14 +40,12 @@ class HostRunner:
     ) -> None:
         """`lost` is told of which run the host's log did not take how many lines, `killed` which took the disk."""
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
+        self.open, self.close, self.refresh = self._runner.open, self._runner.close, self._runner.refresh
+        self.is_starting, self.kill_terminating = self._runner.is_starting, self._runner.kill_terminating
         self._history, self._now = history, now
         self._listener: RunListener[JobRun] | None = None
         self._runs: dict[str, JobRun] = {}  # by their ids, until their end is reported
         self._commands: dict[str, asyncio.Future[ProcessExit]] = {}  # of hooks, by their ids
-
-    async def open(self) -> None:
-        """Begin to collect output."""
-        await self._runner.open()
 
     def prepare_for(self, jobs: Iterable[HostJob]) -> None:
         """Make spawners and spool files ahead for these jobs: those of the users that have the most of them."""
@@ -59,25 +57,9 @@ class HostRunner:
         for user, group in (key for key, _ in files.most_common(_USERS_AHEAD)):
             self._runner.prepare(user, group, ahead)
 
-    def is_starting(self) -> bool:
-        """Whether something is to be started that has not been yet."""
-        return self._runner.is_starting()
-
-    async def close(self, *, wait: bool) -> None:
-        """Release everything; what runs goes on. If `wait` is set, wait for processes that are being terminated."""
-        await self._runner.close(wait=wait)
-
-    def kill_terminating(self) -> None:
-        """Kill the processes that are being terminated, without waiting for their grace."""
-        self._runner.kill_terminating()
-
     def free_space(self) -> None:
         """Free disk space that output need not have; returns soon. From any thread."""
         self._runner.free_space(_FREEING)
-
-    async def refresh(self) -> None:
-        """Look up users and groups again for what starts next."""
-        await self._runner.refresh()
 
     async def run_command(self, start: SpawnRequest, limit: float) -> ProcessExit | None:
         """Run a command beside the jobs; return how it ended, None if it was terminated after `limit` seconds."""

@@ -124,10 +124,9 @@ def unfinished_runs(planner: PeriodPlanner) -> list[JobRun]:
 
 
 def _unfinished_run(planner: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun:
-    attempt = unfinished.attempt
-    job = planner.jobs.get(attempt.identity)
-    work = job.work if job is not None else planner.work(planner.snapshot.jobs[attempt.identity])
-    run = JobRun(attempt, work)
+    record = planner.record(unfinished.attempt.identity)
+    assert record is not None, "the job of a run is recorded"
+    run = JobRun(unfinished.attempt, planner.work(record))
     run.handle, run.was_started = unfinished.process, True
     return run
 
@@ -168,10 +167,7 @@ class Recover:
             job = planner.jobs[run.attempt.identity]
             job.retries += (PendingRetry(run.attempt, self._now),)
             planner.reschedule(job, self._now)
-        planner.retry(
-            [each for each in planner.snapshot.retries if not planner.is_absent(each.attempt.identity)], self._now
-        )
-        planner.keep_waiting_retries()
+        planner.load_retries(self._now)
         for refusal in refused:
             planner.take_refusal(refusal, self._now)
         return self._alive

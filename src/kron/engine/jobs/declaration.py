@@ -8,17 +8,17 @@ from kron.decision.decision import Decision
 from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
+from kron.engine.jobs.preparation import PreparedJob, change_of, closings_in_parts
 from kron.engine.jobs.step import closed_by
-from kron.engine.ledger import JobBatch
+from kron.engine.ledger import HandledByJob, JobBatch, handled_by
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant, shift
+from kron.rules.effort import finish
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
 from kron.rules.override import DefinitionChange, compare_definition
-from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Reason
 
 _NOTHING: Mapping[str, PreparedJob] = {}
@@ -66,7 +66,7 @@ class JobDeclaration:
         planner: PeriodPlanner,
         works: Sequence[JobSpec],
         now: Instant,
-        handled: Mapping[str, Collection[Instant] | HandledPeriods],
+        handled: HandledByJob,
         prepared: Mapping[str, PreparedJob] = _NOTHING,
         *,
         leaving: Collection[str] | None = None,
@@ -84,10 +84,7 @@ class JobDeclaration:
         """
         self._planner, self._prepared = planner, prepared
         self._is_whole = leaving is None
-        self._handled = {
-            identity: periods if isinstance(periods, HandledPeriods) else HandledPeriods.from_nominals(periods)
-            for identity, periods in handled.items()
-        }
+        self._handled = handled
         self._jobs: dict[str, JobState] = {}
         self._joining, self._forgotten = {job.record.identity: job for job in joining}, forgotten
         self._definitions: dict[str, str] = {}
@@ -270,7 +267,7 @@ class JobDeclaration:
         """Return a job with a record."""
         prepared = self._prepared.get(work.identity)
         if prepared is None or prepared.job is None:
-            return JobState(work, record, self._handled.get(work.identity, NO_PERIODS))
+            return JobState(work, record, handled_by(self._handled, work.identity))
         prepared.job.rebase(record)
         return prepared.job
 
@@ -291,8 +288,8 @@ class JobDeclaration:
             return
         now, prepared = self._declared.at, self._prepared.get(record.identity)
         if prepared is None or (prepared.job is None) != (after is None):
-            handled = self._handled.get(record.identity, NO_PERIODS)
-            closings = closed_by_change(self._planner, before, record, after, now, handled)
+            handled = handled_by(self._handled, record.identity)
+            closings = finish(closings_in_parts(self._planner, before, record, after, now, handled))
         else:
             closings = prepared.closings
         self._closed += [(before, closed_by(record, closing, now), closing.last) for closing in closings]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.emitter import Emitter, Observers, log_crash
+from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused
 from kron.engine.jobs.control import (
     CloseDowntime,
@@ -23,7 +23,7 @@ from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needi
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
-from kron.engine.ledger import HandledByJob, JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import HandledByJob, JobBatch, JobLedger
 from kron.engine.loop import Engine
 from kron.engine.ports import Clock, FailedLedger, Runner
 from kron.engine.runs import JobRun
@@ -65,19 +65,15 @@ class JobEngine:
         self._clock, self._ledger, self._runner, self._emitter = clock, ledger, runner, emitter
         self._gc_guard = gc_guard
         self._runs = ActiveRuns(clock, runner, max_active=max_active)
+        self.running = self._runs.running  # by the ids of the runs, the oldest first
+        self.stop_runs = partial(self._runs.stop_all, ResultCode.STOPPED)
         self.planner = PeriodPlanner(
-            self._runs.running, instance_id, boot_id=boot_id, slack=slack, run_token=run_token, contract=contract
-        )  # `JobQueries` reads it; what changes it is a verb
+            self.running, instance_id, boot_id=boot_id, slack=slack, run_token=run_token, contract=contract
+        )  # to be read: what changes it is a verb
         self.planner.on_aside = self._on_aside
-        self._engine: Engine[JobBatch, JobSnapshot, JobRun] = Engine(
-            clock, ledger, self.planner, self._runs, emitter, observers
-        )
-
-    # --- its life -----------------------------------------------------------------------------------------------------
-
-    async def open(self) -> None:
-        """Take possession of the ledger and load what it has."""
-        await self._engine.open()
+        engine = self._engine = Engine(clock, ledger, self.planner, self._runs, emitter, observers)
+        self.open, self.start, self.pause_starts = engine.open, engine.arm, engine.pause_starts
+        self.drain, self.crash = engine.drain, engine.crash
 
     async def recover(self) -> None:
         """Reattach the runs that survived, record which are gone, and close what is over of the downtime.
@@ -103,26 +99,6 @@ class JobEngine:
             raise
         except Exception as error:  # of this job alone
             self.planner.set_aside(job.record.identity, error)
-
-    def start(self, *, on_crash: Callable[[Exception], object] = log_crash) -> None:
-        """Start what is due from now on. `on_crash` takes an error that ends the loop, which is a bug of Kron."""
-        self._engine.arm(on_death=on_crash)
-
-    def pause_starts(self) -> None:
-        """Start nothing from this moment on."""
-        self._engine.pause_starts()
-
-    def stop_runs(self) -> None:
-        """Ask all runs to end."""
-        self._runs.stop_all(ResultCode.STOPPED)
-
-    async def drain(self) -> Exception | None:
-        """Start nothing more, wait until nothing runs, close the ledger, and return what could not be recorded."""
-        return await self._engine.drain()
-
-    async def crash(self) -> None:
-        """End as a crash does: runs that can survive this process go on."""
-        await self._engine.crash()
 
     # --- what changes the jobs ----------------------------------------------------------------------------------------
 
@@ -168,9 +144,13 @@ class JobEngine:
         with self._gc_guard():
             parts = prepare_in_parts(self.planner, specs, now, handled, leaving, bases)
             prepared = await asyncio.to_thread(finish, parts)
-        texts = [(each.job.work.definition_key, each.job.work.definition) for each in prepared.values() if each.job]
+        texts = [
+            (each.job.work.definition_key, each.job.work.definition)
+            for each in prepared.values()
+            if each.job is not None
+        ]
         for first in range(0, len(texts), _DEFINITIONS):
-            await self._engine.write_ahead(JobBatch(definitions=dict(texts[first : first + _DEFINITIONS])))
+            await self._engine.append(JobBatch(definitions=dict(texts[first : first + _DEFINITIONS])))
         return prepared
 
     async def suspend(self, identities: Sequence[str], until: Instant | None = None) -> None:
@@ -217,11 +197,6 @@ class JobEngine:
     def failed_ledger(self) -> FailedLedger | None:
         """Since when and why the ledger takes no records, None if it does."""
         return self._engine.failed_ledger
-
-    @property
-    def running(self) -> Mapping[str, JobRun]:
-        """The runs in flight by their ids, the oldest first."""
-        return self._runs.running
 
     @property
     def set_aside(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""prepare_jobs(…): compute the slow part of a declaration before it is applied.
+"""prepare_in_parts(…): compute the slow part of a declaration before it is applied.
 
 What comes first under a new definition, and what the old one leaves behind, hardly ever changes within seconds. So
 it is computed while the host runs jobs, and used if it still holds when the jobs are declared.
@@ -11,9 +11,10 @@ from typing import NamedTuple
 from kron.decision.timing import Timing
 from kron.engine.jobs.job_state import JobState, PendingItem
 from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.ledger import HandledByJob, handled_by
 from kron.errors import CronCalculationError
 from kron.instant import SECOND, Instant
-from kron.rules.effort import AT_ONCE, Effort, Parts, finish
+from kron.rules.effort import AT_ONCE, Effort, Parts
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
@@ -63,26 +64,15 @@ class PreparedJob(NamedTuple):
         return before is None or before.at is None or before.at > now
 
 
-def prepare_jobs(
-    planner: PeriodPlanner,
-    works: Sequence[JobSpec],
-    now: Instant,
-    handled: Mapping[str, Collection[Instant] | HandledPeriods],
-    bases: Mapping[str, Basis] = _NO_BASES,
-) -> Mapping[str, PreparedJob]:
-    """Return by identity what can be computed of jobs that are new or change; nothing is changed by it."""
-    return finish(prepare_in_parts(planner, works, now, handled, bases=bases))
-
-
 def prepare_in_parts(
     planner: PeriodPlanner,
     works: Sequence[JobSpec],
     now: Instant,
-    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+    handled: HandledByJob,
     leaving: Collection[str] = (),
     bases: Mapping[str, Basis] = _NO_BASES,
 ) -> Parts[Mapping[str, PreparedJob]]:
-    """Return the same, part by part; `leaving` are identities of jobs that are removed.
+    """Return by identity what can be computed, part by part, of jobs that are new, change or leave; it changes nothing.
 
     If the ledger was asked for `handled`, `bases` are from before that: what happens while it answers, or while others
     are prepared, is not in its answer.
@@ -90,7 +80,7 @@ def prepare_in_parts(
     found: dict[str, PreparedJob] = {}
     for work in works if planner.is_armed else ():  # before, nobody is kept from anything
         basis = bases.get(work.identity) or Basis.of(planner, work.identity)
-        record, known = basis.record, _known(handled, work.identity)
+        record, known = basis.record, handled_by(handled, work.identity)
         change = compare_definition(_key(record), work.definition_key)
         if record is not None and record.is_declared and basis.job is None:
             if change is DefinitionChange.SAME:  # its file could not be read until now
@@ -105,7 +95,7 @@ def prepare_in_parts(
         if basis.record is not None and basis.record.is_declared and basis.job is not None:
             with suppress(Exception):
                 found[identity] = yield from _prepare_removal(
-                    planner, basis.record, basis, now, _known(handled, identity)
+                    planner, basis.record, basis, now, handled_by(handled, identity)
                 )
     return found
 
@@ -161,11 +151,6 @@ def _prepare(
     return PreparedJob(work.identity, job, closings, basis, until)
 
 
-def _known(handled: Mapping[str, Collection[Instant] | HandledPeriods], identity: str) -> HandledPeriods:
-    given = handled.get(identity, NO_PERIODS)
-    return given if isinstance(given, HandledPeriods) else HandledPeriods.from_nominals(given)
-
-
 def _prepare_return(
     work: JobSpec, record: JobRecord, basis: Basis, now: Instant, known: HandledPeriods
 ) -> Parts[PreparedJob]:
@@ -185,18 +170,6 @@ def still_valid(planner: PeriodPlanner, prepared: Mapping[str, PreparedJob], now
     return {identity: each for identity, each in prepared.items() if each.holds(planner, now)}
 
 
-def closed_by_change(
-    planner: PeriodPlanner,
-    before: JobSpec,
-    record: JobRecord,
-    after: JobSpec | None,
-    now: Instant,
-    handled: HandledPeriods,
-) -> Sequence[ClosedPeriods]:
-    """Return what had begun under the old definition of a job, and is not run by the new one; None: it is removed."""
-    return finish(closings_in_parts(planner, before, record, after, now, handled))
-
-
 def closings_in_parts(
     planner: PeriodPlanner,
     before: JobSpec,
@@ -205,7 +178,7 @@ def closings_in_parts(
     now: Instant,
     handled: HandledPeriods,
 ) -> Parts[Sequence[ClosedPeriods]]:
-    """Return the same, part by part."""
+    """Return what had begun under the old definition and the new one, None if it is removed, does not run."""
     if before.timing is None:
         return ()
     could_run = planner.is_armed and record.identity in planner.jobs

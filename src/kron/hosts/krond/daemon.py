@@ -1,6 +1,7 @@
 """Daemon: one krond, from taking its state directory until nothing runs any more."""
 
 import asyncio
+import gc
 import os
 import secrets
 import traceback
@@ -31,7 +32,7 @@ from kron.hosts.krond.events import EventQueue
 from kron.hosts.krond.file_reader import FailedFiles, UnchangedJob
 from kron.hosts.krond.hook_delivery import HookDispatcher
 from kron.hosts.krond.ledger_health import LedgerHealth
-from kron.hosts.krond.own_process import freeze_gc, gc_frozen, notify, trim_memory
+from kron.hosts.krond.own_process import gc_frozen, notify, trim_memory
 from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state_directory import StateDirectory
 from kron.instant import SECOND
@@ -113,10 +114,9 @@ class Daemon:
         with self.state.reporting_errors():
             await self.runner.open()
         await self.engine.open()
-        await self._notifier.recall(_host_jobs(told), self.history)
         declared = await self.declare(told, failed)
         await self.engine.recover()
-        self.engine.start(on_crash=self._on_loop_crash)
+        self.engine.start(on_death=self._on_loop_crash)
         self._retention.start()
         self.surface.ready = True
         notify("READY=1")
@@ -146,6 +146,8 @@ class Daemon:
         told = [*told, *self._kept(told, failed)]
         specs = _specs_of(told, self.engine.specs())
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, specs, told)))
+        if not self.surface.ready:
+            await self._notifier.recall(jobs, self.history)
         await self._notifier.learn(jobs.values(), self.history)
         declared = await self.engine.apply(specs, spares_absent=bool(failed))
         self.runner.prepare_for(jobs.values())
@@ -153,7 +155,7 @@ class Daemon:
         self._queue(self._recorder.on_declared)
         if self._metrics is not None:
             self._metrics.retain(jobs)
-        freeze_gc()
+        gc.freeze()  # of thousands of jobs
         await asyncio.to_thread(trim_memory)
         return declared
 
@@ -265,8 +267,3 @@ class Daemon:
 
 def _on_observer_failed(error: BaseException) -> None:
     asyncio.get_running_loop().call_exception_handler({"message": "An observer of runs failed", "exception": error})
-
-
-def _host_jobs(told: Sequence[JobSpec | UnchangedJob]) -> dict[str, HostJob]:
-    works = (each for each in told if isinstance(each, JobSpec))
-    return {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}

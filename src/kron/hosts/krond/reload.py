@@ -49,17 +49,14 @@ async def reload_files(
         if finding.level != "error":
             tell_finding(daemon.emitter, finding)
         await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
+    identities = {name: getattr(declared, name) for name in ("added", "changed", "removed", "unchanged")}
     answer: dict[str, object] = {
         "ok": not failed,
         "declared_at": format_instant(declared.at),
-        "added": declared.added,
-        "changed": declared.changed,
-        "removed": declared.removed,
-        "unchanged": declared.unchanged,
+        **identities,
         "findings": [finding.to_dict() for finding in findings],
     }
-    counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
-    daemon.emitter.tell("Reloaded", **counts)
+    daemon.emitter.tell("Reloaded", **{name: len(found) for name, found in identities.items()})
     if failed:
         _mark_failed_reload(daemon, [finding for finding in findings if finding.level == "error"])
         answer["failed_files"] = [each._asdict() for each in daemon.surface.failed_files]
