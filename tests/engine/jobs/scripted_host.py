@@ -52,8 +52,9 @@ class ScriptedLedger(MemoryJobLedger):
         return await super().append(batch)
 
     async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant]]:
+        found = await super().handled(since)
         await self.looking_up.pass_through()
-        return await super().handled(since)
+        return found
 
 
 class LastingRunner(Runner):
@@ -63,27 +64,30 @@ class LastingRunner(Runner):
         super().__init__(clock)
         self.lasts = None
         self.started: list[str] = []  # identities
+        self.has_started = asyncio.Event()
 
     def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
         self.started += [run.attempt.identity for run in runs]
+        self.has_started.set()
         super().start(runs, listener)
 
     def detach(self) -> None:
         """Report nothing; what runs goes on."""
 
 
-class ScriptedHost:
+class ScriptedHost(RunObserver[JobRun]):
     """One ledger, one machine, and one JobEngine after the other."""
 
     def __init__(self, **options: Any) -> None:
         self.clock, self.ledger = VirtualClock(NOON - MINUTE), ScriptedLedger()
         self.runner, self.events = LastingRunner(self.clock), list[Event]()
+        self.refused: list[Refusal] = []
         self.options, self._lives = options, 0
         self.engine = self._new_engine()
 
     def _new_engine(self) -> JobEngine:
         self._lives += 1
-        emitter, observers = Emitter(self.events.append), Observers(list[RunObserver[JobRun]]())
+        emitter, observers = Emitter(self.events.append), Observers[JobRun]([self])
         options = {"slack": 30 * SECOND, **self.options}
         return JobEngine(self.clock, self.ledger, self.runner, emitter, observers, f"life{self._lives}", **options)
 
@@ -102,3 +106,6 @@ class ScriptedHost:
 
     async def settle(self) -> None:
         await self.clock.advance(timedelta())
+
+    def on_refused(self, refusal: Refusal) -> None:
+        self.refused.append(refusal)

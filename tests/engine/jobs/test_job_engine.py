@@ -1,8 +1,7 @@
 """The verbs of JobEngine, on a ledger in memory, a virtual clock and runs that last as long as a test says."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from datetime import timedelta
 from typing import cast
 
 import pytest
@@ -17,105 +16,6 @@ from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, work
 HOURLY, SALTED = work("0 * * * *"), work("0 * * * * @seed(stable,salt=x)")
 OTHER, HALF_HOURLY = work("0 * * * *", "b"), work("30 * * * *", "b")
 LONG, WEEK = "* * * * * @avoid(dow=MON)", 7 * DAY  # a week of it takes long to judge
-
-
-# --- apply ------------------------------------------------------------------------------------------------------------
-
-
-@on_a_loop
-async def test_a_declared_job_starts_when_it_is_due() -> None:
-    host = ScriptedHost()
-    await host.begin(HOURLY)
-    assert host.runner.started == []
-
-    await host.clock.advance(MINUTE)
-
-    assert host.runner.started == ["a"]
-
-
-@on_a_loop
-@pytest.mark.parametrize("starts", [False, True])
-async def test_apply_declares_the_jobs_given_now_before_and_after_the_start(*, starts: bool) -> None:
-    host = ScriptedHost()
-    await host.engine.open()
-    await host.engine.apply([HOURLY, OTHER, work(name="same")])
-    if starts:
-        host.engine.start()
-
-    applied = await host.engine.apply([work("0 * * * *", "new"), HALF_HOURLY, work(name="same")])
-
-    assert applied == (NOON - MINUTE, ["new"], ["b"], ["a"], ["same"])
-    assert set(host.engine.specs()) == {"new", "b", "same"}
-
-
-@on_a_loop
-@pytest.mark.parametrize("starts", [False, True])
-async def test_a_declaration_whose_append_fails_changes_nothing(*, starts: bool) -> None:
-    host = ScriptedHost()
-    await host.engine.open()
-    await host.engine.apply([HOURLY, OTHER])
-    before, recorded = host.engine.specs(), dict(host.ledger.jobs)
-    if starts:
-        host.engine.start()
-    host.ledger.is_full = True
-
-    with pytest.raises(LedgerWriteError):
-        await host.engine.apply([SALTED, work(name="c")])
-
-    host.ledger.is_full = False
-    assert (host.engine.specs(), host.ledger.jobs) == (before, recorded)
-    if not starts:
-        host.engine.start()
-    await host.clock.advance(MINUTE)
-    assert host.runner.started == ["a", "b"]
-
-
-@on_a_loop
-async def test_a_run_starts_while_a_declaration_is_prepared() -> None:
-    host = ScriptedHost()
-    await host.begin(HOURLY, OTHER)
-    host.ledger.looking_up.close()
-    applying = asyncio.ensure_future(host.engine.apply([SALTED, OTHER]))
-    await host.ledger.looking_up.reached.wait()
-
-    await host.engine.trigger("b")
-
-    assert not applying.done()
-    assert host.runner.started == ["b"]
-    host.ledger.looking_up.opened.set()
-    assert (await applying).changed == ["a"]
-
-
-@on_a_loop
-async def test_new_definitions_are_written_ahead_of_their_declaration_in_parts() -> None:
-    host = ScriptedHost()
-    await host.begin()
-    host.ledger.batches.clear()
-
-    await host.engine.apply([work("0 0 1 1 *", f"job {number}", command=str(number)) for number in range(501)])
-
-    ahead, declaration = host.ledger.batches[:-1], host.ledger.batches[-1]
-    assert [(len(each.definitions), len(each.jobs)) for each in ahead] == [(500, 0), (1, 0)]
-    assert len(declaration.jobs) == 501
-
-
-@on_a_loop
-async def test_the_objects_of_a_declaration_are_made_under_the_guard_of_the_host() -> None:
-    entered: list[bool] = []
-
-    @contextmanager
-    def guard() -> Iterator[None]:
-        entered.append(True)
-        yield
-        entered.append(False)
-
-    host = ScriptedHost(gc_guard=guard)
-    await host.begin(HOURLY)
-    assert entered == [True, False]
-
-    await host.engine.apply([SALTED])
-
-    assert entered == [True, False] * 3  # to prepare and to declare
 
 
 # --- recover ----------------------------------------------------------------------------------------------------------
@@ -304,16 +204,17 @@ async def test_a_higher_limit_starts_what_waits_at_once() -> None:
 
 
 @on_a_loop
-async def test_a_smaller_slack_holds_from_then_on() -> None:
+@pytest.mark.parametrize(("slack", "started"), [(30 * SECOND, ["a"]), (5 * SECOND, [])])
+async def test_another_slack_decides_from_then_on_which_start_is_late(slack: timedelta, started: list[str]) -> None:
     host = ScriptedHost()
-    await host.begin(HOURLY)
+    await host.begin(work(deadline="0s"))
 
-    host.engine.apply_settings(slack=5 * SECOND, max_active=0)
+    host.engine.apply_settings(slack=slack, max_active=0)
     await host.settle()
     host.clock.freeze(MINUTE + 10 * SECOND)
     await host.settle()
 
-    assert "LoopFrozen" in {event.name for event in host.events}
+    assert host.runner.started == started
 
 
 @on_a_loop
