@@ -14,8 +14,8 @@ from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, UnfinishedRun
-from kron.rules.outage import Outage, Recovery, recover
-from kron.rules.verdict import OverlapAction, Reason, decide_overlap
+from kron.rules.outage import Recovery
+from kron.rules.verdict import OverlapAction, decide_overlap
 
 _LONG = 1_000  # decisions: some hundredths of a second
 
@@ -188,13 +188,6 @@ def _job(planner: PeriodPlanner, identity: str) -> JobState:
 def backlogged(planner: PeriodPlanner, now: Instant) -> list[JobState]:
     """Return the jobs whose downtime takes long to judge."""
     return [job for job in planner.jobs.values() if job.backlog(now) >= _LONG]
-
-
-def judge_downtime(job: JobState, now: Instant) -> Recovery:
-    """Return what becomes of the periods that came until now; nothing is changed by it."""
-    assert job.work.timing is not None, "it has a backlog"
-    gap = Outage(job.reached, max(job.reached, now), Reason.DOWNTIME)
-    return recover(job.work.timing, job.work.policy, gap, now, job.handled)
 
 
 class CloseDowntime:

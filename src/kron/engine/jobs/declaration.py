@@ -82,9 +82,8 @@ class JobDeclaration:
         define more jobs could not be read, so a recorded job that this host has not declared since it started is
         neither run nor removed.
         """
-        self._planner, self._prepared = planner, prepared
+        self._planner, self._prepared, self._handled = planner, prepared, handled
         self._is_whole = leaving is None
-        self._handled = handled
         self._jobs: dict[str, JobState] = {}
         self._joining, self._forgotten = {job.record.identity: job for job in joining}, forgotten
         self._definitions: dict[str, str] = {}

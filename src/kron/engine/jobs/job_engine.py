@@ -10,15 +10,7 @@ from functools import partial
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused
-from kron.engine.jobs.control import (
-    CloseDowntime,
-    Recover,
-    Suspend,
-    Trigger,
-    backlogged,
-    judge_downtime,
-    unfinished_runs,
-)
+from kron.engine.jobs.control import CloseDowntime, Recover, Suspend, Trigger, backlogged, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
@@ -42,7 +34,8 @@ _TOGETHER = 200  # jobs that are suspended or resumed in one step: what is due m
 class JobEngine:
     """One life of a host's jobs: open, apply, recover, start; then any verb; drain or crash.
 
-    A verb that the ledger cannot record raises its error and changes nothing. What takes long is computed in a thread.
+    A verb that the ledger cannot record raises its error and changes nothing, except that many jobs are suspended and
+    resumed in parts. What takes long is computed in a thread.
     """
 
     def __init__(
@@ -62,8 +55,8 @@ class JobEngine:
         gc_guard: Callable[[], AbstractContextManager[object]] = gc_paused,
     ) -> None:
         """`gc_guard` surrounds the making of thousands of objects that are nearly all kept."""
-        self._clock, self._ledger, self._runner, self._emitter = clock, ledger, runner, emitter
-        self._gc_guard = gc_guard
+        self._clock, self._ledger, self._runner = clock, ledger, runner
+        self._emitter, self._gc_guard = emitter, gc_guard
         self._runs = ActiveRuns(clock, runner, max_active=max_active)
         self.running = self._runs.running  # by the ids of the runs, the oldest first
         self.stop_runs = partial(self._runs.stop_all, ResultCode.STOPPED)
@@ -93,7 +86,7 @@ class JobEngine:
     async def _close_downtime(self, job: JobState) -> None:
         now = self._clock.now()
         try:
-            found = await asyncio.to_thread(judge_downtime, job, now)
+            found = await asyncio.to_thread(job.judge_downtime, now)
             await self._engine.apply(lambda _: CloseDowntime(self.planner, job, found, now))
         except LedgerError:
             raise

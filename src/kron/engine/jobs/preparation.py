@@ -94,9 +94,8 @@ def prepare_in_parts(
         basis = bases.get(identity) or Basis.of(planner, identity)
         if basis.record is not None and basis.record.is_declared and basis.job is not None:
             with suppress(Exception):
-                found[identity] = yield from _prepare_removal(
-                    planner, basis.record, basis, now, handled_by(handled, identity)
-                )
+                known = handled_by(handled, identity)
+                found[identity] = yield from _prepare_removal(planner, basis.record, basis, now, known)
     return found
 
 

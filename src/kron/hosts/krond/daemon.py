@@ -51,10 +51,6 @@ _NO_FILES: FailedFiles = {}
 _TOKEN = 8  # random bytes in a run's name: a user who knows the names of its own runs cannot guess another's
 
 
-def _specs_of(told: Sequence[JobSpec | UnchangedJob], known: Mapping[str, JobSpec]) -> list[JobSpec]:
-    return [known[each.identity] if isinstance(each, UnchangedJob) else each for each in told]
-
-
 def _placed(work: JobSpec, told: JobSpec | UnchangedJob) -> tuple[str, HostJob]:
     """Return the identity of a job, and the job where it stands now."""
     assert isinstance(work.payload, HostJob)
@@ -144,7 +140,9 @@ class Daemon:
         removed while a file is failed: the ledger does not say which file a job is from.
         """
         told = [*told, *self._kept(told, failed)]
-        specs = _specs_of(told, self.engine.specs())
+        known = self.engine.specs()
+        specs = [known[each.identity] if isinstance(each, UnchangedJob) else each for each in told]
+        del known  # definitions that go are no longer there when memory is trimmed
         jobs = await asyncio.to_thread(lambda: dict(map(_placed, specs, told)))
         if not self.surface.ready:
             await self._notifier.recall(jobs, self.history)

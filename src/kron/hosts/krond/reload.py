@@ -1,8 +1,7 @@
 """reload_files(daemon, asked, first): what the files say now, taken up by a daemon that runs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
+from collections.abc import Awaitable, Callable
 
 from kron.adapters.files.job_files import sort_findings
 from kron.engine.emitter import Emitter
@@ -10,11 +9,10 @@ from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.disk_call import LONGEST, DiskCall
-from kron.hosts.krond.file_reader import FailedFiles, ReadRequest, ReadResult, fingerprints, read_in_subprocess
+from kron.hosts.krond.file_reader import FailedFiles, ReadRequest, fingerprints, read_in_subprocess
 from kron.hosts.krond.file_watch import Snapshot
 from kron.instant import format_instant
 from kron.jobfile.settings import Settings
-from kron.rules.job_spec import JobSpec
 
 
 async def reload_files(
@@ -28,7 +26,8 @@ async def reload_files(
     try:
         # If krond ends meanwhile, the reader finds its socket closed, and ends as soon as its disk answers.
         known = daemon.engine.specs().values()
-        found = await DiskCall(partial(_read, asked, known)).answer(2 * LONGEST)  # it has a limit of its own
+        reading = DiskCall(lambda: read_in_subprocess(asked._replace(known=fingerprints(known))))
+        found = await reading.answer(2 * LONGEST)  # it has a limit of its own
         note(found.snapshot)
         failed = found.failed_files
         is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
@@ -63,10 +62,6 @@ async def reload_files(
     else:
         daemon.surface.failed_reload = None
     return answer
-
-
-def _read(asked: ReadRequest, known: Iterable[JobSpec]) -> ReadResult:
-    return read_in_subprocess(asked._replace(known=fingerprints(known)))
 
 
 def _refuse(daemon: Daemon, findings: list[Diagnostic]) -> dict[str, object]:
