@@ -6,6 +6,7 @@ import os
 import pwd
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 
 from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnRequest, StartedProcess
 from kron.adapters.process.procfs import since_boot
@@ -42,6 +43,7 @@ class HostRunner:
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
         self.open, self.close, self.refresh = self._runner.open, self._runner.close, self._runner.refresh
         self.is_starting, self.kill_terminating = self._runner.is_starting, self._runner.kill_terminating
+        self.free_space = partial(self._runner.free_space, _FREEING)  # from any thread
         self._history, self._now = history, now
         self._listener: RunListener[JobRun] | None = None
         self._runs: dict[str, JobRun] = {}  # by their ids, until their end is reported
@@ -56,10 +58,6 @@ class HostRunner:
         ahead = min(files.total(), _FILES_AHEAD)
         for user, group in (key for key, _ in files.most_common(_USERS_AHEAD)):
             self._runner.prepare(user, group, ahead)
-
-    def free_space(self) -> None:
-        """Free disk space that output need not have; returns soon. From any thread."""
-        self._runner.free_space(_FREEING)
 
     async def run_command(self, start: SpawnRequest, limit: float) -> ProcessExit | None:
         """Run a command beside the jobs; return how it ended, None if it was terminated after `limit` seconds."""

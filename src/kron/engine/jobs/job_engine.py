@@ -59,14 +59,13 @@ class JobEngine:
         self._emitter, self._gc_guard = emitter, gc_guard
         self._runs = ActiveRuns(clock, runner, max_active=max_active)
         self.running = self._runs.running  # by the ids of the runs, the oldest first
-        self.stop_runs = partial(self._runs.stop_all, ResultCode.STOPPED)
         self.planner = PeriodPlanner(
             self.running, instance_id, boot_id=boot_id, slack=slack, run_token=run_token, contract=contract
         )  # to be read: what changes it is a verb
         self.planner.on_aside = self._on_aside
         engine = self._engine = Engine(clock, ledger, self.planner, self._runs, emitter, observers)
-        self.open, self.start, self.pause_starts = engine.open, engine.arm, engine.pause_starts
-        self.drain, self.crash = engine.drain, engine.crash
+        self.open, self.start, self.drain, self.crash = engine.open, engine.arm, engine.drain, engine.crash
+        self.pause_starts, self.stop_runs = engine.pause_starts, partial(self._runs.stop_all, ResultCode.STOPPED)
 
     async def recover(self) -> None:
         """Reattach the runs that survived, record which are gone, and close what is over of the downtime.
