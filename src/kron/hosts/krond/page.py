@@ -13,7 +13,7 @@ from kron._version import __version__
 from kron.adapters.process.output import OutputLog
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
 from kron.engine.emitter import Emitter
-from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.ports import Sink
 from kron.errors import AddressInUseError, ListenError
 from kron.errors.base import describe_exception
@@ -205,8 +205,8 @@ class KrondPage:
 
     async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            found = job_gauges(daemon.book, daemon.clock.now())._replace(
-                failed_files=len(daemon.surface.failed_files), aside=len(daemon.book.aside)
+            found = job_gauges(daemon.engine, daemon.clock.now())._replace(
+                failed_files=len(daemon.surface.failed_files), aside=len(daemon.engine.set_aside)
             )
             return await asyncio.to_thread(self.metrics.snapshot(found).render)
 
@@ -240,8 +240,7 @@ def probe_routes(is_turning: Callable[[], bool], metrics: Callable[[], Awaitable
     return [Route("/healthz", healthz), Route("/metrics", answer_metrics)]
 
 
-def job_gauges(book: PeriodPlanner, now: Instant) -> JobGauges:
+def job_gauges(engine: JobEngine, now: Instant) -> JobGauges:
     """Return what the numbers say of this moment."""
-    expected = ((identity, book.next_expected(job)) for identity, job in book.jobs.items())
-    chosen = {identity: at.timestamp() for identity, at in expected if at is not None}
-    return JobGauges(len(book.running), book.jobs, chosen, now.timestamp())
+    chosen = {identity: at.timestamp() for identity, at in engine.expected_starts().items()}
+    return JobGauges(len(engine.running), engine.specs(), chosen, now.timestamp())
