@@ -185,14 +185,13 @@ class HostFiles(NamedTuple):
 
 
 _OPTIONS = (
-    click.option("--host", metavar="NAME", help="What {host} is in the files. [default: the name of this machine]"),
-    click.option("--machine", metavar="ID", help="What {machine} is in the files. [default: the id of this machine]"),
+    click.option("--host", metavar="NAME", help="Value of {host} in the files. [default: this machine's name]"),
+    click.option("--machine", metavar="ID", help="Value of {machine} in the files. [default: this machine's id]"),
     click.option(
         "--inventory",
         metavar="FILE",
         type=NonEmptyPath(path_type=Path),
-        help="Read the files as on each host of this list. A line is HOST [GLOB...]; a host without globs has the "
-        "files given.",
+        help="Read the files as each host of this list does. A line is HOST [GLOB...]; without globs a host has FILES.",
     ),
 )
 

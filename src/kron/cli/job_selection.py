@@ -32,13 +32,13 @@ SINCE: CommandDecorator = click.option(
     "--from",
     "since",
     metavar="T",
-    help="After this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the jobs' zone. [default: now]",
+    help="Start after this time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the jobs' zone. [default: now]",
 )
 UNTIL: CommandDecorator = click.option(
-    "--to", "until", metavar="T", help="Until this instant, or for so long, such as 12h or 30d. [default: 7d]"
+    "--to", "until", metavar="T", help="End at this time, or after this span, such as 12h or 30d. [default: 7d]"
 )
 AT_PATH: CommandDecorator = click.option(
-    "--at-path", metavar="PATH", help="As if the file, or directory, lay there: a path is part of an identity."
+    "--at-path", metavar="PATH", help="Read FILES as if they were at PATH, a part of identities."
 )
 
 

@@ -43,34 +43,22 @@ Row = tuple[ForecastJob, Decision]
 @IDENTITY
 @FROM
 @COUNT
-@click.option("--for", "span", metavar="DURATION", help="All periods of a span, such as 12h or 7d, instead of a count.")
+@click.option("--for", "span", metavar="DURATION", help="Print all periods of this span: 12h, 7d. Replaces --count.")
 @click.option(
-    "--file",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="The jobs of a file: *.toml, *.kron or *.crontab. Repeatable.",
+    "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Read the jobs of this file. Repeatable."
 )
 @host_options
-@click.option("--summary", is_flag=True, help="Print figures and a histogram instead of the periods.")
+@click.option("--summary", is_flag=True, help="Print counts and a histogram instead of the periods.")
 @JSON
 @DIALECT
 def next_(
-    line: str | None,
-    identity: str | None,
-    since: str | None,
-    count: int | None,
-    span: str | None,
-    files: tuple[Path, ...],
-    dialect: str,
-    *,
-    whose: HostSelection,
-    summary: bool,
-    as_json: bool,
-) -> None:
-    """Show the next periods of LINE, or of the jobs of files: nominal and chosen times.
+    line: str | None, identity: str | None, since: str | None, count: int | None, span: str | None,
+    files: tuple[Path, ...], dialect: str, *, whose: HostSelection, summary: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the next periods of a LINE or of job files.
 
-    The first period is the first whose nominal time lies strictly after --from.
+    The expression names the nominal time of a period; its run starts at the chosen time, inside the window. The first
+    period is the first with a nominal time after --from.
     """
     has_files = bool(files) or whose.inventory is not None
     if (line is None) != has_files:

@@ -7,7 +7,7 @@ from typing import Literal, cast
 import click
 
 from kron.adapters.system_time import system_now
-from kron.console.parameters import CommandDecorator
+from kron.console.parameters import CommandDecorator, WordType
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import Zone
 from kron.decision.definition import require_identity
@@ -21,19 +21,24 @@ DEFAULT_IDENTITY = "job"
 
 LINE: CommandDecorator = click.argument("line", metavar="LINE")
 DIALECT: CommandDecorator = click.option(
-    "--dialect", type=click.Choice(["extended", "posix"]), default="extended", show_default=True, help="Cron language."
+    "--dialect", type=WordType(["extended", "posix"]), default="extended", help="Cron dialect of LINE."
 )
 IDENTITY: CommandDecorator = click.option(
-    "--identity", metavar="ID", help=f"Whose decisions: every seed contains it. [default: {DEFAULT_IDENTITY}]"
+    "--identity", metavar="ID", help=f"Identity of the job; its seconds depend on it. [default: {DEFAULT_IDENTITY}]"
 )
 FROM: CommandDecorator = click.option(
     "--from",
     "since",
     metavar="INSTANT",
-    help="Start after this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the job's zone. [default: now]",
+    help="Start after this time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the job's zone. [default: now]",
 )
 COUNT: CommandDecorator = click.option(
-    "--count", "-n", type=click.IntRange(1, 1_000_000_000), default=None, metavar="N", help="How many periods."
+    "--count",
+    "-n",
+    type=click.IntRange(1, 1_000_000_000),
+    default=None,
+    metavar="N",
+    help="Number of periods. [default: 10, explain: 1]",
 )
 JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
 

@@ -26,9 +26,9 @@ Answer = TypeVar("Answer")
 _PAGE = 500  # objects that are asked for at once
 
 _KUBECONFIG = click.option(
-    "--kubeconfig", metavar="FILE", help="Which cluster. [default: $KUBECONFIG, that of the Pod, ~/.kube/config]"
+    "--kubeconfig", metavar="FILE", help="Cluster and user. [env var: KUBECONFIG; default: the Pod's, ~/.kube/config]"
 )
-_CONTEXT = click.option("--context", metavar="NAME", help="Which context of the kubeconfig. [default: its current one]")
+_CONTEXT = click.option("--context", metavar="NAME", help="Context of the kubeconfig. [default: its current one]")
 
 
 class ClusterOptions(NamedTuple):

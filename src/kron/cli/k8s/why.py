@@ -28,19 +28,15 @@ _SOURCES = {
 @click.command()
 @NAME
 @click.option(
-    "--at",
-    "at",
-    metavar="T",
-    required=True,
-    help="RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the KronJob's zone.",
+    "--at", "at", metavar="T", required=True, help="Time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the KronJob's zone."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @cluster_options
 def why(which: KronJobName, at: str, kubeconfig: str | None, context: str | None, *, as_json: bool) -> None:
-    """Say why a KronJob of a cluster did, or did not, run at T.
+    """Explain why a KronJob ran, or did not run, at a time.
 
-    T is the chosen second of a period, its nominal time, or any moment of its window. Exit 0 a Job was created for that
-    period, 1 none was, 2 there is no answer.
+    T is the chosen or nominal time of a period, or any time in its window. Exit codes: 0 a Job was created for that
+    period, 1 none was, 2 wrong usage or the cluster does not answer.
     """
     records = query_cluster(ClusterOptions(kubeconfig, context), lambda cluster: _records(cluster, which))
     zone = UTC_ZONE if records.kronjob is None else records.kronjob.timing.schedule.zone

@@ -17,7 +17,7 @@ from kron.adapters.process.procfs import boot_id, since_boot
 from kron.adapters.sinks import JsonLinesSink, TextSink
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_findings
-from kron.console.parameters import NonEmptyPath
+from kron.console.parameters import NonEmptyPath, WordType
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunObserver, Sink
@@ -70,26 +70,25 @@ class RunOptions:
 @click.command()
 @CONFIG
 @FORMAT
-@click.option("--state", type=NonEmptyPath(path_type=Path), help="The state directory, made if it is missing.")
 @click.option(
-    "--listen", metavar="HOST:PORT|unix:PATH|off", help="Where to show what happens, instead of what the files say."
+    "--state",
+    type=NonEmptyPath(path_type=Path),
+    help="State directory, created if missing. [default: `state` of [krond], else $KROND_STATE]",
 )
-@click.option("--watch", is_flag=True, help="Reload when a job file changes, as `[krond] watch = true` does.")
-@click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
+@click.option(
+    "--listen", metavar="HOST:PORT|unix:PATH|off", help="Address of web UI and metrics. [default: `listen` of [krond]]"
+)
+@click.option("--watch", is_flag=True, help="Reload when a job file changes. [default: `watch` of [krond]]")
+@click.option("--log", type=WordType(["json", "text"]), help="Log format. [default: text on a terminal, else json]")
 def run(
-    configs: tuple[str, ...],
-    form: str | None,
-    *,
-    state: Path | None,
-    listen: str | None,
-    watch: bool,
-    log: str | None,
-) -> None:
-    """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
+    configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, watch: bool, log: str | None,
+) -> None:  # fmt: skip
+    """Run the jobs of these files until SIGTERM.
 
-    Files with errors are left out, and shown by `krond status`.
+    SIGTERM drains: no job starts, and krond ends when all runs have ended. A second SIGTERM terminates them. SIGHUP
+    reloads the files. Files with errors are left out; `krond status` lists them.
 
-    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or a [krond] table that cannot be read.
+    Exit codes: 0 stopped by a signal or `krond stop`, 1 krond failed, 2 wrong usage or an invalid [krond] table.
     """
     address = None if listen is None else parse_listen("listen", listen)
     options = RunOptions(configs, read_form(configs, form), state, address, watch)

@@ -21,7 +21,7 @@ from kron.rules.periods import PeriodQueue
 from kron.why.decision_steps import decision_steps, period_facts, policy_text
 from kron.why.explanation import ExplainedPeriod, Explanation, how_it_ended, sentence, to_dict
 
-_AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zone."
+_AT = "Time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the job's zone."
 
 
 @click.command()
@@ -30,7 +30,10 @@ _AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zon
 @STATE
 @JSON
 def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
-    """Say why a JOB did, or did not, run at T: exit 0 if something ran then, 1 if nothing did."""
+    """Explain why a JOB ran, or did not run, at a time.
+
+    Exits with 0 if a run started for that time, else with 1.
+    """
     answer = _asked(open_state(state), job, at)
     if as_json:
         print_json(to_dict(answer))
@@ -47,7 +50,10 @@ def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
 @STATE
 @JSON
 def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> None:
-    """Explain how the second of a period of a JOB was or will be chosen, by the definition that held."""
+    """Show step by step how a second of a JOB is chosen.
+
+    Uses the definition that was in force for the period.
+    """
     place = open_state(state)
     episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
     if episode is None:
