@@ -36,7 +36,7 @@ _KROND_ENVIRONMENT = {
 }
 _KRON_ENVIRONMENT = {"NO_COLOR": "Print without colours."}
 _OPERATOR_ENVIRONMENT = {
-    "KRON_OPERATOR_FLAG": "Each option of `run`, in capitals, such as `KRON_OPERATOR_LEASE_NAME`; the option itself wins.",
+    "KRON_OPERATOR_FLAG": "Each option of `run`, in capitals, such as `KRON_OPERATOR_LEASE_NAME`; the option wins.",
     "KUBECONFIG": "The kubeconfig, without `--kubeconfig`; in a Pod neither is needed.",
     "NO_COLOR": "Print without colours.",
 }
