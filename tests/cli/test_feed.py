@@ -69,7 +69,8 @@ def test_a_file_with_errors_is_reported_as_by_lint_and_nothing_is_printed(tmp_pa
     answer = kron("feed", file, str(wrong), *DAY)
 
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"{wrong}:1: error: hour: value 25 is outside 0-23; write a number from 0 to 23\n"
+    found = 'hour field value 25 is outside 0-23 in "0 25 * * *"; write a number from 0 to 23'
+    assert answer.err == f"{wrong}:1: error: schedule: {found}\n"
     assert answer.err in kron("lint", file, str(wrong)).err
 
 

@@ -12,7 +12,7 @@ from kron.adapters.system_time import system_now, system_timezone
 from kron.cli.host_files import HostSelection, end_without_jobs, placed_pairs, read_fleet
 from kron.cli.options import read_span
 from kron.cli.run import load_registrations
-from kron.console.parameters import CommandDecorator
+from kron.console.parameters import CommandDecorator, naming
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing
@@ -79,7 +79,7 @@ def find_identities(word: str, entries: Iterable[ForecastJob]) -> set[str]:
     for entry in entries:
         hosts.setdefault(entry.host, []).append((entry.name, entry.identity))
     having = [pairs for pairs in hosts.values() if any(word in pair for pair in pairs)]
-    return {find_identity(word, pairs) for pairs in having or [[]]}
+    return {find_identity(word, pairs) for pairs in having or hosts.values() or [[]]}
 
 
 def _registered(target: str) -> list[ForecastJob]:
@@ -119,7 +119,7 @@ def parse_span(since: str | None, until: str | None, zone: Zone) -> TimeSpan:
 
 def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
     try:
-        length = read_span(text)
+        length = read_span("--to", text)
     except click.BadParameter as error:
         if isinstance(error.__cause__, InvalidDurationError):
             return _moment("--to", text, zone, now, "; or a length, as 12h or 30d")
@@ -128,7 +128,5 @@ def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
 
 
 def _moment(option: str, text: str, zone: Zone, now: Instant, other: str = "") -> Instant:
-    try:
+    with naming(option, other):
         return read_moment(text, zone, now).replace(microsecond=0)
-    except KronError as error:
-        raise click.BadParameter(f"{error.message}{other}", param_hint=option) from error

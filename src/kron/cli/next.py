@@ -101,7 +101,7 @@ class PreviewOptions:
 
 def print_periods(entries: Sequence[ForecastJob], asked: PreviewOptions, *, named: bool) -> None:
     """Print the periods of one job, or of several by chosen time where they have names."""
-    length = None if asked.span is None else read_span(asked.span)
+    length = None if asked.span is None else read_span("--for", asked.span)
     count = asked.count or _DEFAULT_COUNT
     streams = [_decisions(entry, read_since(asked.since, _zone(entry)), count, length) for entry in entries]
     total = count * len(entries) if length is None else None

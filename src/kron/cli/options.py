@@ -7,11 +7,10 @@ from typing import Literal, cast
 import click
 
 from kron.adapters.system_time import system_now
-from kron.console.parameters import CommandDecorator, WordType
+from kron.console.parameters import CommandDecorator, WordType, naming
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import Zone
 from kron.decision.definition import require_identity
-from kron.errors import KronError
 from kron.instant import Instant, parse_duration
 from kron.jobfile.job import Job
 
@@ -60,14 +59,13 @@ def read_since(text: str | None, zone: Zone) -> Instant:
     """Return the instant that `--from` names, the present without it."""
     if text is None:
         return system_now()
-    return read_moment(text, zone, system_now())
+    with naming("--from"):
+        return read_moment(text, zone, system_now())
 
 
-def read_span(text: str) -> timedelta:
-    """Return a duration that may also be given in days, such as `7d`."""
+def read_span(option: str, text: str) -> timedelta:
+    """Return the duration that an option has, which may also be in days, such as `7d`."""
     if text.endswith("d") and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 7:
         return timedelta(days=int(text[:-1]))
-    try:
+    with naming(option, ", or 7d"):
         return parse_duration(text)
-    except KronError as error:
-        raise click.BadParameter(f"{error.message}, or 7d") from error

@@ -63,7 +63,7 @@ def run(
     is searched in the current directory first. A signal drains: no run starts, and active runs end.
     """
     registrations = load_registrations(target)
-    timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
+    timeout: timedelta | None = None if run_timeout is None else read_span("--run-timeout", run_timeout)
     sink = _sink(as_json=as_json, verbose=verbose)
     contract, timezone = resolve_contract(keywords["contract"]).name, keywords["timezone"] or system_timezone()
     header = TraceHeader(contract, timezone, names_dues=keywords["dialect"] == "extended")  # its lines may have windows

@@ -1,18 +1,28 @@
 """Types of options that several programs have: paths that are not empty, names, durations and addresses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import click
 
-from kron.errors import InvalidDefinitionError, InvalidDurationError, display_text
+from kron.errors import InvalidDefinitionError, InvalidDurationError, InvalidInstantError, display_text
 from kron.errors.diagnostics import unknown_value
 from kron.instant import parse_duration
 from kron.jobfile.settings import parse_listen
 from kron.kronjob.kronjob import LONGEST_NAME, LONGEST_NAMESPACE, is_dns_label, is_dns_subdomain
 
 CommandDecorator = Callable[[Callable[..., Any]], Any]  # an option or an argument, without its value
+
+
+@contextmanager
+def naming(option: str, hint: str = "") -> Iterator[None]:
+    """Name the option in an error about the time or the duration that is its value."""
+    try:
+        yield
+    except (InvalidInstantError, InvalidDurationError) as error:
+        raise click.BadParameter(f"{error.message}{hint}", param_hint=option) from error
 
 
 class NonEmptyPath(click.Path):

@@ -27,7 +27,7 @@ from kron.errors import (
     display_text,
 )
 from kron.errors.base import safe_text
-from kron.errors.diagnostics import unknown_value
+from kron.errors.diagnostics import diagnostic_of, unknown_value
 
 _INTERRUPTED = 128 + signal.SIGINT
 
@@ -99,18 +99,15 @@ def _exit_code(error: KronError) -> int:
 
 
 def _print_error(program: str, error: KronError, text: str) -> None:
-    """Print the message, and where the place is known the text with a caret under it and what would be right."""
-    click.secho(f"{program}: error: {safe_text(error.message)}", fg="red", err=True)
+    """Print the message, and where the place is known the text with a caret under it."""
+    message, position = f"error: {error.message}", None
+    if isinstance(error, InvalidCronExpressionError | InvalidDefinitionError):
+        message, position = str(diagnostic_of(error, file="", line=0)), error.position
     if isinstance(error, InvalidCronExpressionError):
-        text, position, fix = error.expression, error.position, error.fix
-    elif isinstance(error, InvalidDefinitionError) and error.position is not None:
-        position, fix = error.position, ""  # its message ends with the fix
-    else:
-        return
-    if text:
+        text = error.expression
+    click.secho(f"{program}: {safe_text(message)}", fg="red", err=True)
+    if text and position is not None:
         click.echo("\n".join(f"  {line}" for line in caret(text, position).split("\n")), err=True)
-    if fix:
-        click.secho(f"  {fix}", fg="green", err=True)
 
 
 @contextmanager

@@ -226,12 +226,16 @@ class StateDirectoryError(KronError):
 
 
 class UnknownJobError(KronError):
-    """Nobody knows a job of that name, or several are meant."""
+    """No job has that name, or several have it."""
 
-    def __init__(self, *, job: str, identities: tuple[str, ...] = (), errors: tuple[str, ...] = ()) -> None:
-        tail = f"; it may be {', '.join(map(display_text, identities))}" if identities else ""
+    def __init__(
+        self, *, job: str, identities: tuple[str, ...] = (), errors: tuple[str, ...] = (), near: str = ""
+    ) -> None:
+        tail = f"; did you mean {display_text(near)}?" if near else ""
+        if identities:
+            tail = f"; name it by its identity: {', '.join(map(display_text, identities))}"
         if errors:
-            tail = f" that krond runs, and may be in a file that failed: {'; '.join(errors)}"
+            tail = f" that krond runs{tail}; it may be in a file with errors: {'; '.join(errors)}"
         reason = "is the name of several jobs" if identities else "is not a job"
         super().__init__(
             f"{display_text(job)} {reason}{tail}", job=job, identities=list(identities), errors=list(errors)
@@ -239,7 +243,7 @@ class UnknownJobError(KronError):
 
 
 class UnknownRunError(KronError):
-    """Nobody knows a run of that name, nor a job."""
+    """No run and no job has that name."""
 
     def __init__(self, *, run: str) -> None:
         super().__init__(f"{display_text(run)} is neither a job nor a run", run=run)
@@ -253,7 +257,7 @@ class NoRunError(KronError):
 
 
 class ControlError(KronError):
-    """The daemon does not answer, or says no."""
+    """The daemon does not answer, or refuses."""
 
     def __init__(self, *, reason: str, exit_code: int = 1) -> None:
         super().__init__(reason, reason=reason)
@@ -261,7 +265,7 @@ class ControlError(KronError):
 
 
 class ListenError(KronError):
-    """A daemon cannot listen where it was told to."""
+    """A daemon cannot listen at its address."""
 
     def __init__(self, *, address: str, reason: str, fix: str = "") -> None:
         tail = f"; {fix}" if fix else ""

@@ -261,10 +261,10 @@ class JobBuilder:
             yield
         except KronError as error:
             said = merged.get(part)
-            key = "" if isinstance(error, InvalidCronExpressionError) else draft.prefix + (said.key if said else part)
             if isinstance(error, InvalidCronExpressionError) and isinstance(error.remedy, OneOf):
-                error.remedy = OneOf((*error.remedy.words, REBOOT))  # which a job may have, and no schedule
-            self._report.errors_of(error, said.line if said else draft.line, key)
+                error.remedy = OneOf((*error.remedy.words, REBOOT), error.remedy.found)  # a job may have it
+            key, line = (said.key, said.line) if said else (part, draft.line)
+            self._report.errors_of(error, line, draft.prefix + key)
 
 
 def _place(part: str, said: ParsedValue) -> tuple[str, str, int]:

@@ -74,7 +74,7 @@ def _read_schedule(_key: str, given: object) -> Parts:
             is_policy = modifier.name == "policy"
             found = collect_policy_words(modifier, mistakes) if is_policy else read_modifier(modifier)
         for key, value in found.items():
-            with mistakes:
+            with mistakes, locate_errors(modifier):
                 parts += KEYS[key].read(key, value)
         parts += [(modifier.name, error) for error in mistakes.errors]
     return parts

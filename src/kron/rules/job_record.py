@@ -5,6 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kron.errors import UnknownJobError
+from kron.errors.base import nearest
 from kron.instant import Instant
 from kron.rules.verdict import Outcome
 
@@ -118,6 +119,9 @@ class PeriodRecord(NamedTuple):
     closed_at: Instant  # when it was closed
 
 
+_COMPARED = 1_000  # jobs that are searched for a similar name: more would hold up the starts of krond
+
+
 def find_identity(word: str, jobs: Iterable[tuple[str, str]], errors: tuple[str, ...] = ()) -> str:
     """Return the identity; `jobs` are names with identities. UnknownJobError if none is meant, or several are.
 
@@ -131,6 +135,7 @@ def find_identities(words: Sequence[str], jobs: Iterable[tuple[str, str]], error
     """Return the identity of each word, in one pass over the jobs: there may be thousands of both."""
     known: set[str] = set()
     named: dict[str, list[str]] = {word: [] for word in words}
+    jobs = list(jobs)
     for name, identity in jobs:
         if identity in named:
             known.add(identity)
@@ -138,5 +143,6 @@ def find_identities(words: Sequence[str], jobs: Iterable[tuple[str, str]], error
             named[name].append(identity)
     for word, found in named.items():
         if word not in known and len(found) != 1:
-            raise UnknownJobError(job=word, identities=tuple(sorted(found)), errors=() if found else errors)
+            near = nearest(word, [name for name, _ in jobs[:_COMPARED]])
+            raise UnknownJobError(job=word, identities=tuple(sorted(found)), errors=() if found else errors, near=near)
     return list(dict.fromkeys(word if word in known else named[word][0] for word in words))

@@ -27,7 +27,7 @@ def test_somebody_who_does_not_exist_is_told_beside_whatever_else_is_wrong(tmp_p
     assert [line.partition(";")[0] for line in found] == [
         "1: error: jobs.x.command: is required",
         f'2: error: jobs.x.{key}: this {key} does not exist, found "no-such-one"',
-        "3: error: minute: value 61 is outside 0-59",
+        '3: error: jobs.x.schedule: minute field value 61 is outside 0-59 in "61 * * * *"',
     ]
 
 

@@ -28,7 +28,7 @@ from kron.cli.next import PreviewOptions, print_periods
 from kron.cli.options import COUNT, FROM, JSON, read_span
 from kron.console.decision_text import print_decision, print_expression, print_period
 from kron.console.output import print_findings, print_json
-from kron.console.parameters import NAMESPACE_TYPE
+from kron.console.parameters import NAMESPACE_TYPE, naming
 from kron.cron.wall_time import read_moment
 from kron.decision.decide import decide
 from kron.forecast.forecast import build_forecast
@@ -80,7 +80,8 @@ def explain(
     if at is None:
         nominal = schedule.next(system_now())
     else:
-        moment = read_moment(at, schedule.zone, system_now())
+        with naming("--at"):
+            moment = read_moment(at, schedule.zone, system_now())
         nominal = schedule.previous(moment - timedelta(seconds=kronjob.timing.window.bounds[0]))
     decision = decide(kronjob.timing, nominal)
     if as_json:
@@ -127,7 +128,7 @@ def forecast(namespace: str | None, span: str, kubeconfig: str | None, context: 
 
     Suspended and invalid KronJobs are not counted.
     """
-    length = int(read_span(span).total_seconds())
+    length = int(read_span("--span", span).total_seconds())
     found, wrong = query_cluster(
         ClusterOptions(kubeconfig, context), lambda cluster: _read_cluster(cluster, namespace or "")
     )

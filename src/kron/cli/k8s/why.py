@@ -8,6 +8,7 @@ import click
 from kron.adapters.system_time import system_now
 from kron.cli.k8s.queries import NAME, ClusterOptions, ClusterQueries, KronJobName, cluster_options, query_cluster
 from kron.console.decision_text import print_facts
+from kron.console.parameters import naming
 from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.cron.zone import UTC_ZONE
 from kron.errors import escape_unprintable
@@ -41,7 +42,8 @@ def why(which: KronJobName, at: str, kubeconfig: str | None, context: str | None
     records = query_cluster(ClusterOptions(kubeconfig, context), lambda cluster: _records(cluster, which))
     zone = UTC_ZONE if records.kronjob is None else records.kronjob.timing.schedule.zone
     now = system_now()
-    moment = read_moment(at, zone, now)
+    with naming("--at"):
+        moment = read_moment(at, zone, now)
     answer = ClusterExplanation(records, moment, now)
     if as_json:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))

@@ -16,7 +16,7 @@ from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_history import SqliteJobHistory, copy_ledger
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_json, print_table
-from kron.console.parameters import WordType
+from kron.console.parameters import WordType, naming
 from kron.console.program import DeferredGroup
 from kron.cron.wall_time import format_local, is_duration, read_moment
 from kron.cron.zone import UTC_ZONE, Zone
@@ -25,7 +25,6 @@ from kron.engine.ledger import HistoryQuery, HistoryReader
 from kron.errors import (
     ControlError,
     InvalidDefinitionError,
-    InvalidInstantError,
     NoRunError,
     StateDirectoryError,
     UnknownJobError,
@@ -100,16 +99,14 @@ def job_zone(history: HistoryReader, identity: str | None) -> Zone:
         return UTC_ZONE
 
 
-def _moment(text: str | None, zone: Zone) -> Instant | None:
+def _moment(option: str, text: str | None, zone: Zone) -> Instant | None:
     """Return a moment; a duration is that long ago."""
     if text is None:
         return None
-    if is_duration(text):
+    if is_duration(text) and option != "--at":
         return system_now() - parse_long_duration("duration", text)
-    try:
+    with naming(option, ", or as a duration: 90m, 2h, 7d" if option != "--at" else ""):
         return read_moment(text, zone, system_now())
-    except InvalidInstantError as error:
-        raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
 
 
 @click.command()
@@ -136,7 +133,7 @@ def history(
     identity = None if job is None else find_job(place, ledger, job)
     zone = job_zone(ledger, identity)
     kind = None if outcome is None else Outcome(outcome)
-    times = _moment(since, zone), _moment(until, zone), None if at is None else read_moment(at, zone, system_now())
+    times = _moment("--since", since, zone), _moment("--until", until, zone), _moment("--at", at, zone)
     rows = ledger.rows(HistoryQuery(identity, *times, outcome=kind, limit=limit, executions=executions))
     if as_json:
         print_json([row.to_dict() for row in rows])

@@ -8,6 +8,7 @@ import click
 from kron.adapters.system_time import system_now
 from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
 from kron.console.output import print_json
+from kron.console.parameters import naming
 from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.decision.seed import period_id
 from kron.errors import ControlError, escape_unprintable
@@ -71,7 +72,8 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
 def _asked(place: StateDirectory, job: str, at: str) -> Explanation:
     history = open_history(place)
     identity = find_job(place, history, job)
-    moment = read_moment(at, job_zone(history, identity), system_now())
+    with naming("--at"):
+        moment = read_moment(at, job_zone(history, identity), system_now())
     return Explanation(history.evidence(identity, moment, system_now()))
 
 
