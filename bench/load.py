@@ -1,4 +1,4 @@
-"""The machine's counters in, the cores that other processes used meanwhile out."""
+"""The cores that other processes used during a measurement, from the machine's counters."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""run_suites(plan) -> runs: every (suite, peer, repeat) in its own process, repeats interleaved between the peers."""
+"""Run every (suite, peer, repeat) in its own process, with repeats interleaved between the peers."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Visitors: as many open pages of a daemon as wanted, as browsers keep them: they listen, and look again when told."""
+"""Visitors: open pages of a daemon, as browsers hold them: they listen, and fetch again on each change."""
 
 import http.client
 import json

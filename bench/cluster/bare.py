@@ -1,4 +1,4 @@
-"""Bare: the writes of an operator without an operator, in a process of its own: as fast as a client alone can be.
+"""A bare client that makes an operator's writes as fast as a client alone can, in a process of its own.
 
 `python -m bench.cluster.bare` reads a line of JSON (where, as whom, which namespace), makes every status what it is
 before a period is due, and then, for each line with an instant, creates the Jobs of that period and writes statuses.

@@ -1,4 +1,4 @@
-"""measure_crowd(size) -> what the operator needs for so many KronJobs, and for their Jobs, beside a bare client."""
+"""Measure what the operator needs for many KronJobs and their Jobs, beside a bare client."""
 
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -70,9 +70,9 @@ def _burst(subject: Measured, trail: Trail, size: int, due: Instant) -> dict[str
     trail.wait(STATUSES, _OURS, size, _LONGEST, 0.1)
     used = processor_seconds(subject.process.pid) - used
     figures = _rates(trail, _OURS, size, due.timestamp()) | {"cpu": used / size * 1e3}
-    told = trail.wait(EVENTS, _OURS, size, _LONGEST)
+    times = trail.wait(EVENTS, _OURS, size, _LONGEST)
     last = trail.times(STATUSES, _OURS)[-1]
-    return figures | {"events": len(told), "events after": told[-1] - last, "memory after": subject.highest_memory()}
+    return figures | {"events": len(times), "events after": times[-1] - last, "memory after": subject.highest_memory()}
 
 
 def _rates(trail: Trail, namespace: str, size: int, begun: float) -> dict[str, float]:

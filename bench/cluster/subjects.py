@@ -1,4 +1,4 @@
-"""Whom a suite measures on a plane: the operator as it is installed, and a bare client beside it."""
+"""The subjects that a suite measures on a plane: the installed operator, and a bare client beside it."""
 
 import json
 import subprocess

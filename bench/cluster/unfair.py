@@ -1,4 +1,4 @@
-"""measure_fairness(size) -> how much later a tenant's Jobs are while another tenant, or a stranger, does too much."""
+"""Measure how much later a tenant's Jobs are while another tenant, or a stranger, overloads the operator."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Rows that are no products: the least work that plain Python must do for the same effect, without cron or errors."""
+"""Lower bounds that are no products: the least work of plain Python for the same effect, without cron or errors."""
 
 import asyncio
 import heapq
