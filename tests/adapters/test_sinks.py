@@ -1,4 +1,4 @@
-"""The sinks: events for people and for machines."""
+"""Tests of the sinks: events for people and for machines."""
 
 import io
 import json

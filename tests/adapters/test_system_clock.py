@@ -1,4 +1,4 @@
-"""SystemClock: the host's time, asked for and waited for."""
+"""Tests of SystemClock: it reads the host's time and waits for it."""
 
 import asyncio
 import time

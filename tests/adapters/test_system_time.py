@@ -1,4 +1,4 @@
-"""system_timezone: the IANA name of the host's zone."""
+"""Tests of system_timezone: the IANA name of the host's zone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The ledgers, through the suite that every ledger must pass."""
+"""Every task ledger passes the suite of the port."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""VirtualClock: time that passes when it is told to."""
+"""Tests of VirtualClock: time passes only when a test advances it."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""WebhookClient: one request, and what of all that servers do counts as an answer."""
+"""Tests of WebhookClient: one request, and which responses count as success."""
 
 import asyncio
 import socket
@@ -78,10 +78,10 @@ def test_an_answer_that_does_not_come_in_time_is_a_failure(answer: object) -> No
 
 
 def test_nobody_there_is_a_failure_that_says_so() -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
 
-        assert call(WebhookRequest("GET", f"http://127.0.0.1:{nobody.getsockname()[1]}")) == "Connection refused"
+        assert call(WebhookRequest("GET", f"http://127.0.0.1:{unused.getsockname()[1]}")) == "Connection refused"
 
 
 def test_something_that_is_no_web_server_is_a_failure() -> None:

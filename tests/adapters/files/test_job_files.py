@@ -1,4 +1,4 @@
-"""Which files a host reads: by name, by directory, each once."""
+"""Tests of job file discovery: by name, by directory, each file once."""
 
 from pathlib import Path
 

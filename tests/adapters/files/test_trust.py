@@ -1,4 +1,4 @@
-"""Who may have written a job file: asked of the opened file, and refused rather than repaired."""
+"""The trust check of job files: an opened file is refused if other users can write it."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""An authority, and certificates that it made, for real TLS on the loopback."""
+"""A certificate authority and its certificates, for TLS on loopback."""
 
 import subprocess
 from pathlib import Path

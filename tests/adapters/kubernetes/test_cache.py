@@ -1,4 +1,4 @@
-"""What is known of a cluster when lists, events and answers come in any order."""
+"""Tests of ClusterCache: lists, events and answers may arrive in any order."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ def test_jobs_are_found_by_their_owner_as_long_as_they_are_there() -> None:
     seen = cache.kronjobs.parse(a_kronjob())
     assert seen is not None
     cache.jobs.put(parse_job(a_job("a-1")))
-    cache.jobs.put(parse_job(a_job("b-1", owner="somebody else")))
+    cache.jobs.put(parse_job(a_job("b-1", owner="another")))
     assert [job.name for job in cache.owned_jobs(seen)] == ["a-1"]
 
     cache.jobs.remove(("ns", "a-1"), "6")

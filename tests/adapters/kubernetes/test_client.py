@@ -1,4 +1,4 @@
-"""Api: what is sent, and what becomes of every kind of answer."""
+"""Tests of the Kubernetes client: the requests it sends, and how it handles every kind of answer."""
 
 import asyncio
 import socket
@@ -12,7 +12,7 @@ from kron.adapters.kubernetes.credentials import RequestAuth, StaticCredential, 
 from kron.adapters.kubernetes.kubeconfig import ClusterConfig
 from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.kubernetes.scripted_server import (
-    NOBODY,
+    ANONYMOUS,
     ReceivedRequest,
     Step,
     asking,
@@ -212,7 +212,7 @@ def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_to
 def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
     async def play() -> str:
         async with serving(say(thing("mail"))) as proxy:
-            async with asking(ClusterConfig("http://cluster.invalid:6443", NOBODY, proxy=proxy.url)) as api:
+            async with asking(ClusterConfig("http://cluster.invalid:6443", ANONYMOUS, proxy=proxy.url)) as api:
                 await api.request("get", JOBS, "ns", "mail")
             return proxy.asked[0].headers["Host"]
 
@@ -221,14 +221,14 @@ def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
 
 def test_every_answer_and_every_silence_is_told() -> None:
     async def play() -> list[tuple[str, str, int]]:
-        told: list[tuple[str, str, int]] = []
+        responses: list[tuple[str, str, int]] = []
         async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
-            api.on_response = lambda verb, resource, code: told.append((verb, resource, code))
+            api.on_response = lambda verb, resource, code: responses.append((verb, resource, code))
             await api.request("patch", KRONJOB_STATUS, "ns", "mail", {})
             for _ in range(2):
                 with pytest.raises(ApiError):
                     await api.request("create", JOBS, "ns", body={})
-        return told
+        return responses
 
     assert live(play()) == [("patch", "kronjobs/status", 200), ("create", "jobs", 409), ("create", "jobs", 0)]
 

@@ -1,4 +1,4 @@
-"""Plugin: a program that tells who we are is asked when it must be, and what it does wrong is told."""
+"""Tests of credential plugins: when the program is called, and how its errors are reported."""
 
 import asyncio
 import json
@@ -114,7 +114,7 @@ def test_a_program_that_is_missing_is_an_answer_that_does_not_come(tmp_path: Pat
 
 
 def test_a_program_is_told_of_the_cluster_if_it_wants_to_be(tmp_path: Path) -> None:
-    def told(more: dict[str, Any]) -> Any:
+    def exec_info(more: dict[str, Any]) -> Any:
         code = "import json, os; print(json.dumps({'status': {'token': os.environ['KUBERNETES_EXEC_INFO']}}))"
         file = tmp_path / "config"
         file.write_text(config({"exec": {"command": sys.executable, "args": ["-c", code], "apiVersion": "v", **more}}))
@@ -122,7 +122,7 @@ def test_a_program_is_told_of_the_cluster_if_it_wants_to_be(tmp_path: Path) -> N
         assert text is not None
         return json.loads(text.removeprefix("Bearer "))
 
-    assert told({}) == {"apiVersion": "v", "kind": "ExecCredential", "spec": {"interactive": False}}
-    assert told({"provideClusterInfo": True})["spec"] == {
+    assert exec_info({}) == {"apiVersion": "v", "kind": "ExecCredential", "spec": {"interactive": False}}
+    assert exec_info({"provideClusterInfo": True})["spec"] == {
         "interactive": False, "cluster": {"server": "http://k"},
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a server says is read however deep it is; what is too deep is left out, and the rest is not."""
+"""Tests of the JSON depth limit: values nested too deeply are dropped, and the rest is kept."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""read_kubeconfig: what people write, and one clear line for what they wrote wrongly."""
+"""Tests of read_kubeconfig: valid files, and one clear error line for each mistake."""
 
 import base64
 from pathlib import Path
@@ -145,7 +145,7 @@ WRONG = {
     ),
     "a token that is none": (config({"token": ["a"]}), r"users\[u\].user.token: is no text"),
     "what only others can": (config({"auth-provider": {"name": "gcp"}}), "auth-provider: is not supported; use exec"),
-    "somebody else": (config({"as": "root"}), "as: is not supported"),
+    "another user": (config({"as": "root"}), "as: is not supported"),
     "no program": (config({"exec": {"args": ["a"]}}), r"users\[u\].user.exec.command: is missing"),
     "a program that asks": (config({"exec": {"command": "a", "interactiveMode": "Always"}}), "interactiveMode: nobody"),
     "no words": (config({"exec": {"command": "a", "args": "b"}}), "exec.args: is no list of texts"),

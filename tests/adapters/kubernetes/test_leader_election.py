@@ -1,4 +1,4 @@
-"""Election: one leads, and when it leaves or is gone, another."""
+"""Tests of leader election: one replica leads, and another takes over when it leaves or vanishes."""
 
 from tests.adapters.kubernetes.election_candidates import electing
 from tests.adapters.kubernetes.scripted_server import live

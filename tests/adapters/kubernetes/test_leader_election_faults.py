@@ -1,4 +1,4 @@
-"""Election: when the server, the other replica or an answer is lost, leading ends in time and comes back."""
+"""Tests of leader election with lost servers, replicas and answers: leadership ends in time and is regained."""
 
 import asyncio
 

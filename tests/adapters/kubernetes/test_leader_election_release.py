@@ -1,4 +1,4 @@
-"""Election.release: what is under way meanwhile never leads again."""
+"""Tests of releasing a lease: a turn that is in progress does not regain leadership."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ class RequestGate:
 
 
 async def released_during(world: ElectionCandidates, gate: RequestGate, step: Step) -> list[bool]:
-    """Release while the holder's next turn is under way at a gate; return what it told of leading."""
+    """Release while the holder's next turn is under way at a gate; return the leadership changes that it reported."""
     a = await world.candidate("a")
     world.leases.instead = [step]
     turn = asyncio.create_task(a.turn(after=2))

@@ -1,4 +1,4 @@
-"""The cluster's ledger, through those checks of the port's suite that are about clauses which it keeps itself."""
+"""The cluster's ledger passes the part of the port's suite that covers the clauses it keeps itself."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""LoopShare: long calculations take turns, and the loop is free for as long as each part took."""
+"""Tests of LoopShare: long calculations take turns, and the loop is free for as long as each part took."""
 
 import asyncio
 

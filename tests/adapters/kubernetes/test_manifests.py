@@ -1,4 +1,4 @@
-"""YAML as Kubernetes reads it, to plain data and back."""
+"""Tests of manifests: YAML as Kubernetes reads it, parsed and printed."""
 
 from typing import Any
 

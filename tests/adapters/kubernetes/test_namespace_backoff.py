@@ -1,4 +1,4 @@
-"""A KronJob whose Jobs are refused rests, longer each time; after several of one namespace that are, all of it does."""
+"""Tests of the backoff after refused Jobs: per KronJob, and per namespace after several."""
 
 import pytest
 

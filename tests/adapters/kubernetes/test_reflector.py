@@ -1,4 +1,4 @@
-"""Reflector: whatever the server does, the store ends up with what the server has, and hears why it took long."""
+"""Tests of Reflector: the store converges to the server's objects, and every restart is reported."""
 
 import asyncio
 from typing import Any, cast
@@ -19,7 +19,7 @@ def test_a_list_comes_in_pages_and_is_handed_over_once() -> None:
         page(thing("a", "1"), thing("b", "2"), more="x"), page(thing("c", "3"), more="y"), page(thing("d", "4"))
     )
 
-    assert world.store.told == ["replace"]
+    assert world.store.calls == ["replace"]
     assert world.store.known == {"a": "1", "b": "2", "c": "3", "d": "4"}
     assert world.queries("limit", "continue", "labelSelector")[:3] == [
         ("500", None, "a=b"), ("500", "x", "a=b"), ("500", "y", "a=b"),
@@ -30,7 +30,7 @@ def test_nothing_is_synced_before_the_last_page() -> None:
     async def play() -> tuple[bool, list[str]]:
         async with reflecting(page(thing("a", "1"), more="x")) as world:
             await world.server.idle.wait()
-            return world.reflector.has_synced, world.store.told
+            return world.reflector.has_synced, world.store.calls
 
     assert live(play()) == (False, [])
 
@@ -48,7 +48,7 @@ def test_changes_reach_the_store() -> None:
     )
     world = after(page(thing("a", "1")), changes, silence=1.0)
 
-    assert world.store.told == ["replace", "put b", "put a", "remove b, as it was at 101"]
+    assert world.store.calls == ["replace", "put b", "put a", "remove b, as it was at 101"]
     assert world.store.known == {"a": "102"}
 
 
@@ -63,7 +63,7 @@ def test_a_bookmark_moves_the_version_and_tells_nobody() -> None:
     world = after(page(version="100"), stream(("BOOKMARK", thing("", "150"))))
 
     assert world.queries("resourceVersion")[2] == ("150",)
-    assert world.store.told == ["replace"]
+    assert world.store.calls == ["replace"]
 
 
 def test_a_broken_connection_is_watched_again_from_the_last_version() -> None:
@@ -110,7 +110,7 @@ def test_a_broken_connection_whose_version_is_gone_meanwhile_means_a_new_list() 
 def test_a_page_that_is_no_longer_there_means_a_list_from_its_beginning() -> None:
     world = after(page(thing("a", "1"), more="x"), refuse(410, "Expired"), page(thing("b", "2")))
 
-    assert world.store.told == ["replace"]
+    assert world.store.calls == ["replace"]
     assert world.store.known == {"b": "2"}
     assert world.queries("continue")[2] == (None,)
     assert world.causes == ["expired"]
@@ -140,7 +140,7 @@ def test_a_list_that_is_not_answered_is_told_and_tried_again() -> None:
 def test_a_watch_that_is_refused_is_told_and_tried_again_without_a_new_list() -> None:
     world = after(page(version="100"), refuse(500), stream(("ADDED", thing("a", "101"))))
 
-    assert world.store.told == ["replace", "put a"]
+    assert world.store.calls == ["replace", "put a"]
     assert (world.causes[0], world.problems) == ("refused", ["ApiRefusedError"])
 
 
@@ -202,7 +202,7 @@ def test_each_page_is_a_sign_of_life() -> None:
 def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:
     async def play() -> list[float]:
         async with reflecting(page(), stream(("ADDED", thing("a", "101")), end="silent"), silence=0.2) as world:
-            while "put a" not in world.store.told:
+            while "put a" not in world.store.calls:
                 await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
             world.now = 7.0
             alive = [world.reflector.last_contact]

@@ -1,4 +1,4 @@
-"""TLS: whom we trust, and who we are, over real connections."""
+"""Tests of TLS: trusted authorities and client certificates, over real connections."""
 
 import asyncio
 import base64

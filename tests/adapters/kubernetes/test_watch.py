@@ -1,4 +1,4 @@
-"""Api.watch: every line is an event, and every way in which the lines can end is told apart."""
+"""Tests of watch: each line is an event, and each way a stream can end is distinguished."""
 
 import asyncio
 from contextlib import aclosing
@@ -47,15 +47,15 @@ def test_a_watch_asks_for_bookmarks_from_a_version_on_and_for_a_time() -> None:
 
 
 def test_each_line_is_an_event_until_the_server_ends_it() -> None:
-    told = [("ADDED", thing("a", "8")), ("BOOKMARK", thing("", "9"))]
+    lines = [("ADDED", thing("a", "8")), ("BOOKMARK", thing("", "9"))]
 
-    assert watched(stream(*told)) == (told, None)
+    assert watched(stream(*lines)) == (lines, None)
 
 
 def test_a_line_may_be_longer_than_any_buffer() -> None:
-    told = [("ADDED", thing("a", "8", status={"long": "x" * 1_000_000})), ("DELETED", thing("a", "9"))]
+    lines = [("ADDED", thing("a", "8", status={"long": "x" * 1_000_000})), ("DELETED", thing("a", "9"))]
 
-    assert watched(stream(*told)) == (told, None)
+    assert watched(stream(*lines)) == (lines, None)
 
 
 def test_a_line_may_come_in_pieces_and_two_at_once() -> None:

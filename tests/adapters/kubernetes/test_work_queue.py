@@ -1,4 +1,4 @@
-"""Writes that wait for their turn."""
+"""Tests of WorkQueue: writes wait for their turn."""
 
 import asyncio
 from collections.abc import Callable

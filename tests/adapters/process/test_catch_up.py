@@ -1,4 +1,4 @@
-"""A host that stood still hears of every process that has ended before it goes on."""
+"""A host that was frozen learns of every ended process before it continues."""
 
 import asyncio
 import os

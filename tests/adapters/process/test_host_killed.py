@@ -1,4 +1,4 @@
-"""Executions survive their host and are recognised; what it had asked for does not happen any more."""
+"""Processes survive a killed host and are recognised again; its pending requests are dropped."""
 
 import asyncio
 import os

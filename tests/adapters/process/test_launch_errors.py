@@ -1,4 +1,4 @@
-"""What cannot be started is said with its reason, and disturbs nobody else."""
+"""A process that cannot be started fails with its reason, and other processes start."""
 
 import os
 import resource
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kron.adapters.process.execution import ProcessExit
-from tests.adapters.process.recorded_runner import NOBODY, living, needs_root, spawners, within_time
+from tests.adapters.process.recorded_runner import UNPRIVILEGED_USER, living, needs_root, spawners, within_time
 
 
 def refusal(folder: Path, *argv: str, **command: Any) -> str:
@@ -110,7 +110,7 @@ def test_a_user_that_does_not_exist(tmp_path: Path) -> None:
     assert refusal(tmp_path, "true", group="no-such-group") == "there is no group no-such-group"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="NEEDS ANOTHER USER THAN ROOT: root may become anybody")
+@pytest.mark.skipif(os.geteuid() == 0, reason="NEEDS ANOTHER USER THAN ROOT: root may become any user")
 def test_a_user_that_we_may_not_become(tmp_path: Path) -> None:
     assert refusal(tmp_path, "true", user="root").startswith("may not become the user root: ")
 
@@ -120,7 +120,7 @@ def test_a_user_with_too_many_processes(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     resource.setrlimit(resource.RLIMIT_NPROC, (1, hard))  # root is exempt; whom it becomes is not
     try:
-        reason = refusal(tmp_path, "true", user=NOBODY)
+        reason = refusal(tmp_path, "true", user=UNPRIVILEGED_USER)
     finally:
         resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
 
@@ -147,11 +147,11 @@ def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
 def test_a_fork_that_fails_leaves_nothing_open_in_the_spawner(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            await world.run("true", user=NOBODY, limits=(("core", 0),))
+            await world.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
             (spawner,) = spawners()
             opened = Path(f"/proc/{spawner}/fd")
             before = len(list(opened.iterdir()))
-            failed = await world.run("true", user=NOBODY, limits=(("core", 0),))
+            failed = await world.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
 
             assert "limit of processes" in str(failed.not_started)
             assert len(list(opened.iterdir())) == before

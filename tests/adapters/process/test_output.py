@@ -1,4 +1,4 @@
-"""Output goes to files: bounded, in order, and delaying nothing."""
+"""Output is written to files: bounded, in order, and without delaying starts."""
 
 import os
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The thread that collects output hears of every run, however many threads speak to it at once."""
+"""Tests of OutputCollector: it handles every run, with many threads calling it at once."""
 
 import os
 import subprocess

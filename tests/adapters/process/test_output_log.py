@@ -1,4 +1,4 @@
-"""Output is read from files alone: all of it, as it comes, by lines and as JSON."""
+"""Tests of reading output: complete, while it is written, by lines and as JSON."""
 
 from pathlib import Path
 

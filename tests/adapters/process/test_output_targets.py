@@ -1,4 +1,4 @@
-"""Output that is not kept: in a file of the job's, in the host's own, or nowhere."""
+"""Output that Kron does not keep: in a file of the job, in the host's own output, or discarded."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which process is the leader of a run, by what it carries in its environment."""
+"""Tests of procfs: the leader of a run is found by its environment."""
 
 import os
 import subprocess

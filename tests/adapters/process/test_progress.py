@@ -1,4 +1,4 @@
-"""What a spawner did before it was stopped or killed is known although it did not report it."""
+"""The progress of a stopped or killed spawner is known, although it did not report it."""
 
 import os
 import signal

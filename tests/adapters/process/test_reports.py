@@ -1,4 +1,4 @@
-"""News of a burst is passed on many at a time, and never in another order."""
+"""Reports of a burst are passed on in batches and in order."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is kept of too much output: a head and a tail, in whole lines where possible."""
+"""Tests of output limits: the head and the tail are kept, in whole lines where possible."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Executions survive their spawner, none starts twice, and each is accounted for."""
+"""Processes survive a killed spawner, none starts twice, and each is accounted for."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner import COUNTER, SOCKET
 from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import (
-    NOBODY,
+    UNPRIVILEGED_USER,
     RecordedRunner,
     living,
     needs_root,
@@ -97,10 +97,10 @@ def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
             command = "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9"
-            run_id = world.start("sh", "-c", command, user=NOBODY)
+            run_id = world.start("sh", "-c", command, user=UNPRIVILEGED_USER)
 
             assert await world.ended(run_id) == ProcessExit(run_id, exit_code=9)
-            assert (await world.run("true", user=NOBODY)).exit_code == 0
+            assert (await world.run("true", user=UNPRIVILEGED_USER)).exit_code == 0
 
     within_time(body())
 
@@ -137,9 +137,9 @@ def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:
 def test_a_user_who_stops_its_spawner_holds_up_nobody_else(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            spawner = await spawner_of(world, world.start("sleep", "1000", user=NOBODY))
+            spawner = await spawner_of(world, world.start("sleep", "1000", user=UNPRIVILEGED_USER))
             os.kill(spawner, signal.SIGSTOP)  # as its user could
-            waiting = [world.start("true", user=NOBODY, stdin="x" * 100_000) for _ in range(50)]
+            waiting = [world.start("true", user=UNPRIVILEGED_USER, stdin="x" * 100_000) for _ in range(50)]
             others = [world.start("true") for _ in range(50)]
 
             assert {(await world.ended(run_id)).exit_code for run_id in others} == {0}

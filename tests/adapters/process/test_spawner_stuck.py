@@ -1,4 +1,4 @@
-"""A spawner that says nothing any more, as its user can make it do, is replaced, and nobody else waits for it."""
+"""A hung spawner is replaced, and other users' processes do not wait for it."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner_client import SpawnerProcess
 from tests.adapters.process.recorded_runner import (
-    NOBODY,
+    UNPRIVILEGED_USER,
     RecordedRunner,
     living,
     needs_root,
@@ -29,7 +29,7 @@ STOP_THE_SPAWNER = ("sh", "-c", "kill -STOP $PPID")
 
 @asynccontextmanager
 async def spawner_process() -> AsyncIterator[SpawnerProcess]:
-    """A spawner without a lane, which nobody looks after."""
+    """A spawner without a lane, which nothing supervises."""
     process = SpawnerProcess("", "", lambda _: None, lambda _: None)
     try:
         yield process
@@ -90,7 +90,7 @@ def test_a_spawner_with_children_that_is_stopped_is_given_a_few_seconds() -> Non
         async with spawner_process() as process:
             await process.ready
             process.is_stuck(1.0)
-            process.running[os.getpid()] = "one whose end would not be told"
+            process.running[os.getpid()] = "one whose end would not be reported"
             stop(process.pid)
 
             assert not process.is_stuck(2.0)
@@ -116,9 +116,9 @@ def test_a_word_ends_the_silence() -> None:
 def test_what_waits_for_a_spawner_that_its_user_has_stopped_is_started_by_another(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            stopping = world.start(*STOP_THE_SPAWNER, user=NOBODY)
+            stopping = world.start(*STOP_THE_SPAWNER, user=UNPRIVILEGED_USER)
             await until(lambda: any((known := read_stat(pid)) and known.is_stopped for pid in spawners()))
-            waiting = world.start("sh", "-c", "exit 7", user=NOBODY)
+            waiting = world.start("sh", "-c", "exit 7", user=UNPRIVILEGED_USER)
 
             assert await world.ended(waiting) == ProcessExit(waiting, exit_code=7)
             assert await world.ended(stopping) == ProcessExit(stopping, exit_code=0)
@@ -132,7 +132,7 @@ def test_what_waits_for_a_spawner_that_its_user_has_stopped_is_started_by_anothe
 def test_an_execution_whose_spawner_is_stopped_can_be_ended(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000", user=NOBODY)
+            run_id = world.start("sleep", "1000", user=UNPRIVILEGED_USER)
             stop(await parent_of(world, run_id))
             world.runner.kill(run_id)
 

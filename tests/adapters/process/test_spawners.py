@@ -1,4 +1,4 @@
-"""Spawners: made before they are needed, and made anew without anybody waiting."""
+"""Spawners are created before they are needed, and replaced without a wait."""
 
 import os
 import sys

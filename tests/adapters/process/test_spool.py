@@ -1,4 +1,4 @@
-"""Spool files are used once, are closed before they are removed, and keep no blocks beyond their end."""
+"""Spool files are used once, closed before they are removed, and hold no blocks beyond their end."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A process starts in surroundings that are all said, and nothing of the host's reaches it."""
+"""A process starts with exactly the environment that its job sets, and inherits nothing from the host."""
 
 import json
 import os

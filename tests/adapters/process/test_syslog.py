@@ -33,7 +33,7 @@ def log(place: Path) -> Iterator[socket.socket]:
 
 
 def waiting(log: socket.socket) -> int:
-    """Return how many messages nobody has read."""
+    """Return the number of unread messages."""
     number = 0
     try:
         while log.recv(10_000):

@@ -1,4 +1,4 @@
-"""An execution is ended with its whole group: asked first, and after the grace not asked any more."""
+"""A run is terminated with its process group: SIGTERM first, SIGKILL after the grace period."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""JobMetrics: what becomes of jobs, counted as Prometheus reads it."""
+"""Tests of JobMetrics: the outcomes of jobs as Prometheus reads them."""
 
 from datetime import timedelta
 
@@ -95,9 +95,9 @@ def test_every_identity_is_read_as_it_was_written(identities: list[str]) -> None
     for identity in identities:
         begin(metrics, RUN._replace(identity=identity))
 
-    told = metrics.snapshot(JobGauges(0, identities, {}, 0.0)).render().decode()
+    text = metrics.snapshot(JobGauges(0, identities, {}, 0.0)).render().decode()
 
-    families = {family.name: family for family in text_string_to_metric_families(told)}
+    families = {family.name: family for family in text_string_to_metric_families(text)}
     samples = [sample for sample in families["kron_runs"].samples if sample.labels["outcome"] == "executed"]
     assert [sample.labels["job"] for sample in samples] == identities
 
@@ -105,9 +105,9 @@ def test_every_identity_is_read_as_it_was_written(identities: list[str]) -> None
 def test_jobs_that_are_gone_are_not_told_and_are_forgotten() -> None:
     metrics = JobMetrics()
     begin(metrics, RUN)
-    nobody = JobGauges(0, {}, {}, 0.0)
+    no_jobs = JobGauges(0, {}, {}, 0.0)
 
-    assert not [line for line in lines(metrics, nobody) if JOB.identity in line]
+    assert not [line for line in lines(metrics, no_jobs) if JOB.identity in line]
     metrics.retain({})
     assert not [line for line in lines(metrics) if "executed" in line]
 

@@ -1,4 +1,4 @@
-"""A ledger whose file is removed while it is open loses nothing, and never writes where nobody will find it."""
+"""A ledger whose file is removed while it is open loses no record, and stops writing to the removed file."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The check of a ledger of jobs: nothing is found in a sound one, and what is wrong is named."""
+"""Tests of the ledger check: a sound ledger has no findings, and each defect is named."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How long runs took of late, from the ledger of jobs."""
+"""Recent durations of runs, read from the job ledger."""
 
 from datetime import timedelta
 from pathlib import Path

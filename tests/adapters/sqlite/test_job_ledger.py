@@ -1,4 +1,4 @@
-"""The file of a ledger of jobs: who may read it, what is refused in its place, what leaves it in time, its copy."""
+"""The file of a job ledger: its permissions, refused files, retention, and its copy."""
 
 import asyncio
 import os
@@ -148,7 +148,7 @@ def test_what_is_damaged_is_refused_and_left_as_it_is(path: Path, damage: Callab
 
 
 def test_what_was_appended_is_there_after_a_crash(path: Path, tmp_path: Path) -> None:
-    """The files as a dead process leaves them: nobody has closed anything."""
+    """Copy the files of an open ledger, as a killed process leaves them."""
     left = tmp_path / "left"
     left.mkdir()
 

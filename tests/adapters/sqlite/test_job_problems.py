@@ -1,4 +1,4 @@
-"""Recent runs that ended badly, and questions at the end of the calendar."""
+"""Recent runs that ended badly, and queries at the end of the calendar."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.adapters.sqlite.job_histories import remembered
 
 
 def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
-    """Return which runs are told of, after runs that ended so."""
+    """Return the runs that are reported as problems after runs that ended so."""
     begun = [attempt_at(number, f"run {number}") for number in range(len(results) + 1)]  # the last one still runs
     ended = [RunEnd(f"run {number}", NOON, result) for number, result in enumerate(results)]
     history = remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))

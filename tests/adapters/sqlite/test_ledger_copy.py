@@ -1,4 +1,4 @@
-"""The copy of a ledger of jobs: the same in it, made while somebody writes, and over nothing."""
+"""The copy of a job ledger has the same content, can be made during writes, and overwrites no file."""
 
 import asyncio
 import sqlite3

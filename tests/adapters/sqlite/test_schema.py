@@ -1,4 +1,4 @@
-"""A ledger of jobs that an earlier version of Kron has left."""
+"""A job ledger of an earlier version of Kron is migrated."""
 
 from pathlib import Path
 
