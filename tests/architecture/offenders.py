@@ -1,4 +1,4 @@
-"""The rules of the house and the modules that break them today: lists that may only shrink.
+"""The architecture rules and the modules that break them today: lists that may only shrink.
 
     python -m tests.architecture.offenders [--write]
 

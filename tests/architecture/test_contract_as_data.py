@@ -1,4 +1,4 @@
-"""No module branches on the name of a revision: it asks the contract."""
+"""No module branches on the name of a contract: it reads the contract's fields."""
 
 import re
 from collections.abc import Iterable

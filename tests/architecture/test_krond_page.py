@@ -1,4 +1,4 @@
-"""docs/krond.md and the README: every krond command that they show is one, and every word of a record is theirs."""
+"""docs/krond.md and the README show only krond commands that exist, and name every field of a record."""
 
 import re
 import shlex

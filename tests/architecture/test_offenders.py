@@ -1,4 +1,4 @@
-"""The rules of the house, with lists of the modules that break them today. A list may only shrink.
+"""Only listed modules break the architecture rules, and the lists may only shrink.
 
 A test fails if a new offender appears, and also if an entry is no longer needed. `python -m
 tests.architecture.offenders --write` writes the lists as the code is now; the difference in git shows what changed.

@@ -1,4 +1,4 @@
-"""What a test run leaves behind when it is killed, and how a run of pytest inside a test is judged."""
+"""A killed test run leaves nothing behind, and pytest inside a test reports its result."""
 
 import os
 import signal
