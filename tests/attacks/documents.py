@@ -1,4 +1,4 @@
-"""KronJobs that are valid and cost as much as they can, and the life of one of them in an operator and in krond."""
+"""KronJobs that are valid and as expensive as possible, and one of them in an operator and in krond."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

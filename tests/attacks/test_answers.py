@@ -1,4 +1,4 @@
-"""A server, or a proxy before it, answers with what is no answer: the operator lives, and creates Jobs as before."""
+"""A server, or a proxy before it, sends invalid responses: the operator survives and creates Jobs as before."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""One tenant does too much, and another tenant's Job is created in its second."""
+"""One tenant overloads the operator, and another tenant's Job is created in its second."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""What a tenant or a program writes neither forges a log nor fills it, and what is deployed stands alone."""
+"""Text of a tenant or a program neither forges nor fills a log, and the deployment needs no external files."""
 
 import asyncio
 import io

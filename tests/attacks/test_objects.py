@@ -1,4 +1,4 @@
-"""A tenant forges Jobs and statuses of a KronJob: the KronJobs of others run on time, and the operator lives."""
+"""A tenant forges Jobs and statuses of a KronJob: other KronJobs run on time, and the operator survives."""
 
 import asyncio
 from collections import Counter
@@ -273,7 +273,7 @@ def add_jobs(cluster: FakeCluster, *, are_over: bool) -> None:
 
 
 def most_in_a_turn(function: Callable[..., object], story: Callable[[], Coroutine[Any, Any, None]]) -> int:
-    """Live through a story; return how often a function was called between two turns of somebody else at most."""
+    """Live through a story; return the largest number of calls of a function between two turns of other tasks."""
     most = 0
 
     async def look(calls: Counter[str]) -> None:
