@@ -1,4 +1,4 @@
-"""kron explain: every step from text to chosen second, and a recorded decision made again."""
+"""kron explain: every step from text to chosen second, and the replay of a recorded decision."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""kron k8s next, explain, why, validate and forecast of a cluster: what is asked of it, and what is said."""
+"""kron k8s next, explain, why, validate and forecast of a cluster: the requests and the output."""
 
 import json
 from pathlib import Path

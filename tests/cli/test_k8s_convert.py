@@ -1,4 +1,4 @@
-"""kron k8s convert: CronJobs as KronJobs, KronJobs as CronJobs, nothing lost in silence."""
+"""kron k8s convert: CronJobs to KronJobs and back, with a warning for each field that is lost."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""kron k8s of a cluster: whatever is in the way of an answer is one clear line."""
+"""kron k8s of a cluster: each failure is one clear line."""
 
 import subprocess
 import sys

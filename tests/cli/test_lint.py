@@ -1,4 +1,4 @@
-"""kron lint: errors, and warnings about what is valid and yet unlikely to be meant."""
+"""kron lint: errors, and warnings about valid definitions that are unlikely to be intended."""
 
 from pathlib import Path
 

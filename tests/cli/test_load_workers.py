@@ -1,4 +1,4 @@
-"""Counting in several processes: what one leaves behind when it dies, and how all end when somebody interrupts."""
+"""Counting in several processes: what a killed worker leaves behind, and how all end on an interrupt."""
 
 import json
 import os

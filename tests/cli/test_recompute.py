@@ -1,4 +1,4 @@
-"""kron verify --recompute: what a trace says was decided is decided anew, and every difference is named."""
+"""kron verify --recompute: the decisions of a trace are computed again, and every difference is named."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""kron explain --replay of a whole log: every decision is computed again from what krond or the operator wrote."""
+"""kron explain --replay: every decision in a log of krond or of the operator is computed again."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""kron run: the registrations of a module as a process, until a signal comes."""
+"""kron run: a module's registrations run in a process until a signal arrives."""
 
 import json
 import os

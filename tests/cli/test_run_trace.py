@@ -1,4 +1,4 @@
-"""kron run --trace --verify: what a process did is recorded and judged, also by the next one."""
+"""kron run --trace --verify: a process is recorded and judged, and the next process continues the trace."""
 
 import json
 import signal
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def live(*arguments: str, until: str = "quick began") -> str:
-    """Run until something has happened and the process was asked to stop; return what it said at last."""
+    """Run until something has happened and the process was asked to stop; return its last output."""
     options = ("--timezone", "UTC", "--ledger", "ledger.db", "--trace", "trace.jsonl", "--verify", "--json")
     with running(*arguments, *options) as process:
         read_until(process, until)

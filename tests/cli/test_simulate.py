@@ -1,4 +1,4 @@
-"""kron simulate: days of a schedule in a moment, the same for the same seed."""
+"""kron simulate: days of a schedule in milliseconds, the same for the same seed."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from tests.cli.kron_runner import kron
 MODULE = """
 from datetime import timedelta
 
-async def work(): raise AssertionError("a simulation calls nobody")
+async def work(): raise AssertionError("a simulation calls no callback")
 
 registrations = [("hourly", "5 * * * *", work, timedelta(minutes=5)), ("often", "0,20,40 * * * *", work, timedelta(0))]
 empty = []
@@ -73,7 +73,7 @@ def test_the_jobs_of_a_file_are_simulated_under_their_names(folder: Path) -> Non
     ("what", "word"),
     [
         ("simulated:wrong", "minute"),
-        ("simulated:nobody", "nobody"),
+        ("simulated:unknown", "unknown"),
         ("nowhere:registrations", "nowhere"),
         ("nothing.kron", "No such file"),
     ],

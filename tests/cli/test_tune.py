@@ -1,4 +1,4 @@
-"""kron tune: a budget for starts, proposed or written, and a salt for a certain second."""
+"""kron tune: propose or write salts for a budget of starts, and find a salt for a given second."""
 
 import subprocess
 from pathlib import Path

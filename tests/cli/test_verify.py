@@ -1,4 +1,4 @@
-"""kron verify: a trace in, a table, JSON or a page out, and an exit code that a script can trust."""
+"""kron verify: judge a trace, print a table, JSON or a page, and exit with a documented code."""
 
 import os
 import subprocess
