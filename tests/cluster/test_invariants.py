@@ -1,4 +1,4 @@
-"""The checker of the invariants sees each of them broken."""
+"""The invariant checker finds a violation of each invariant."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the kubelet of the tests does for a Pod, by what is known of it."""
+"""Tests of the test kubelet: what it does for a Pod in each state."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""kron-operator on a real cluster: what becomes of KronJobs, as a user sees it."""
+"""kron-operator on a real cluster: what users see of KronJobs."""
 
 from typing import Any
 
@@ -42,8 +42,8 @@ def test_a_job_is_created_at_its_second_and_its_end_is_told(
     found = sight.status()
     assert (found["lastOutcome"], found["lastNominalTime"]) == ("executed", format_instant(nominal))
     assert sight.outcomes() == [("executed", "")]
-    told = {("Normal", "SuccessfulCreate"), ("Normal", "SawCompletedJob")}
-    wait_until(lambda: told <= sight.reasons(), what="events")
+    expected = {("Normal", "SuccessfulCreate"), ("Normal", "SawCompletedJob")}
+    wait_until(lambda: expected <= sight.reasons(), what="events")
 
 
 def test_a_failed_job_is_told_and_kept_by_its_own_limit(
@@ -55,7 +55,7 @@ def test_a_failed_job_is_told_and_kept_by_its_own_limit(
 
     plane.admin.create(due.document)
 
-    wait_until(lambda: ("Normal", "SuccessfulDelete") in sight.reasons(), what="deletion told")
+    wait_until(lambda: ("Normal", "SuccessfulDelete") in sight.reasons(), what="the event of the deletion")
     wait_until(lambda: sight.jobs() == {}, what="the Job deleted")
     assert sight.outcomes() == [("executed", "")]
     assert "lastSuccessfulTime" not in sight.status()

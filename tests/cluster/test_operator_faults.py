@@ -1,4 +1,4 @@
-"""kron-operator while the cluster around it fails: afterwards everything holds that has to."""
+"""kron-operator while the cluster around it fails: the invariants hold afterwards."""
 
 import signal
 from collections.abc import Iterator
@@ -137,7 +137,7 @@ def test_a_quota_that_forbids_jobs_is_told_and_waited_for(
     plane.admin.delete("ResourceQuota", namespace, "none")
 
     wait_until(lambda: sight.outcomes() == [("executed", "")], what="executed")
-    wait_until(lambda: sight.conditions()["SchedulingError"] == ("False", "AsExpected"), what="no error any more")
+    wait_until(lambda: sight.conditions()["SchedulingError"] == ("False", "AsExpected"), what="the end of the error")
     load.settle([operator])
 
 
@@ -160,7 +160,7 @@ def test_what_a_quota_forbids_beyond_deadline_and_slack_is_missed(
 
 @contextmanager
 def storm(plane: ControlPlane, namespace: str) -> Iterator[None]:
-    """Somebody writes into every status, again and again."""
+    """Write into every status, again and again."""
     ended = Event()
     admin = plane.admin  # each thread has a connection of its own
 

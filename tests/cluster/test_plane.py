@@ -1,4 +1,4 @@
-"""The control plane itself: what the other cluster tests rely on."""
+"""Tests of the control plane that the other cluster tests rely on."""
 
 import signal
 import subprocess
@@ -29,7 +29,7 @@ time.sleep(600)
 
 
 def job(name: str, order: str) -> dict[str, Any]:
-    """Return a Job whose Pod does as it is told."""
+    """Return a Job whose Pod does what its command says."""
     template = {
         "metadata": {"annotations": {ORDER: order}},
         "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none"}]},

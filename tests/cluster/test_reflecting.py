@@ -1,4 +1,4 @@
-"""The client on a real server: list and watch survive what a server can do, and one replica leads."""
+"""The client on a real server: list and watch survive its faults, and one replica leads."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping

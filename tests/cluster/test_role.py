@@ -1,4 +1,4 @@
-"""Whether a role is exact is decided by the audit log."""
+"""Tests of the comparison of a role with an audit log."""
 
 from datetime import UTC, datetime
 from typing import Any
