@@ -1,4 +1,4 @@
-"""What the crash tests share: a nursery for processes, and a folder on a disk that is quick to sync."""
+"""Fixtures of the crash tests: a fork server, and a folder on a disk that syncs quickly."""
 
 import shutil
 import tempfile

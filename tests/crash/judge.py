@@ -1,4 +1,4 @@
-"""judge(lives, contract) -> what was wrong: the promises, checked against traces and files by an oracle of its own.
+"""Judge traces and ledgers of killed schedulers against the promises, with an independent oracle.
 
 The oracle keeps four facts of each task (last start, retry, cut off, running) and finds due minutes by trying them.
 """
@@ -103,8 +103,8 @@ class _Verdict:
         self._records = dict(life.before.records)
         self._ready: Instant | None = None
         self._stopping: Instant | None = None
-        self._doubtful: list[Written] = []  # appended, and nobody knows yet whether the file has it
-        self._told: set[str] = set()
+        self._doubtful: list[Written] = []  # appended; unknown whether the file has it
+        self._reported: set[str] = set()
         self._owed_again = self._cut_off()
         self._handlers = {
             "appending": self._see_appending,
@@ -125,7 +125,7 @@ class _Verdict:
             if handle := self._handlers.get(line["what"]):
                 yield from handle(line)
         for batch in self._doubtful:
-            # Either it was the last that happened, and nobody was told; or the disk said no, and has it all the same.
+            # Either the process died before it reported the append, or the disk reported a failure but kept it.
             if self._life.after.records != self._records and self._life.after.records == self._after(batch):
                 yield from self._write(batch)
         if self._life.after.records != self._records:
@@ -141,12 +141,12 @@ class _Verdict:
 
     def _see_ready(self, line: TraceLine) -> Iterator[str]:
         self._ready = parse_instant(line["at"])
-        if self._contract.orphan_means is OrphanMeaning.INTERRUPTED and self._told != self._owed_again:
-            yield f"cut off were {sorted(self._owed_again)}, told of were {sorted(self._told)}"
+        if self._contract.orphan_means is OrphanMeaning.INTERRUPTED and self._reported != self._owed_again:
+            yield f"cut off were {sorted(self._owed_again)}, reported were {sorted(self._reported)}"
 
     def _see_event(self, line: TraceLine) -> Iterator[str]:
         if line["name"] == "TaskOrphaned":
-            self._told.add(line["fields"]["taskName"])
+            self._reported.add(line["fields"]["taskName"])
         elif line["name"] == "TaskRetryStarted":
             yield from self._count(line["fields"])
 
@@ -262,7 +262,7 @@ class _Verdict:
     def _count(self, fields: TraceLine) -> Iterator[str]:
         record = self._records[fields["taskName"]]
         if fields["retryCount"] != record.retry_count or not record.retry_count:
-            yield f"{record.name}: retry {fields['retryCount']} was told of, {record.retry_count} is recorded"
+            yield f"{record.name}: retry {fields['retryCount']} was emitted, {record.retry_count} is recorded"
 
     def _left_undone(self, now: Instant) -> Iterator[str]:
         for name, oracle in self._oracles.items():

@@ -1,4 +1,4 @@
-"""Fate: the point at which a process is to die, and the ledger that leads there."""
+"""KillPoint: the point at which a process kills itself, and the ledger that reaches it."""
 
 import os
 import signal

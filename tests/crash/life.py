@@ -1,4 +1,4 @@
-"""live(order): one life of a scheduler in a process of its own, from its birth to a clean stop or to SIGKILL.
+"""Run one life of a scheduler in a process, from its start to a clean stop or to SIGKILL.
 
 The callbacks are real and so is the ledger's file; the trace tells what happened until the last moment.
 """

@@ -1,4 +1,4 @@
-"""Story: lives of schedulers on one ledger, one after the other, and what became of the file in between."""
+"""SchedulerLives: consecutive schedulers on one ledger, and the state of the file between them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ BEGINNING = parse_instant("2026-03-02T10:00:30Z")  # inside a minute in which ev
 
 
 class SchedulerLives:
-    """Tells of lives as they are lived; `now` is the wall clock's time at the end of the last."""
+    """Yields lives as they end; `now` is the wall clock's time at the end of the last."""
 
     def __init__(self, nursery: ForkServer, folder: Path, contract: Contract) -> None:
         (folder / "disk").mkdir(parents=True)

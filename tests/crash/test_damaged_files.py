@@ -1,4 +1,4 @@
-"""What lies at a ledger's path and is none, or one no more: refused, named, and left as it was found."""
+"""A file at a ledger's path that is no ledger, or a damaged one, is refused, named and left unchanged."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""One ledger, one scheduler: in a process, between processes, across a fork, and after a death."""
+"""One scheduler per ledger: in a process, between processes, across a fork, and after a kill."""
 
 import asyncio
 import os

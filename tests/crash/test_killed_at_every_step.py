@@ -1,4 +1,4 @@
-"""SIGKILL at the first, second, third … time that a point is reached, until a life passes untouched; then restarts.
+"""SIGKILL when a point is reached for the first, second, third … time, until a life passes; then restarts.
 
 Real processes, real callbacks and a real file on virtual time, so that each death falls where it is meant to.
 """

@@ -1,4 +1,4 @@
-"""SIGKILL from outside, at instants that nobody chose, hundreds of times, on a clock that really runs."""
+"""SIGKILL from outside at random instants, hundreds of times, on a real clock."""
 
 import time
 from datetime import timedelta
