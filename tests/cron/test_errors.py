@@ -1,4 +1,4 @@
-"""What a refused text is told: stable names, exact messages, details for machines, a caret for people."""
+"""The errors of refused texts: stable names, exact messages, details for machines, a caret for people."""
 
 import pytest
 from hypothesis import given

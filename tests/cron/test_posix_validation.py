@@ -1,4 +1,4 @@
-"""The nine validation rules of the strict language, and texts that are not of it for no rule's sake."""
+"""The nine validation rules of the strict language, and texts that are invalid for other reasons."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""next, previous and between: which side, which ends, which inputs; and the laws that tie them together."""
+"""Tests of next, previous and between: direction, bounds, inputs, and the laws that connect them."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import islice, pairwise

@@ -1,4 +1,4 @@
-"""Compiled zone files: what is read from a sound one, and that a damaged one is a ValueError and nothing else."""
+"""Compiled zone files: a sound one is read, and a damaged one raises ValueError."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""read_moment: a moment as people write it."""
+"""Tests of read_moment: instants as people write them."""
 
 import pytest
 

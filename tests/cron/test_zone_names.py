@@ -1,4 +1,4 @@
-"""Names of zones: what an unknown one is told, and what no name may do."""
+"""Zone names: the error of an unknown name, and names that are not allowed."""
 
 import pytest
 import tzdata
