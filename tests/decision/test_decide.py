@@ -1,4 +1,4 @@
-"""decide(timing, nominal): the whole calculation, in worked cases, against the reference, and its invariants."""
+"""Tests of decide: worked cases, comparison with the reference, and invariants."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""Decisions as JSON: written whole, read back equal, and refused with the field's name when they are not right."""
+"""Decisions as JSON: complete, equal when read back, and refused with the field's name when invalid."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Outlook: what groups of days say is what going through all periods says."""
+"""The forecast of infeasible periods by groups of days equals the one period by period."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Schedule lines: an expression and its modifiers, in any order, and the place of every mistake."""
+"""Schedule lines: an expression and its modifiers in any order, and the position of every mistake."""
 
 from contextlib import suppress
 from itertools import permutations

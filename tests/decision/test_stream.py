@@ -1,4 +1,4 @@
-"""The stream: SplitMix64 from the first eight bytes of a hash, one number in [0, 1) per attempt."""
+"""The random stream: SplitMix64 from the first eight bytes of a hash, one number in [0, 1) per attempt."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""Timings: what is unknown, said twice or of the wrong type in a structured definition is one error that names it."""
+"""Timings: an unknown, repeated or wrongly typed key of a structured definition is one error that names it."""
 
 import pytest
 from hypothesis import given
