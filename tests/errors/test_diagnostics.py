@@ -1,4 +1,4 @@
-"""Mistakes: the first is raised, the others stand beside it."""
+"""Tests of diagnostics: the first error is raised and carries the others."""
 
 import pickle
 
