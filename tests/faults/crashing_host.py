@@ -1,4 +1,4 @@
-"""Mortal: a host of jobs on virtual time that dies at one append to its ledger, comes back, and is judged."""
+"""A host of jobs on virtual time that dies at one append to its ledger, restarts and is judged."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -52,7 +52,7 @@ class When(Enum):
 
 
 class CrashingLedger:
-    """A ledger that is a file; nobody comes back from the append at which its host dies."""
+    """A ledger in a file; the append at which its host dies does not return."""
 
     def __init__(self, path: Path, death: int, when: When) -> None:
         self._inner, self._left, self._when = SqliteJobLedger(path), death, when

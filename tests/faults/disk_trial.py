@@ -1,8 +1,8 @@
-"""A process in which the disk below a host of jobs fails for a minute, from one step on, again and again.
+"""A process in which the disk below a host of jobs fails for a minute, from each step on.
 
     python -m tests.faults.disk_trial FAULT STRIDE FOLDER
 
-It prints for each trial what failed first and what is wrong afterwards, as JSON, until nothing failed any more.
+It prints for each trial what failed first and what is wrong afterwards, as JSON, until no fault is left.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""judge(rows, words, chores, span): what the history of a host says, beside what its children said -> what is wrong."""
+"""Judge the history of a host against the records of its child processes."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Chores: job files whose children keep a record of their own, and how to read it and whom it leaves behind."""
+"""Job files whose child processes record their runs, and how to read the records and find survivors."""
 
 import os
 from collections.abc import Iterator

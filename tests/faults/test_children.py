@@ -1,4 +1,4 @@
-"""Children that do not behave: each is recorded as what it did, and harms nobody else."""
+"""Child processes that misbehave are recorded as what they did, and affect no other job."""
 
 import os
 import signal

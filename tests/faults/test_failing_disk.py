@@ -1,4 +1,4 @@
-"""A disk that is full, broken or read-only for a minute, from any step on, below a host of jobs: nothing is lost."""
+"""A disk below a host of jobs that fails for a minute, from any step on: no run is lost."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A host of jobs that dies at the first, second, third … append to its ledger, until a life passes untouched."""
+"""A host of jobs that dies at the first, second, third … append to its ledger, until a life passes."""
 
 import asyncio
 from datetime import timedelta
