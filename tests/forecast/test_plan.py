@@ -1,4 +1,4 @@
-"""What a change of jobs does to the runs of a span, held to comparing them one by one."""
+"""The effect of changed jobs on the runs of a span equals comparing them one by one."""
 
 from datetime import date, timedelta
 
