@@ -1,4 +1,4 @@
-"""Durations in Go's form: what is read, what is written, and what is refused with a reason."""
+"""Durations in Go's form: parsing, printing, and refusals with a reason."""
 
 from datetime import timedelta
 

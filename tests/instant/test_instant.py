@@ -1,4 +1,4 @@
-"""Instants and their texts: aware datetimes become UTC, RFC 3339 is read and written, and nothing else."""
+"""Instants and their texts: aware datetimes become UTC; only RFC 3339 is parsed and printed."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
