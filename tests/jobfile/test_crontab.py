@@ -1,4 +1,4 @@
-"""Crontabs: their lines, variables and comments, and cron's own habits."""
+"""Crontabs: lines, variables, comments, and cron's own rules."""
 
 from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""A file with other windows and salts, and nothing else changed: what it then says is read back."""
+"""A file is edited to have other windows and salts, and nothing else changes when it is read back."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_a_line_of_a_system_crontab_keeps_its_user() -> None:
     assert amended(text, "system-crontab", "x", window="after,5m") == text.replace("1m", "5m")
 
 
-# Line by line: what stands there, and what is to stand there, which may be two lines.
+# Line by line: the text now, and the text wanted, which may be two lines.
 TABLES: dict[str, list[tuple[str, ...]]] = {
     "nothing said": [
         ("[jobs.x] # one",),

@@ -1,4 +1,4 @@
-"""The origin of a job: as long as it is the same the job is, and whatever could make another job of it changes it."""
+"""The fingerprint of a job changes with every change that could make it another job, and with no other."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Jobs: one line of a .kron file, its settings and their quotes, and back to a line."""
+"""Jobs of `.kron` files: a line, its settings and quotes, parsed and printed."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""`.kron` files: one job a line, all errors at once."""
+"""`.kron` files: one job a line, and all errors are reported at once."""
 
 from datetime import timedelta
 

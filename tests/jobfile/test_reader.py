@@ -1,4 +1,4 @@
-"""Several files of one host: identities, settings and defaults that meet."""
+"""Several files of one host: colliding identities, settings and defaults."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What is wrong in a TOML file: all of it at once, each at the line of its key, with what would be right."""
+"""Errors in a TOML file: all at once, each at the line of its key, with a fix."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Jobs of TOML: every key, its forms, defaults, and what they become."""
+"""Jobs in TOML: every key, its forms, its default and its effect."""
 
 from dataclasses import replace
 from datetime import timedelta

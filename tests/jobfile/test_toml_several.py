@@ -1,4 +1,4 @@
-"""Several mistakes in one value are all told, and an unknown key is answered with the one that is meant."""
+"""All errors in one value are reported, and an unknown key gets the suggestion of a known one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The lines of the keys of a TOML text, against a writer that noted them and against what tomllib reads."""
+"""The line of each key of a TOML text, against a writer that recorded them and against tomllib."""
 
 import time
 import tomllib

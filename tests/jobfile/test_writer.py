@@ -1,4 +1,4 @@
-"""A crontab written as TOML says the same: reading it back gives the same jobs."""
+"""A crontab written as TOML reads back as the same jobs."""
 
 import tomllib
 
