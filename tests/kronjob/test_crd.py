@@ -1,4 +1,4 @@
-"""The CRD says to the server what reading says to everybody else, and has the form that a server takes."""
+"""The CRD validates what the parser accepts, and is a valid CRD."""
 
 import re
 from collections.abc import Iterator

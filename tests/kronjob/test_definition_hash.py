@@ -1,4 +1,4 @@
-"""definitionHash tells whether what decides about periods has changed."""
+"""definitionHash changes exactly with the fields that decide about periods."""
 
 import json
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Horizon: what a status or a Job says counts as far as it can be true."""
+"""The horizon: times in a status or a Job count only if they are plausible."""
 
 from datetime import UTC, datetime, timedelta
 

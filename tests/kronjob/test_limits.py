@@ -1,4 +1,4 @@
-"""How much one KronJob may say: whoever reads all of a cluster's must not be held up by one."""
+"""The limits of a KronJob: reading all of a cluster must not be delayed by one."""
 
 from datetime import timedelta
 from typing import Any

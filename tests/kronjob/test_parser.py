@@ -1,4 +1,4 @@
-"""A KronJob document becomes a job, or all its errors, each under the path of its field."""
+"""A KronJob document parses to a job, or to all its errors, each with the path of its field."""
 
 from datetime import timedelta
 from typing import Any
@@ -96,7 +96,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a bare number": ({"policy": {"deadline": 10}}, "spec.policy.deadline: must be a text"),
     "a window that is a text": ({"window": "after,2h"}, "spec.window: must be an object"),
     "a distribution": ({"distribution": {"name": "gauss"}}, "spec.distribution.name: must be one of uniform"),
-    "a parameter nobody knows": (
+    "an unknown parameter": (
         {"distribution": {"params": {"shpe": 2}}},
         'spec.distribution.params.shpe: uniform takes no parameters, found "shpe"',
     ),

@@ -1,4 +1,4 @@
-"""What a status says, and what of it is written."""
+"""Reading a status, and writing the parts that changed."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
