@@ -1,4 +1,4 @@
-"""Which bugs are put into a module, and how their text and their name come about."""
+"""Tests of the mutation operators: which bugs are put into a module, their text and their names."""
 
 import pytest
 

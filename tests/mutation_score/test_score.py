@@ -1,4 +1,4 @@
-"""What a run of the mutation score asks, and what it says."""
+"""Tests of the mutation score: what it runs and prints."""
 
 import json
 import subprocess
