@@ -1,4 +1,4 @@
-"""Due: the occurrences of a schedule, and the chosen seconds of a timing in the order of time."""
+"""Due times: the occurrences of a schedule, and the chosen times of a timing in order."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

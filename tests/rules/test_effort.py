@@ -1,4 +1,4 @@
-"""Effort: long work is done in parts, and the result is that of doing it at once."""
+"""Long work done in parts has the same result as done at once."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""obligation: why a run is owed now, if one is; look_again: when one could be."""
+"""Tests of obligation and look_again: why a run is owed now, and when one could be."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -165,7 +165,7 @@ def test_what_came_during_a_run_is_owed_when_it_has_ended() -> None:
     assert owed(task(last_attempt=NOON), NOON + 2 * HOUR + MINUTE) == due(NOON + 2 * HOUR)
 
 
-@pytest.mark.parametrize("scheduler", [ANOTHER, ""], ids=["of another scheduler", "of nobody"])
+@pytest.mark.parametrize("scheduler", [ANOTHER, ""], ids=["of another scheduler", "of no scheduler"])
 def test_a_run_that_was_cut_off_is_owed_at_once(scheduler: str) -> None:
     cut_off = task(last_attempt=NOON, running_since=NOON, scheduler=scheduler)
 

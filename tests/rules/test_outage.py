@@ -1,4 +1,4 @@
-"""outage: of what fell into a time without the host at most one period runs, and the rest is closed in few words."""
+"""Tests of outage: at most one period of a downtime runs, and the others are closed in ranges."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

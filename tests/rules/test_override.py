@@ -1,4 +1,4 @@
-"""reconcile: how a list of tasks stands to what is stored, under each contract."""
+"""Tests of reconcile: how a list of tasks compares with the stored ones, under each contract."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""redefine: what a change of a definition closes, and what it leaves to the new one."""
+"""Tests of redefine: what a changed definition closes, and what it leaves to the new one."""
 
 from datetime import timedelta
 

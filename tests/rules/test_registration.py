@@ -1,4 +1,4 @@
-"""check_registrations: what `initialize` accepts, what it refuses, and which of several errors it tells of."""
+"""Tests of parse_registrations: valid registrations, refused ones, and which of several errors is reported."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -224,7 +224,7 @@ def test_of_a_delay_beyond_a_century_the_microseconds_are_dropped() -> None:
     [
         (timedelta(milliseconds=-1), -1),
         (timedelta(minutes=-5), -300_000),
-        (timedelta(microseconds=-1), -1),  # whole milliseconds, and never told as the zero it is not
+        (timedelta(microseconds=-1), -1),  # whole milliseconds, and never reported as zero
         (timedelta.min, -86_399_999_913_600_000),
     ],
 )

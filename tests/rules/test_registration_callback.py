@@ -1,4 +1,4 @@
-"""Callbacks: what a registration may ask to be called."""
+"""Callbacks: which callables a registration accepts."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta

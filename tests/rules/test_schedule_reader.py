@@ -1,4 +1,4 @@
-"""Reader: the second element of a registration, under a contract, a dialect and a time zone."""
+"""The schedule of a registration, under a contract, a dialect and a time zone."""
 
 from datetime import datetime, timedelta
 from typing import Literal

@@ -1,4 +1,4 @@
-"""TaskRecord: what is remembered of a task, as persisted fields and back."""
+"""Tests of TaskRecord: a task's state as persisted fields and back."""
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

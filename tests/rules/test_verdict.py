@@ -1,4 +1,4 @@
-"""judge: what becomes of one period now."""
+"""Tests of judge: the verdict on one period at an instant."""
 
 from datetime import timedelta
 
