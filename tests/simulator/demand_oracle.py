@@ -1,4 +1,4 @@
-"""Kernel: the demand bits of the theory, second by second; an independent and slow answer to "who starts when?"."""
+"""The demand bits of the theory, second by second: an independent and slow oracle of starts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Bits:
 
 @dataclass
 class Kernel:
-    """Eager: whoever owes a run and may start, starts. `script(name, n)` gives the n-th run's success and seconds."""
+    """Each task that owes a run and may start, starts. `script(name, n)` gives the n-th run's success and seconds."""
 
     now: int
     script: Callable[[str, int], tuple[bool, int]]

@@ -1,4 +1,4 @@
-"""python -m tests.simulator.nightly --minutes N [--seed S]: new lives for so long, or until one violates something.
+"""python -m tests.simulator.nightly --minutes N [--seed S]: simulate new scenarios until one violates a property.
 
 Each seed is lived under every contract of the library. The first violation ends it with 1: its life is shrunk, said on
 standard error, and its trace is printed, ready for `kron verify`.

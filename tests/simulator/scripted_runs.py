@@ -1,4 +1,4 @@
-"""LIVES: short lives of a scheduler, each written down, for what the simulator does not do: wrong lists, awkward calls.
+"""LIVES: scripted schedulers, for what the simulator does not do: invalid lists, unusual calls.
 
 A life gets a ScriptedScheduler, whose trace records whatever happens in it.
 """

@@ -1,4 +1,4 @@
-"""The scheduler starts what the theory's demand bits demand, at the same second, whatever life it is given."""
+"""The scheduler starts what the theory's demand bits demand, at the same second, in every scenario."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A search finds what fails first, and shrinks it to the least that fails in the same way."""
+"""A search finds the first failure, and shrinks it to the smallest scenario that fails in the same way."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Clerk: a long trace is written and judged by another process, and nobody can tell."""
+"""Tests of the trace writer: another process writes and judges a long trace with the same result."""
 
 from itertools import chain
 from pathlib import Path
