@@ -1,4 +1,4 @@
-"""Reconciliation: what a crash kept out of a trace is told by the ledger, and stands before the crash."""
+"""Tests of CrashRepair: events that a crash kept out of a trace are added from the ledger, before the crash."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ class Life:
 
     def __init__(self) -> None:
         self.positions: list[TraceEvent] = []
-        self.telling = CrashRepair(self.positions.append)
+        self.repair = CrashRepair(self.positions.append)
         self.put(0, "InitStart", call=1, registrations=[item()])
         self.put(0, "InitSuccess", call=1)
 
     def put(self, t: int, event: str, **fields: object) -> None:
-        self.telling(TraceEvent(t, event, fields))
+        self.repair(TraceEvent(t, event, fields))
 
     def crash(self, t: int) -> None:
         self.put(t, "UnexpectedShutdown")
@@ -129,7 +129,7 @@ def test_a_list_that_was_accepted_and_not_told_was_accepted() -> None:
     life.put(HOUR + 30 * MINUTE, "RunStart", task="b")  # that of five past one, which it has been owed since
 
     assert life.positions[5] == TraceEvent(HOUR + MINUTE, "InitSuccess", {"call": 2})
-    assert not life.violated() - {"L1"}  # nobody served the first list
+    assert not life.violated() - {"L1"}  # no scheduler served the first list
 
 
 def test_what_was_lost_while_the_clock_was_behind_says_what_the_clock_showed() -> None:
@@ -198,13 +198,13 @@ def test_a_ledger_without_memory_adds_nothing() -> None:
 
 def test_starts_from_before_the_trace_are_not_lost_ones() -> None:
     positions: list[TraceEvent] = []
-    telling = CrashRepair(positions.append)
+    repair = CrashRepair(positions.append)
     memory: dict[str, Any] = {"task": "a", "cron": "5 * * * *", "retryDelayMs": MINUTE, "first": 0, "lastStart": DUE}
     for _ in range(2):
-        telling(TraceEvent(HOUR, "InitStart", {"call": 1, "registrations": [item()]}))
-        telling(TraceEvent(HOUR, "InitSuccess", {"call": 1, "remembered": [memory]}))
-        telling(TraceEvent(HOUR, "UnexpectedShutdown"))
-    telling.flush()
+        repair(TraceEvent(HOUR, "InitStart", {"call": 1, "registrations": [item()]}))
+        repair(TraceEvent(HOUR, "InitSuccess", {"call": 1, "remembered": [memory]}))
+        repair(TraceEvent(HOUR, "UnexpectedShutdown"))
+    repair.flush()
 
     assert {position.kind for position in positions} == {"InitStart", "InitSuccess", "UnexpectedShutdown"}
 
@@ -230,7 +230,7 @@ def test_runs_of_one_instant_are_taken_together_as_one_by_one(lost: dict[str, ob
     for t, event in ((DUE, "RunStart"), (DUE + 1, "RunSuccess"), (DUE + HOUR, "RunStart")):
         for name in ("a", "b"):
             apart.put(t, event, task=name)
-        together.telling.emit_batch(t, event, ["a", "b"])
+        together.repair.emit_batch(t, event, ["a", "b"])
     for life in (apart, together):
         life.crash(3 * HOUR)
         life.begins_again(3 * HOUR, **lost)

@@ -1,4 +1,4 @@
-"""NamedDues: a trace whose lines have windows names each due instant of its lists, and its judge believes it."""
+"""Tests of DueEventInserter: a trace with windows names each due instant of its lists, and the checker uses it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -257,9 +257,9 @@ def test_what_was_due_last_says_whether_a_first_coming_owes_a_run() -> None:
             TraceEvent(now, "InitStart", {"call": 1, "registrations": [item("a", "0 * * * * @win(after,1s)")]})
         )
         trace.naming(TraceEvent(now, "InitSuccess", {"call": 1}))
-        told = trace.positions[1]._replace(fields={"call": 1, "lastDue": {"a": now - ago}})
+        due = trace.positions[1]._replace(fields={"call": 1, "lastDue": {"a": now - ago}})
 
-        report = judged([trace.positions[0], told, TraceEvent(now + 1, "RunStart", {"task": "a"})])
+        report = judged([trace.positions[0], due, TraceEvent(now + 1, "RunStart", {"task": "a"})])
 
         assert ("S1" not in violated(report)) is owed
 

@@ -1,4 +1,4 @@
-"""TraceFile: one life after the other in one file, whatever the last one left."""
+"""Tests of TraceFile: consecutive processes in one file, however the last one ended."""
 
 from dataclasses import replace
 from pathlib import Path

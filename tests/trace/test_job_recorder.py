@@ -1,4 +1,4 @@
-"""JobRecorder: the lives of jobs on the virtual clock obey the invariants, judged from what is recorded."""
+"""Tests of JobRecorder: hosts of jobs on the virtual clock obey the invariants in their recorded traces."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta

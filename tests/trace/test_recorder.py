@@ -1,4 +1,4 @@
-"""Recorder: what a scheduler tells becomes a trace that the theory can judge."""
+"""Tests of the recorder: a scheduler's events become a trace that the theory can judge."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -40,8 +40,8 @@ class RecordedScheduler:
         self.clock = VirtualClock(NOON - HOUR / 2)
         self.ledger = ledger or MemoryTaskLedger()
         self.positions: list[TraceEvent] = []
-        self.told: list[Event] = []
-        self.monitor = OnlineMonitor(TraceHeader(contract), self.told.append)
+        self.emitted: list[Event] = []
+        self.monitor = OnlineMonitor(TraceHeader(contract), self.emitted.append)
         self.contract = contract
         self.scheduler = self.another()
 
@@ -54,7 +54,7 @@ class RecordedScheduler:
             clock=self.clock,
             timezone="UTC",
             contract=self.contract,
-            sink=self.told.append,
+            sink=self.emitted.append,
         )
         observe(self.scheduler, recorder)
         return self.scheduler
@@ -217,13 +217,13 @@ def test_a_reload_is_an_initialisation() -> None:
 def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
     class Quiet:
         def __init__(self) -> None:
-            self.told: list[str] = []
+            self.names: list[str] = []
 
         def wants(self, level: str) -> bool:
             return level == "WARNING"
 
         def __call__(self, event: Event) -> None:
-            self.told.append(event.name)
+            self.names.append(event.name)
 
     quiet, positions = Quiet(), list[TraceEvent]()
 
@@ -238,7 +238,7 @@ def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
 
     asyncio.run(live())
 
-    assert quiet.told == ["TaskRunFailed"]
+    assert quiet.names == ["TaskRunFailed"]
     assert len(positions) == 6
 
 

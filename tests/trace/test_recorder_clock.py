@@ -1,4 +1,4 @@
-"""Recorder: what a clock that is set, or a loop that stands still, leaves in the trace."""
+"""Tests of the recorder: the trace of a clock that is set, or of a frozen loop."""
 
 from datetime import timedelta
 
