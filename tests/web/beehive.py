@@ -1,4 +1,4 @@
-"""Beehive: a scheduler that is not krond, as a page sees it: three jobs, one run, and nothing that only krond has."""
+"""Beehive: a scheduler that is not krond, as pages see it: three jobs, one run, and none of krond's own features."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Gate: who may come in, and what a browser may do with the answer; over a real socket."""
+"""Authentication of the page: who is admitted, and the security headers, over a real socket."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ BEARER = f"Authorization: Bearer {TOKEN}"
 
 
 class Watched:
-    """A gate before one page and one that fails, and what was told of it."""
+    """A gate in front of one page and one that fails, and the errors it reported."""
 
     def __init__(self, token: str | None = TOKEN) -> None:
         self.refused: list[str] = []

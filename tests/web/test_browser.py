@@ -1,4 +1,4 @@
-"""The page of a real krond in a real browser: seen, followed, kept up to date, and acted on."""
+"""The page of a real krond in a real browser: shown, followed, updated, and used for actions."""
 
 from collections.abc import Iterator
 from typing import Any

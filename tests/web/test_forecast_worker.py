@@ -1,4 +1,4 @@
-"""The load and the feeds of a real krond: counted elsewhere, and the same as the commands say."""
+"""The load and the feeds of a real krond: computed in a worker, and equal to the commands' output."""
 
 import csv
 import json

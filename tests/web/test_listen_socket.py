@@ -1,4 +1,4 @@
-"""open_door: where a daemon listens, by which names it is known, and what is in the way."""
+"""Tests of ListenSocket: where a daemon listens, which host names it accepts, and what prevents it."""
 
 import os
 import socket
@@ -94,7 +94,7 @@ def test_a_path_is_for_its_owner_alone_needs_no_token_and_is_gone_at_the_end(tmp
 
     assert (stat.S_IMODE(path.stat().st_mode), door.needs_token, door.is_exposed) == (0o600, False, False)
     assert door.name == f"unix:{path}"
-    assert door.accepts_host("whoever")
+    assert door.accepts_host("any.host")
     door.close()
     assert not path.exists()
 

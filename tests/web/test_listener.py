@@ -1,4 +1,4 @@
-"""Server: visitors who behave badly, over a real socket."""
+"""Tests of the listener: clients that behave badly, over a real socket."""
 
 import socket
 from contextlib import suppress
@@ -44,7 +44,7 @@ def test_of_too_many_visitors_the_one_that_was_silent_for_longest_has_to_go() ->
 
 def test_a_request_that_is_no_request_or_far_too_long_is_refused() -> None:
     with served(PlainTextResponse("ok")) as place:
-        with suppress(ConnectionError):  # the rest of what is sent may find nobody there
+        with suppress(ConnectionError):  # the server may have closed the connection
             assert place.ask("/", f"X: {'x' * 1_000_000}").status == 400
         with place.connect() as connection:
             connection.sendall(b"\x16\x03\x01 is no request\r\n\r\n")

@@ -1,4 +1,4 @@
-"""The pages of a real krond, read by a visitor who has the token and no script."""
+"""The pages of a real krond, read by a client with the token and without scripts."""
 
 import json
 import re
@@ -280,7 +280,7 @@ def test_without_the_token_no_page_is_shown(visitor: PageClient) -> None:
 
 
 def test_no_page_failed(krond: Krond, visitor: PageClient) -> None:
-    """Whatever these tests asked for: the events of krond tell of none that could not be made."""
+    """The events of krond report no page of these tests that failed to render."""
     visitor.get("/")
     krond.ask("trigger", "boots", "--wait")
     krond.wait_for("RunEnded")

@@ -1,4 +1,4 @@
-"""parse_until: the end of a suspension, as people write it."""
+"""Tests of parse_until: the end of a suspension, as people write it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Kept: one answer for all who ask within a moment."""
+"""Tests of the TTL cache: one answer for all requests within a moment."""
 
 import asyncio
 
