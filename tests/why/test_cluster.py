@@ -1,4 +1,4 @@
-"""What became of a KronJob's period: from its status, from a Job that is there, or computed."""
+"""The outcome of a KronJob's period: from its status, from an existing Job, or computed."""
 
 from dataclasses import replace
 from typing import Any

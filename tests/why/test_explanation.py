@@ -1,4 +1,4 @@
-"""Why a job did, or did not, run at an instant: what is said, by what is told."""
+"""Tests of Explanation: why a job ran, or did not run, at an instant."""
 
 from datetime import timedelta
 
@@ -73,9 +73,9 @@ def test_what_was_chosen_for_the_second_ran_however_late_it_began() -> None:
 
 
 def test_what_could_not_be_started_did_not_run() -> None:
-    told = run(RUN, RunEnd("run 1", NOON, ResultCode.NOT_STARTED, detail="No such file"))
+    evidence = run(RUN, RunEnd("run 1", NOON, ResultCode.NOT_STARTED, detail="No such file"))
 
-    answer = Explanation(asked(NOON)._replace(touching=[told], started=[told]))
+    answer = Explanation(asked(NOON)._replace(touching=[evidence], started=[evidence]))
 
     assert answer.run is None
     assert sentence(answer).endswith("but nothing could be started: No such file.")
@@ -83,16 +83,16 @@ def test_what_could_not_be_started_did_not_run() -> None:
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED])
 def test_what_was_asked_for_and_never_began_did_not_run(result: ResultCode) -> None:
-    told = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, detail="it had not begun"))
+    evidence = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, detail="it had not begun"))
 
-    assert Explanation(asked(TRIGGERED.started)._replace(started=[told])).run is None
+    assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is None
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED])
 def test_what_the_host_ended_ran(result: ResultCode) -> None:
-    told = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, signal="SIGTERM"))
+    evidence = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, signal="SIGTERM"))
 
-    assert Explanation(asked(TRIGGERED.started)._replace(started=[told])).run is not None
+    assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is not None
 
 
 def test_a_run_that_somebody_asked_for_ran_and_is_no_period() -> None:
@@ -116,30 +116,30 @@ def test_a_period_whose_execution_began_late_within_the_minute_is_spoken_of() ->
 
 def test_the_nearest_chosen_time_comes_first() -> None:
     chosen = {NOON - HOUR: NOON + 20 * MINUTE, NOON: NOON + 50 * MINUTE}
-    told = [
+    evidence = [
         run(RUN._replace(nominal=nominal, chosen=at, started=at, run_id=str(nominal)), definition=WINDOWED)
         for nominal, at in chosen.items()
     ]
 
-    late = Explanation(asked(NOON + 45 * MINUTE, WINDOWED)._replace(touching=told))
-    early = Explanation(asked(NOON + 22 * MINUTE, WINDOWED)._replace(touching=told))
+    late = Explanation(asked(NOON + 45 * MINUTE, WINDOWED)._replace(touching=evidence))
+    early = Explanation(asked(NOON + 22 * MINUTE, WINDOWED)._replace(touching=evidence))
 
     assert [episode.effective_time for episode in late.periods] == [NOON + 50 * MINUTE, NOON + 20 * MINUTE]
     assert [episode.effective_time for episode in early.periods] == [NOON + 20 * MINUTE, NOON + 50 * MINUTE]
 
 
 def test_attempts_of_a_period_are_one_episode() -> None:
-    told = [run(attempt_at(0, "first"), attempts=2), run(attempt_at(0, "second", 2), attempts=2)]
+    evidence = [run(attempt_at(0, "first"), attempts=2), run(attempt_at(0, "second", 2), attempts=2)]
 
-    (episode,) = Explanation(asked(NOON)._replace(touching=told)).periods
+    (episode,) = Explanation(asked(NOON)._replace(touching=evidence)).periods
 
     assert (episode.row.run_id, episode.row.attempts) == ("second", 2)
 
 
 def test_a_period_inside_a_range_is_spoken_of_itself() -> None:
-    told = closed(closed_from(3, 5), NOON + 5 * MINUTE)
+    evidence = closed(closed_from(3, 5), NOON + 5 * MINUTE)
 
-    (episode,) = Explanation(asked(NOON + 5 * MINUTE)._replace(touching=[told])).periods
+    (episode,) = Explanation(asked(NOON + 5 * MINUTE)._replace(touching=[evidence])).periods
 
     period = episode.to_dict()
     assert period["period_id"] == period["chosen_time"] == period["window_start"] == "2026-03-01T12:05:00Z"
