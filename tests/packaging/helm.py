@@ -1,4 +1,4 @@
-"""Helm, built once from the Go module proxy into a cache, to render the chart with what people use."""
+"""Build Helm once from the Go module proxy into a cache, to render the chart as users do."""
 
 import fcntl
 import os

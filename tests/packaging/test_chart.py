@@ -61,7 +61,7 @@ def test_the_flags_of_the_values_are_flags_of_the_program() -> None:
 
 
 def template(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Render the chart as somebody who installs it."""
+    """Render the chart as an installation does."""
     where = ["--namespace", "kron-system", "--kube-version", "1.21.0"]  # Helm takes an older one for granted
     command = [helm(), "template", "any", str(CHART), *where, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)

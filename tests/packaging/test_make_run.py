@@ -1,4 +1,4 @@
-"""`make run` as a newcomer meets it: krond with the example jobs, until somebody has seen enough."""
+"""`make run` runs krond with the example jobs until it is interrupted."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def make_run(tmp_path: Path) -> Iterator[MakeRun]:
     running.process.wait()
     for pipe in (running.process.stdout, running.process.stderr):
         assert pipe is not None
-        pipe.close()  # it may have no end yet: whoever looks after a child that goes on has it, too
+        pipe.close()  # it may have no end yet: the keeper of a surviving child holds it, too
 
 
 def test_it_is_ready_runs_a_job_answers_and_ends_when_it_is_asked_to(make_run: MakeRun) -> None:

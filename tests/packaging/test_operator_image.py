@@ -1,4 +1,4 @@
-"""deploy/Containerfile, as far as its text can be judged: the image itself is not built here."""
+"""deploy/Containerfile, as far as its text shows; the image is not built here."""
 
 import re
 
