@@ -1,4 +1,4 @@
-"""What another list does to what is owed."""
+"""The effect of another list on owed runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Automaton: letter by letter it comes to what the definition says, and never needs more room."""
+"""Tests of Automaton: letter by letter it agrees with the definition, in bounded memory."""
 
 from random import Random
 

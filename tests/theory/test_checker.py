@@ -1,4 +1,4 @@
-"""Checker: on any trace it comes to what the formulas mean, position by position."""
+"""Tests of Checker: on any trace it agrees with the formulas, position by position."""
 
 from collections.abc import Iterator, Sequence
 
@@ -117,13 +117,13 @@ def test_every_property_of_a_task_is_judged_as_its_formula_means(positions: list
 
     for each in judged("declarative"):
         if response(each.formula) is not None and has_another_list(positions):
-            continue  # with another list the time that it may take begins anew, which a formula cannot say
+            continue  # with another list the time that it may take starts over, which a formula cannot say
         assert finding(report, each.name).verdict is by_definition(each, positions), each.name
         assert finding(report, each.name).line == first_violation(each, positions), each.name
 
 
 def by_definition(each: Property, positions: list[TraceEvent]) -> TruthValue:
-    verdicts = {meaning(each.formula, word_of(task, positions)) for task in (*TASKS, "nobody")}
+    verdicts = {meaning(each.formula, word_of(task, positions)) for task in (*TASKS, "unlisted")}
     order = (TruthValue.VIOLATED, TruthValue.UNDECIDED, TruthValue.HOLDS)
     return next(verdict for verdict in order if verdict in verdicts)
 

@@ -1,4 +1,4 @@
-"""Checker: what a trace itself says of due instants, and what a clock that was set back shows again."""
+"""Tests of Checker: due instants that a trace names, and those that a clock set back shows again."""
 
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue

@@ -1,4 +1,4 @@
-"""ClockSet: a clock that was far ahead was set back; what is owed is counted from the clock, and must come by it."""
+"""Tests of ClockSet: after a clock is set back, owed runs are counted from the new time."""
 
 from typing import Any
 

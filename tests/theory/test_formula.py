@@ -1,4 +1,4 @@
-"""Formulas: printed as the theory writes them, no bracket too many and none too few; values that know their parts."""
+"""Formulas: printed in the theory's notation with minimal brackets, and aware of their parts."""
 
 from dataclasses import FrozenInstanceError, fields, replace
 

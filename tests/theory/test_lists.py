@@ -1,4 +1,4 @@
-"""Lists that follow each other: what is owed under which of them, and for how long those that left are remembered."""
+"""Consecutive lists: what each of them owes, and how long removed tasks are remembered."""
 
 import pytest
 

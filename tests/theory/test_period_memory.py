@@ -1,4 +1,4 @@
-"""Periods: memory is bounded, and what it no longer holds is not run again."""
+"""Periods: memory is bounded, and forgotten periods are not run again."""
 
 import tracemalloc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the documents' own formulas say, executed: each defect on the word that shows it."""
+"""The documents' own formulas, executed: each defect on the word that shows it."""
 
 import pytest
 

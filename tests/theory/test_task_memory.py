@@ -1,4 +1,4 @@
-"""Checker: what it remembers of a task does not grow with what the task was owed and got."""
+"""Tests of Checker: its memory of a task does not grow with the runs that the task owed and got."""
 
 import tracemalloc
 from collections.abc import Iterator

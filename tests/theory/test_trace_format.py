@@ -1,4 +1,4 @@
-"""Traces: what is written can be read; what cannot be read is refused by line and field, with what would be right."""
+"""Traces: every written trace can be read; invalid ones are refused by line and field, with a fix."""
 
 import json
 
