@@ -1,4 +1,4 @@
-"""CHOICE: what the contract `kron` demands of definitions, periods, windows and seeds."""
+"""CHOICE: clauses of the contract `kron` on definitions, periods, windows and seeds."""
 
 from tests.conformance.clause import KRON, Clause
 

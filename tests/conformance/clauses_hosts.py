@@ -1,4 +1,4 @@
-"""HOSTS: what the contract `kron` demands of hosts: idempotency, changes, clocks, observability."""
+"""HOSTS: clauses of the contract `kron` on hosts: idempotency, changes, clocks, observability."""
 
 from tests.conformance.clause import KRON, Clause
 

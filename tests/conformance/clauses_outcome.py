@@ -1,4 +1,4 @@
-"""OUTCOME: what the contract `kron` demands of constraints, decisions, outcomes and policies."""
+"""OUTCOME: clauses of the contract `kron` on constraints, decisions, outcomes and policies."""
 
 from tests.conformance.clause import KRON, Clause
 

@@ -1,4 +1,4 @@
-"""THEORY: what the formal theory demands of every trace, what it assumes of the world, and the targets in real time."""
+"""THEORY: the theory's properties of every trace, its assumptions, and the real-time targets."""
 
 from tests.conformance.clause import DECLARATIVE, DRAFT, POLLING, Clause
 

@@ -1,4 +1,4 @@
-"""TIME: what is demanded of the interface, of time, of missed runs and of the start."""
+"""TIME: clauses on the interface, time, missed runs and the start."""
 
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, EVERY, Clause
 
@@ -58,7 +58,7 @@ TIME = (
     ),
     Clause("time.starts-all-due", BOTH_POLLING, _TIME, "Every task that a poll finds due is started."),
     Clause("time.polls-while-tasks", BOTH_POLLING, _TIME, "Polling goes on for as long as one task is scheduled."),
-    Clause("time.no-tasks-no-polls", BOTH_POLLING, _TIME, "Polling ends when no task is scheduled any more."),
+    Clause("time.no-tasks-no-polls", BOTH_POLLING, _TIME, "Polling ends when no task is scheduled."),
     Clause("time.local-zone", EVERY, _TIME, "All calculations are made in the time zone of the host."),
     Clause("time.dst-of-the-host", EVERY, _TIME, "Clocks change when they change in the zone of the host."),
     Clause("time.gap-is-skipped", EVERY, _TIME, "A minute that clocks jump over is skipped."),

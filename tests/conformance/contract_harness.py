@@ -1,4 +1,4 @@
-"""ContractHarness: schedulers on virtual time under one contract, with the runs of their callbacks and their events."""
+"""ContractHarness: schedulers on virtual time under one contract, with their runs and events."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -62,7 +62,7 @@ class ContractHarness:
         takes: timedelta = NOTHING,
         fails: int = 0,
     ) -> RegistrationTuple:
-        """Return a registration whose callback takes its time and whose first runs fail, as many as told."""
+        """Return a registration whose callback takes its time and whose first `fails` runs fail."""
         failures = iter(range(fails))
 
         async def callback() -> None:
@@ -108,7 +108,7 @@ class ContractHarness:
         """Return what is stored of the task."""
         return self.store.records[name]
 
-    def told(self, name: str) -> list[Event]:
+    def events_named(self, name: str) -> list[Event]:
         """Return the events of that name."""
         return [event for event in self.events if event.name == name]
 

@@ -1,4 +1,4 @@
-"""LIBRARY: bugs of the library: its errors, its events, its states and its limits."""
+"""LIBRARY: bugs of the library: its errors, events, states and limits."""
 
 from tests.conformance.mutant import bug
 

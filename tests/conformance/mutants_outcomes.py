@@ -1,4 +1,4 @@
-"""OUTCOMES: bugs of policies, of idempotency, of changes and of what a host shows."""
+"""OUTCOMES: bugs of policies, idempotency, changes and of what a host shows."""
 
 from tests.conformance.mutant import bug
 from tests.hosts.krond.test_policy_mutants import MUTANTS as POLICY_MUTANTS

@@ -1,4 +1,4 @@
-"""Public interface: the two methods, and what a registration is made of."""
+"""The public interface: the two methods, and the fields of a registration."""
 
 from datetime import timedelta
 from inspect import iscoroutinefunction
@@ -212,7 +212,7 @@ async def test_a_callback_is_awaited_to_its_end(contract: Contract) -> None:
     await world.until("10:30")
 
     assert [moment for _, moment in world.ended] == times("10:17:30")
-    assert [event.fields["duration"] for event in world.told("TaskRunCompleted")] == [600]
+    assert [event.fields["duration"] for event in world.events_named("TaskRunCompleted")] == [600]
 
 
 @clause("api.delay-not-negative")

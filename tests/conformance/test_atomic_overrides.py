@@ -1,4 +1,4 @@
-"""Records and overrides: all of a list or nothing of it, and what a write that fails leaves behind."""
+"""Records and overrides: a list is applied completely or not at all, and the effect of a failed write."""
 
 import sqlite3
 from contextlib import closing, suppress
@@ -187,7 +187,7 @@ async def test_ends_that_could_not_be_recorded_are_recorded_later_and_told_then(
     await world.until("11:01")
 
     assert [record.last_success for record in world.store.records.values()] == [None, None]
-    assert world.told("TaskRunCompleted") == []
+    assert world.events_named("TaskRunCompleted") == []
     await world.until("11:02")
     assert [record.last_success for record in world.store.records.values()] == [at("11:01"), at("11:01")]
-    assert len(world.told("TaskRunCompleted")) == 2
+    assert len(world.events_named("TaskRunCompleted")) == 2

@@ -1,4 +1,4 @@
-"""The ends of the calendar: an expression without a further occurrence is an error, and a scheduler survives it."""
+"""The ends of the calendar: an expression without a further occurrence is an error that a scheduler survives."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Concurrency and reentrancy: runs beside each other, and calls that come while another is at work."""
+"""Concurrency and reentrancy: concurrent runs, and calls that arrive during another call."""
 
 import asyncio
 

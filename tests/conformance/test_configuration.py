@@ -61,7 +61,7 @@ async def test_any_difference_of_text_or_delay_is_an_override(
 
     await world.start(world.task(cron=cron, retry=retry))
 
-    (overridden,) = world.told("TaskOverridden")
+    (overridden,) = world.events_named("TaskOverridden")
     assert world.story(*CLASSES) == ["TaskOverridden"]
     assert overridden.fields["changeType"] == change
     assert (world.record().cron, world.record().retry_delay) == (cron, retry)
@@ -138,7 +138,7 @@ async def test_a_cut_off_run_is_told_with_the_identifier_of_the_instance_that_be
 
     await world.start(report)
 
-    (orphaned,) = world.told("TaskOrphaned")
+    (orphaned,) = world.events_named("TaskOrphaned")
     assert orphaned.fields["schedulerIdentifier"] == left
     assert world.record().scheduler != left
 

@@ -1,4 +1,4 @@
-"""How errors are raised: before anything has happened, with their cause, in a stable form, without what is secret."""
+"""Errors are raised before any effect, with their cause, in a stable form and without secrets."""
 
 import asyncio
 from datetime import timedelta
@@ -29,7 +29,7 @@ SECRET = "hunter2"
 
 
 class Unreliable(MemoryTaskLedger):
-    """A store of somebody's own that fails with an error of its own when it is opened, or when it is closed."""
+    """A user's store that raises its own error when it is opened, or when it is closed."""
 
     def __init__(self, failing: str, error: Exception) -> None:
         super().__init__()

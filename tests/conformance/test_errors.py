@@ -1,4 +1,4 @@
-"""The errors of lists, of cron expressions and of the scheduler's life: each with its name, message and details."""
+"""The errors of lists, cron expressions and the scheduler's lifecycle: name, message and details."""
 
 import asyncio
 from datetime import timedelta

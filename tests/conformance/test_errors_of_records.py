@@ -1,4 +1,4 @@
-"""The errors of records that cannot be read: raised by the list that meets them, and nothing is changed by it."""
+"""The errors of unreadable records: raised by the list that meets them, and without any effect."""
 
 import sqlite3
 from contextlib import closing
@@ -24,7 +24,7 @@ SOUND = TaskRecord("report", "0 * * * *", 5 * MINUTE, at("09:00")).to_fields()
 
 
 class Notes(MemoryTaskLedger):
-    """A store of somebody's own, which keeps the fields of each task as they were written."""
+    """A user's store, which keeps the fields of each task as they were written."""
 
     def __init__(self, noted: object) -> None:
         super().__init__()

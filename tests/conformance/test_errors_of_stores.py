@@ -1,4 +1,4 @@
-"""The errors of a store that refuses a task, fails as a whole, or is damaged, in the words of the contract."""
+"""The errors of a store that refuses a task, fails as a whole, or is damaged."""
 
 import re
 import sqlite3
@@ -145,7 +145,7 @@ async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
     with suppress(KronError):
         await world.scheduler(path).initialize(tasks)
 
-    assert messages or world.told("LedgerAppendFailed") or world.told("SchedulerInitializationFailed")
+    assert messages or world.events_named("LedgerAppendFailed") or world.events_named("SchedulerInitializationFailed")
     assert internals([*messages, *texts_of(world.events)]) == []
 
 

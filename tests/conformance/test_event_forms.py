@@ -1,4 +1,4 @@
-"""The form of every required field of every event, in a life in which each of them has all of its forms."""
+"""The form of every required field of every event."""
 
 import json
 import logging
@@ -158,7 +158,7 @@ async def test_the_times_in_events_are_those_of_the_clock_to_the_microsecond(con
 
     await world.start(world.task(cron="0 10 * * *", fails=1, retry=SECOND / 4))
 
-    (started,), (failed,) = world.told("TaskRunStarted"), world.told("TaskRunFailed")
+    (started,), (failed,) = world.events_named("TaskRunStarted"), world.events_named("TaskRunFailed")
     assert started.fields["scheduledTime"] == "2026-03-02T10:00:00Z"
     assert started.fields["actualTime"] == "2026-03-02T10:00:30.123456Z"
     assert failed.fields["nextRetryAt"] == "2026-03-02T10:00:30.373456Z"
@@ -174,7 +174,7 @@ async def test_each_task_that_left_the_list_is_reported_with_its_own_last_run_or
 
     await world.start(world.task("stays"))
 
-    orphans = {str(event.fields["taskName"]): event for event in world.told("TaskOrphaned")}
+    orphans = {str(event.fields["taskName"]): event for event in world.events_named("TaskOrphaned")}
     assert {name: event.fields["lastExecutionTime"] for name, event in orphans.items()} == {
         "hourly": "2026-03-02T11:00:00Z",
         "often": "2026-03-02T11:30:00Z",

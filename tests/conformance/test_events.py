@@ -1,4 +1,4 @@
-"""What is told of the scheduler, of its polling and of its list, and what all events have in common."""
+"""The events of the scheduler, of polling and of lists, and what all events have in common."""
 
 import json
 from datetime import UTC, date, datetime
@@ -44,8 +44,8 @@ DEMANDED: dict[str, tuple[str, dict[str, tuple[type, ...]]]] = {
 TIMES = {"scheduledTime", "actualTime", "nextRetryAt", "pollTime", "lastExecutionTime"}
 
 
-async def told_in_a_life(contract: Contract) -> list[Event]:
-    """Return what is told in a life in which everything happens of which there is an event."""
+async def events_of_a_life(contract: Contract) -> list[Event]:
+    """Return what is events in a life in which everything happens of which there is an event."""
     world = ContractHarness(contract, "10:59:30")
     report = world.task(fails=1)
     kept = world.task("backup", fails=1, retry=2 * HOUR)
@@ -59,7 +59,7 @@ async def told_in_a_life(contract: Contract) -> list[Event]:
 
 def only(world: ContractHarness, name: str) -> tuple[str, dict[str, object]]:
     """Return level and fields of the only event of that name."""
-    (event,) = world.told(name)
+    (event,) = world.events_named(name)
     return event.level, dict(event.fields)
 
 
@@ -83,7 +83,7 @@ async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_ski
 
     await scheduler.initialize([kept, world.task("backup", "30 * * * *"), world.task("mail")])
 
-    completed = world.told("SchedulerInitializationCompleted")
+    completed = world.events_named("SchedulerInitializationCompleted")
     assert [event.level for event in completed] == ["DEBUG", "DEBUG"]
     assert [dict(event.fields) for event in completed] == [
         {"totalRegistrations": 2, "scheduledCount": 2, "skippedCount": 0},
@@ -124,7 +124,7 @@ async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_schedule
 
     await world.start(world.task("report"), world.task("backup"))
 
-    first = world.told("PollStarted")[0]
+    first = world.events_named("PollStarted")[0]
     assert first.level == "DEBUG"
     assert dict(first.fields) == {"pollTime": "2026-03-02T10:07:30Z", "scheduledTaskCount": 2}
 
@@ -136,7 +136,7 @@ async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(cont
 
     await world.until("11:00")
 
-    hour = next(event for event in world.told("PollCompleted") if event.fields["tasksExecuted"])
+    hour = next(event for event in world.events_named("PollCompleted") if event.fields["tasksExecuted"])
     assert hour.level == "DEBUG"
     assert dict(hour.fields) == {
         "pollTime": "2026-03-02T11:00:00Z",
@@ -255,45 +255,45 @@ async def test_a_task_that_is_scheduled_already_is_told_as_skipped_with_the_reas
 
 @clause("events.stable-names")
 async def test_a_whole_life_is_told_in_the_names_of_the_contract(contract: Contract) -> None:
-    told = await told_in_a_life(contract)
+    events = await events_of_a_life(contract)
 
-    assert {event.name for event in told} == set(DEMANDED)
+    assert {event.name for event in events} == set(DEMANDED)
 
 
 @clause("events.levels")
 async def test_every_event_of_a_life_has_the_level_of_its_kind(contract: Contract) -> None:
-    told = await told_in_a_life(contract)
+    events = await events_of_a_life(contract)
 
-    assert {(event.name, event.level) for event in told} == {(name, level) for name, (level, _) in DEMANDED.items()}
+    assert {(event.name, event.level) for event in events} == {(name, level) for name, (level, _) in DEMANDED.items()}
 
 
 @clause("events.required-fields")
 async def test_every_event_of_a_life_has_its_fields_in_their_form(contract: Contract) -> None:
-    told = await told_in_a_life(contract)
+    events = await events_of_a_life(contract)
 
     wrong = [
         (event.name, field, event.fields.get(field))
-        for event in told
+        for event in events
         for field, kinds in DEMANDED[event.name][1].items()
         if type(event.fields.get(field)) not in kinds
     ]
-    assert len(told) > len(DEMANDED)
+    assert len(events) > len(DEMANDED)
     assert wrong == []
 
 
 @clause("events.machine-readable")
 async def test_every_event_of_a_life_is_a_name_with_values_that_survive_json(contract: Contract) -> None:
-    told = await told_in_a_life(contract)
+    events = await events_of_a_life(contract)
 
-    assert all(word.isidentifier() for event in told for word in (event.name, *event.fields))
-    assert [json.loads(json.dumps(dict(event.fields))) for event in told] == [dict(event.fields) for event in told]
+    assert all(word.isidentifier() for event in events for word in (event.name, *event.fields))
+    assert [json.loads(json.dumps(dict(event.fields))) for event in events] == [dict(event.fields) for event in events]
 
 
 @clause("events.iso-times")
 async def test_every_time_that_a_life_tells_is_an_instant_in_iso_8601(contract: Contract) -> None:
-    told = await told_in_a_life(contract)
+    events = await events_of_a_life(contract)
 
-    found = [(field, str(value)) for event in told for field, value in event.fields.items() if field in TIMES]
+    found = [(field, str(value)) for event in events for field, value in event.fields.items() if field in TIMES]
     assert {field for field, _ in found} == TIMES
     assert {datetime.fromisoformat(value).astimezone(UTC).date() for _, value in found} == {date(2026, 3, 2)}
     assert all(datetime.fromisoformat(value).utcoffset() is not None for _, value in found)

@@ -1,4 +1,4 @@
-"""What is told of runs and retries, and in which order."""
+"""The events of runs and retries, and their order."""
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
@@ -18,7 +18,7 @@ async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract
 
     await world.start(world.task())
 
-    (started,) = world.told("TaskRunStarted")
+    (started,) = world.events_named("TaskRunStarted")
     assert started.level == "INFO"
     assert dict(started.fields) == {
         "taskName": "report",
@@ -35,7 +35,7 @@ async def test_the_start_of_a_retry_says_that_it_is_one(contract: Contract) -> N
 
     await world.until("11:05")
 
-    first, second = world.told("TaskRunStarted")
+    first, second = world.events_named("TaskRunStarted")
     assert [first.fields["isRetry"], second.fields["isRetry"]] == [False, True]
     assert second.fields["actualTime"] == "2026-03-02T11:05:00Z"
 
@@ -47,7 +47,7 @@ async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: C
 
     await world.until("11:02")
 
-    (completed,) = world.told("TaskRunCompleted")
+    (completed,) = world.events_named("TaskRunCompleted")
     assert completed.level == "INFO"
     assert dict(completed.fields) == {"taskName": "report", "duration": 90.0, "success": True}
 
@@ -59,7 +59,7 @@ async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tri
 
     await world.until("11:02")
 
-    (failed,) = world.told("TaskRunFailed")
+    (failed,) = world.events_named("TaskRunFailed")
     assert failed.level == "WARNING"
     assert dict(failed.fields) == {
         "taskName": "report",
@@ -68,7 +68,7 @@ async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tri
         "error": "BrokenError: report is broken",
         "nextRetryAt": "2026-03-02T11:06:30Z",
     }
-    assert world.told("TaskRunCompleted") == []
+    assert world.events_named("TaskRunCompleted") == []
 
 
 @clause("events.retry-started")
@@ -78,7 +78,7 @@ async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> Non
 
     await world.until("11:59")
 
-    retries = world.told("TaskRetryStarted")
+    retries = world.events_named("TaskRetryStarted")
     assert [event.level for event in retries] == ["INFO", "INFO"]
     assert [dict(event.fields) for event in retries] == [
         {"taskName": "report", "retryCount": 1},
@@ -93,7 +93,7 @@ async def test_a_retry_that_an_occurrence_forestalls_is_told_as_preempted_with_t
 
     await world.until("12:00")
 
-    (preempted,) = world.told("TaskRetryPreempted")
+    (preempted,) = world.events_named("TaskRetryPreempted")
     assert preempted.level == "INFO"
     assert dict(preempted.fields) == {"taskName": "report", "reason": "a run is due"}
 

@@ -1,4 +1,4 @@
-"""Determinism and idempotency: the same again, once more, and what a second time must not do."""
+"""Determinism and idempotency: repeated calls have the same result and no second effect."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHar
 
 
 class Unsure(FaultyLedger):
-    """A disk that writes and then says that it has not, from now on as often as told."""
+    """A disk that writes and then reports a failure, `doubts` times from now on."""
 
     doubts = 0
 
@@ -102,7 +102,7 @@ async def test_the_same_list_again_writes_nothing_and_schedules_nothing_anew(con
     assert world.store.records == records
     assert world.disk.appends == appends
     assert world.story("TaskAdded", "TaskOverridden", "TaskOrphaned", "TaskScheduled", "TaskRunStarted") == []
-    (completed,) = world.told("SchedulerInitializationCompleted")
+    (completed,) = world.events_named("SchedulerInitializationCompleted")
     assert dict(completed.fields) == {"totalRegistrations": 3, "scheduledCount": 0, "skippedCount": 3}
 
 
@@ -125,14 +125,14 @@ async def test_the_same_list_again_is_refused_and_changes_nothing(contract: Cont
     report = world.task(takes=30 * MINUTE)
     scheduler = await world.start(report)
     await world.until("11:10")
-    records, appends, told = dict(world.store.records), world.disk.appends, len(world.events)
+    records, appends, events = dict(world.store.records), world.disk.appends, len(world.events)
 
     with pytest.raises(SchedulerAlreadyActiveError) as caught:
         await scheduler.initialize([report])
 
     assert caught.value.message == "Cannot initialize scheduler: scheduler is already running"
     assert caught.value.details == {"currentState": "running"}
-    assert (world.store.records, world.disk.appends, len(world.events)) == (records, appends, told)
+    assert (world.store.records, world.disk.appends, len(world.events)) == (records, appends, events)
     await world.until("12:10")
     assert world.starts() == times("11:00", "12:00")
 
@@ -210,8 +210,8 @@ async def test_every_later_list_of_a_running_scheduler_finds_what_changed(contra
         await scheduler.initialize([world.task(cron=cron)])
     await world.until("12:10")
 
-    told = world.story("TaskAdded", "TaskPreserved", "TaskOverridden")
-    assert told == ["TaskOverridden", "TaskPreserved", "TaskOverridden"]
+    names = world.story("TaskAdded", "TaskPreserved", "TaskOverridden")
+    assert names == ["TaskOverridden", "TaskPreserved", "TaskOverridden"]
     assert world.starts() == times("10:15", "11:15")
 
 
@@ -247,7 +247,7 @@ async def test_a_start_whose_record_is_written_again_happens_once(contract: Cont
 
     assert world.starts() == times("11:00:07")
     assert world.record().last_attempt == world.record().last_success == at("11:00:07")
-    assert len(world.told("LedgerAppendFailed")) == 3
+    assert len(world.events_named("LedgerAppendFailed")) == 3
 
 
 @clause("again.same-state-written")
@@ -261,7 +261,7 @@ async def test_an_end_whose_record_is_written_again_is_the_same_end(contract: Co
     await world.until("11:04")
 
     assert (world.record().last_failure, world.record().retry_until) == (at("11:01"), at("11:06"))
-    assert len(world.told("TaskRunFailed")) == 1
+    assert len(world.events_named("TaskRunFailed")) == 1
     await world.until("11:30")
     assert world.starts() == times("11:00", "11:06")
-    assert [event.fields["retryCount"] for event in world.told("TaskRetryStarted")] == [1]
+    assert [event.fields["retryCount"] for event in world.events_named("TaskRetryStarted")] == [1]

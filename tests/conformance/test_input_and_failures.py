@@ -1,4 +1,4 @@
-"""Input and failures: everything is checked before it is used, and what goes wrong is told and survived."""
+"""Input and failures: input is validated before use, and failures are reported and survived."""
 
 import logging
 from datetime import timedelta
@@ -217,10 +217,10 @@ async def test_with_a_full_disk_nothing_starts_and_with_space_again_nothing_was_
 
     assert world.starts("one") == world.starts("two") == times("11:00:15")
     assert world.record("two").last_success == at("11:01:15")
-    failures = world.told("LedgerAppendFailed")
+    failures = world.events_named("LedgerAppendFailed")
     assert [event.fields["retryInSeconds"] for event in failures] == [1.0, 2.0, 4.0, 8.0]
     assert failures[0].fields["error"] == "OSError: [Errno 28] No space left on device"
-    assert len(world.told("LedgerRecovered")) == 1
+    assert len(world.events_named("LedgerRecovered")) == 1
 
 
 @clause("failures.exhaustion")
@@ -233,7 +233,7 @@ async def test_an_end_that_a_full_disk_did_not_take_is_kept_until_it_does(contra
     await world.until("11:10")
 
     assert world.record().last_success == at("11:01")
-    assert [event.fields["duration"] for event in world.told("TaskRunCompleted")] == [60.0]
+    assert [event.fields["duration"] for event in world.events_named("TaskRunCompleted")] == [60.0]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ async def test_a_run_that_runs_out_of_something_fails_alone_and_is_tried_again(
     await world.until("11:50")
 
     assert tries == times("11:00", "11:20", "11:40")
-    assert len(world.starts("modest")) == len(world.told("TaskRunCompleted")) == 104
+    assert len(world.starts("modest")) == len(world.events_named("TaskRunCompleted")) == 104
 
 
 @clause("failures.exhaustion")

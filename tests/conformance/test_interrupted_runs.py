@@ -1,4 +1,4 @@
-"""Records and overrides: runs that a crash cut off, and what the records are worth after it."""
+"""Records and overrides: interrupted runs, and the records after a crash."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ async def test_a_run_that_was_cut_off_restarts_at_once(contract: Contract) -> No
 
     await world.start(report)
 
-    (orphaned,) = world.told("TaskOrphaned")
+    (orphaned,) = world.events_named("TaskOrphaned")
     assert orphaned.fields["taskName"] == "report"
     assert orphaned.fields["lastExecutionTime"] == "2026-03-02T11:00:00Z"
     assert world.starts() == times("11:00", "11:20")
@@ -49,7 +49,7 @@ async def test_a_run_that_was_cut_off_restarts_with_its_new_configuration(contra
     await world.start(world.task(cron="0 3 * * *", retry=MINUTE, fails=1))
     await world.until("12:30")
 
-    assert len(world.told("TaskOrphaned")) == 1
+    assert len(world.events_named("TaskOrphaned")) == 1
     assert (world.record().cron, world.record().retry_delay) == ("0 3 * * *", MINUTE)
     assert world.starts() == times("11:00", "11:20", "11:21")
 
@@ -65,7 +65,7 @@ async def test_a_run_that_ended_before_the_crash_is_not_orphaned(contract: Contr
     await world.start(report)
     await world.until("11:45")
 
-    assert world.told("TaskOrphaned") == []
+    assert world.events_named("TaskOrphaned") == []
     assert world.starts() == times("11:00")
 
 

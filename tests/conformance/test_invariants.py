@@ -1,4 +1,4 @@
-"""The invariants that the draft asks to be tested, each in the fewest steps in which it could break."""
+"""The invariants that the draft lists for tests, each in the fewest steps that could violate it."""
 
 import asyncio
 from datetime import timedelta
@@ -62,7 +62,7 @@ async def test_a_scheduler_of_no_tasks_starts_and_stops(contract: Contract) -> N
         "SchedulerStopRequested",
         "SchedulerStopped",
     ]
-    assert world.told("SchedulerInitializationFailed") == []
+    assert world.events_named("SchedulerInitializationFailed") == []
 
 
 @clause("invariant.idempotent")
@@ -189,9 +189,9 @@ async def test_a_change_of_configuration_is_recognised_and_recorded(
 
     await world.start(world.task(cron=cron, retry=retry), world.task("backup"))
 
-    changes = [(event.fields["taskName"], event.fields["changeType"]) for event in world.told("TaskOverridden")]
+    changes = [(event.fields["taskName"], event.fields["changeType"]) for event in world.events_named("TaskOverridden")]
     assert changes == [("report", change)]
-    assert [event.fields["taskName"] for event in world.told("TaskPreserved")] == ["backup"]
+    assert [event.fields["taskName"] for event in world.events_named("TaskPreserved")] == ["backup"]
     assert (world.record().cron, world.record().retry_delay) == (cron, retry)
 
 
@@ -206,7 +206,7 @@ async def test_nothing_is_left_of_a_task_that_is_not_in_the_list(contract: Contr
 
     assert set(world.store.records) == {"kept"}
     assert world.starts("old") == times("11:00")
-    assert [event.fields["taskName"] for event in world.told("TaskOrphaned")] == ["old"]
+    assert [event.fields["taskName"] for event in world.events_named("TaskOrphaned")] == ["old"]
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ async def test_a_list_with_a_mistake_at_its_end_does_nothing(contract: Contract,
 
     assert world.store.records == {}
     assert world.began == []
-    assert world.told("TaskAdded") == []
+    assert world.events_named("TaskAdded") == []
 
 
 # --- side by side -----------------------------------------------------------------------------------------------------

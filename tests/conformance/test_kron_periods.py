@@ -1,4 +1,4 @@
-"""The contract `kron`: what a host does with the periods of its jobs, records of them and shows of them."""
+"""The contract `kron`: how a host handles, records and shows the periods of its jobs."""
 
 import re
 import sqlite3

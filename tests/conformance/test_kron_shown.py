@@ -1,4 +1,4 @@
-"""The contract `kron`: what the log of a host shows of each period."""
+"""The contract `kron`: what a host logs of each period."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Records and overrides: how a list is compared with what is stored, and what becomes of each task."""
+"""Records and overrides: how a list is compared with the stored tasks, and the result for each task."""
 
 from collections import defaultdict
 
@@ -13,7 +13,7 @@ CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden", "TaskOrphaned")
 
 
 def classes(world: ContractHarness) -> dict[str, list[str]]:
-    """Return the classes that each task was told to be in."""
+    """Return the classes that the events give for each task."""
     found: dict[str, list[str]] = defaultdict(list)
     for event in world.events:
         if event.name in CLASSES:
@@ -213,7 +213,7 @@ async def test_an_overridden_task_owes_what_its_new_schedule_had_since_its_last_
 
     await world.start(world.task(cron="30 * * * *"))
 
-    (overridden,) = world.told("TaskOverridden")
+    (overridden,) = world.events_named("TaskOverridden")
     assert overridden.fields["runFollows"] is True
     assert world.starts() == times("11:00", "11:45")
 
@@ -231,7 +231,7 @@ async def test_an_unregistered_task_is_told_to_be_orphaned_and_its_record_remove
 
     await world.start(world.task("kept"))
 
-    (orphaned,) = world.told("TaskOrphaned")
+    (orphaned,) = world.events_named("TaskOrphaned")
     expected = {"taskName": "gone", "lastExecutionTime": "2026-03-02T11:00:00Z", "schedulerIdentifier": left}
     assert dict(orphaned.fields) == expected
     assert set(world.store.records) == {"kept"}

@@ -1,4 +1,4 @@
-"""The states of the loop that evaluates tasks: it begins with the first task and ends with the last or with a stop."""
+"""The states of the polling loop: it starts with the first task and ends with the last or with a stop."""
 
 import asyncio
 from functools import partial
@@ -87,7 +87,7 @@ async def test_an_empty_second_list_ends_the_loop_and_not_the_scheduler(contract
     assert world.story(*LOOP, "SchedulerStopped") == [BEGAN, ENDED]
     world.events.clear()
     await world.until("13:00")
-    assert (world.told("PollStarted"), world.began) == ([], [])
+    assert (world.events_named("PollStarted"), world.began) == ([], [])
 
 
 @clause("polling.last-task-cancelled", under=(DECLARATIVE,))
@@ -115,7 +115,7 @@ async def test_a_stop_asks_the_loop_to_stop_and_it_evaluates_nothing_any_more(co
     assert world.story(*LOOP) == [BEGAN, REQUESTED]
     world.events.clear()
     await world.until("11:09")
-    assert (world.told("PollStarted"), world.starts("other"), stopping.done()) == ([], [], False)
+    assert (world.events_named("PollStarted"), world.starts("other"), stopping.done()) == ([], [], False)
 
 
 @clause("polling.ends")
@@ -126,7 +126,7 @@ async def test_the_loop_ends_when_all_that_runs_has_ended(contract: Contract) ->
     stopping = asyncio.create_task(scheduler.stop())
 
     await world.until("11:09:59")
-    early = world.told(ENDED)
+    early = world.events_named(ENDED)
     await world.until("11:10")
 
     assert early == []

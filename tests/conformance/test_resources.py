@@ -1,4 +1,4 @@
-"""Concurrency and reentrancy: what stop waits for and gives back, and failures that concern nobody else."""
+"""Concurrency and reentrancy: what stop waits for and releases, and failures that affect one task only."""
 
 import asyncio
 
@@ -49,7 +49,7 @@ async def test_after_a_stop_whose_runs_failed_nothing_is_left_of_the_loop(contra
     await stopping
 
     assert asyncio.all_tasks() == {asyncio.current_task()}
-    assert len(world.told("TaskRunFailed")) == 1
+    assert len(world.events_named("TaskRunFailed")) == 1
     assert world.story("PollingStopRequested", "PollingStopped", "SchedulerStopped") == [
         "PollingStopRequested",
         "PollingStopped",
@@ -83,7 +83,7 @@ async def test_the_failure_of_one_run_leaves_runs_beside_it_and_after_it_alone(c
 
     await world.until("11:30")
 
-    assert [event.fields["taskName"] for event in world.told("TaskRunFailed")] == ["bad"]
+    assert [event.fields["taskName"] for event in world.events_named("TaskRunFailed")] == ["bad"]
     assert world.record("beside").last_success == at("11:10")
     assert world.record("after").last_success == at("11:05")
     assert world.record("bad").last_failure == at("11:01")
@@ -100,5 +100,5 @@ async def test_a_run_that_is_cancelled_from_within_leaves_others_and_the_loop_al
 
     await world.until("12:30")
 
-    assert [event.fields["taskName"] for event in world.told("TaskRunFailed")] == ["bad", "bad"]
+    assert [event.fields["taskName"] for event in world.events_named("TaskRunFailed")] == ["bad", "bad"]
     assert world.starts("beside") == times("11:00", "12:00")

@@ -1,4 +1,4 @@
-"""What becomes of runs in flight when a stop or a crash comes, and of a list when another one comes."""
+"""Runs in flight at a stop or a crash, and a list that is replaced."""
 
 import asyncio
 
@@ -107,7 +107,7 @@ async def test_a_run_that_a_crash_cut_off_is_no_failure_that_is_tried_again(cont
     await world.until("11:59")
 
     assert world.starts() == times("11:00", "11:01")
-    assert world.told("TaskRetryStarted") == []
+    assert world.events_named("TaskRetryStarted") == []
 
 
 # --- another list -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The states of a scheduler: from its first list to its stop, and to the next list after that."""
+"""The states of a scheduler: from its first list to its stop, and to the next list."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ LIFE = (STARTED, COMPLETED, FAILED, AGAIN, REQUESTED, STOPPED)
 
 
 async def refused(scheduler: Scheduler, registrations: Any) -> None:
-    """Initialise in vain."""
+    """Initialise, and expect a failure."""
     with pytest.raises(KronError):
         await scheduler.initialize(registrations)
 
@@ -74,7 +74,7 @@ async def test_the_first_thing_that_a_first_list_tells_is_that_it_has_begun(cont
 
     assert world.events[0].name == STARTED
     assert world.events[0].fields["totalRegistrations"] == 2
-    assert len(world.told(STARTED)) == 1
+    assert len(world.events_named(STARTED)) == 1
 
 
 @clause("scheduler.begins-to-initialize")
@@ -209,7 +209,7 @@ async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract:
     stopping = asyncio.create_task(scheduler.stop())
 
     await world.until("11:04:59")
-    early = world.told(STOPPED)
+    early = world.events_named(STOPPED)
     await world.until("11:05")
 
     assert early == []
@@ -254,5 +254,5 @@ async def test_a_restarted_scheduler_stops_again(contract: Contract) -> None:
     await scheduler.stop()
     await world.clock.advance(90 * MINUTE + SECOND)
 
-    assert len(world.told(STOPPED)) == 2
+    assert len(world.events_named(STOPPED)) == 2
     assert world.starts() == []

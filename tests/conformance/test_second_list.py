@@ -31,7 +31,7 @@ class Slow(MemoryTaskLedger):
 
 
 async def refused(scheduler: Scheduler, registrations: Any) -> None:
-    """Initialise in vain."""
+    """Initialise, and expect a failure."""
     with pytest.raises(KronError):
         await scheduler.initialize(registrations)
 
@@ -55,7 +55,7 @@ async def test_a_second_list_tells_that_it_is_not_the_first(contract: Contract) 
     await scheduler.initialize([world.task()])
 
     assert world.events[0].name == AGAIN
-    assert world.told(STARTED) == []
+    assert world.events_named(STARTED) == []
 
 
 @clause("scheduler.reinitializes")

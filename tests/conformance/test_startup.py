@@ -1,4 +1,4 @@
-"""Start: what a new task owes in its first minute, and how a restart goes on."""
+"""Start: what a new task owes in its first minute, and what a restart owes."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ async def test_the_run_of_the_first_minute_is_for_its_beginning(contract: Contra
 
     await world.start(world.task())
 
-    assert [event.fields["scheduledTime"] for event in world.told("TaskRunStarted")] == ["2026-03-02T11:00:00Z"]
+    assert [event.fields["scheduledTime"] for event in world.events_named("TaskRunStarted")] == ["2026-03-02T11:00:00Z"]
 
 
 @clause("start.only-first-minute")

@@ -1,4 +1,4 @@
-"""The states of a task and of the loop, compared with what can be seen from outside."""
+"""The states of a task and of the loop agree with what can be observed."""
 
 import asyncio
 from datetime import timedelta

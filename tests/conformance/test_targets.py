@@ -1,4 +1,4 @@
-"""Targets in real time, limits on resources, and what holds for as long as a scheduler lives."""
+"""Real-time targets, limits on resources, and invariants over a scheduler's lifetime."""
 
 import asyncio
 import gc

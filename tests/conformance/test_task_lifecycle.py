@@ -70,7 +70,7 @@ async def test_a_start_is_told(contract: Contract) -> None:
 
     await world.until("11:00")
 
-    assert [event.fields["taskName"] for event in world.told("TaskRunStarted")] == ["other", "report"]
+    assert [event.fields["taskName"] for event in world.events_named("TaskRunStarted")] == ["other", "report"]
 
 
 @clause("task.once-a-minute")
@@ -246,7 +246,7 @@ async def test_a_retry_that_became_allowed_without_a_scheduler_starts_with_the_n
     await world.start(world.task())
 
     assert world.starts() == times("11:00", "11:20")
-    assert len(world.told("TaskRetryStarted")) == 1
+    assert len(world.events_named("TaskRetryStarted")) == 1
 
 
 @clause("task.preempted")

@@ -1,4 +1,4 @@
-"""The formal theory: what a scheduler does in eventful lives is recorded, and judged property by property."""
+"""The formal theory: eventful schedulers are recorded and judged property by property."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -257,5 +257,5 @@ async def _cost(contract: Contract, number: int) -> tuple[int, int]:
     await world.start(*(world.task(f"task {each}") for each in range(number)))
     await world.until("11:00")
     assert len(world.began) == number
-    evaluated = sum(int(str(event.fields["tasksEvaluated"])) for event in world.told("PollCompleted"))
+    evaluated = sum(int(str(event.fields["tasksEvaluated"])) for event in world.events_named("PollCompleted"))
     return evaluated, world.disk.appends

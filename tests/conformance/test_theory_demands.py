@@ -1,4 +1,4 @@
-"""The demands of the formal theory: a task that comes, a due instant, a retry, a run that was cut off."""
+"""The demands of the formal theory: a new task, a due instant, a retry, an interrupted run."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Time: the clock of the host, minutes and their boundaries, tasks side by side, and polling."""
+"""Time: the host's clock, minutes and their boundaries, concurrent tasks, and polling."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ SELDOM = "0 0 1 1 *"
 
 def polls(world: ContractHarness) -> list[Instant]:
     """Return when due tasks were looked for."""
-    return [at(str(event.fields["pollTime"])) for event in world.told("PollStarted")]
+    return [at(str(event.fields["pollTime"])) for event in world.events_named("PollStarted")]
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ async def test_what_is_recorded_and_told_is_the_time_of_the_clock(contract: Cont
     await world.settle()
 
     assert world.record().last_attempt == at("11:01")
-    assert [event.fields["actualTime"] for event in world.told("TaskRunStarted")] == ["2026-03-02T11:01:00Z"]
+    assert [event.fields["actualTime"] for event in world.events_named("TaskRunStarted")] == ["2026-03-02T11:01:00Z"]
 
 
 # --- minutes ----------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ async def test_polling_goes_on_while_one_task_is_left(contract: Contract) -> Non
     await scheduler.initialize([kept])
     await world.until("11:07:30")
 
-    assert world.told("PollingStopped") == []
+    assert world.events_named("PollingStopped") == []
     assert at("11:07:30") - max(polls(world)) < MINUTE + SECOND
 
 
@@ -219,7 +219,7 @@ async def test_polling_goes_on_while_the_only_task_runs(contract: Contract) -> N
     await world.start(world.task(takes=5 * HOUR))
     await world.until("13:07:30")
 
-    assert world.told("PollingStopped") == []
+    assert world.events_named("PollingStopped") == []
     assert at("13:07:30") - max(polls(world)) < MINUTE + SECOND
 
 

@@ -1,4 +1,4 @@
-"""The times that are kept for a task: of its last attempt, success and failure, and of the retry it waits for."""
+"""The times kept for a task: its last attempt, success and failure, and its next retry."""
 
 from kron.rules.contract import Contract
 from kron.testing import crash

@@ -1,4 +1,4 @@
-"""What holds in every trace of runs, stops and crashes, shown where it would break first."""
+"""Properties of every trace of runs, stops and crashes, in the shortest trace that could violate them."""
 
 import asyncio
 from datetime import timedelta
@@ -16,7 +16,7 @@ _RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed")
 
 
 def trace(world: ContractHarness, name: str) -> list[str]:
-    """Return the starts and ends that were told of one task."""
+    """Return the starts and ends of one task in the events."""
     return [event.name for event in world.events if event.name in _RUNS and event.fields["taskName"] == name]
 
 
