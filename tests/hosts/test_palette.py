@@ -1,4 +1,4 @@
-"""The colours of pages: whatever is read stands out from what is behind it, in light and in dark (WCAG 2.1, AA)."""
+"""The colours of pages have enough contrast, in light and in dark (WCAG 2.1, AA)."""
 
 import re
 from importlib.resources import files

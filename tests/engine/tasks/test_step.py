@@ -343,7 +343,7 @@ def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> 
         await host.until("11:00")
         assert host.store.records == before
         await engine.drain()
-        return [str(event.fields["taskName"]) for event in host.told("TaskSetAside")]
+        return [str(event.fields["taskName"]) for event in host.events_named("TaskSetAside")]
 
     assert asyncio.run(story()) == ["report"]
 

@@ -1,4 +1,4 @@
-"""A clock that was days ahead and is corrected: each task runs again from its next time, with one event."""
+"""A clock that was days ahead is corrected: each task runs again from its next time, with one event."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence

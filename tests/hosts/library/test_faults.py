@@ -1,4 +1,4 @@
-"""What goes wrong around a scheduler: callbacks, sinks, ledgers and clocks; everything else goes on."""
+"""A scheduler survives failing callbacks, sinks, ledgers and clocks; its other tasks run."""
 
 import asyncio
 import logging
@@ -29,8 +29,8 @@ def test_whatever_a_callback_raises_is_the_failure_of_that_run_alone(error: Base
         await world.clock.advance(2 * HOUR)
 
         assert world.starts.count(NOON) == 2
-        assert len(world.told("TaskRunCompleted")) == 2
-        failed = world.told("TaskRunFailed")
+        assert len(world.events_named("TaskRunCompleted")) == 2
+        failed = world.events_named("TaskRunFailed")
         assert {event.fields["taskName"] for event in failed} == {"bad"}
         assert str(failed[0].fields["error"]).startswith(type(error).__name__)
         await scheduler.stop()
@@ -52,7 +52,7 @@ def test_a_callback_that_cancels_itself_fails() -> None:
 
         await world.clock.advance(MINUTE)
 
-        assert [event.fields["error"] for event in world.told("TaskRunFailed")] == ["CancelledError"]
+        assert [event.fields["error"] for event in world.events_named("TaskRunFailed")] == ["CancelledError"]
         await scheduler.stop()
 
     run(body())
@@ -88,8 +88,8 @@ def test_a_failing_append_starts_nothing_and_is_tried_again_later_and_later() ->
         await world.clock.advance(2 * MINUTE)
 
         assert world.starts == [NOON + 7 * SECOND]
-        assert [event.fields["retryInSeconds"] for event in world.told("LedgerAppendFailed")] == [1, 2, 4]
-        assert len(world.told("LedgerRecovered")) == 1
+        assert [event.fields["retryInSeconds"] for event in world.events_named("LedgerAppendFailed")] == [1, 2, 4]
+        assert len(world.events_named("LedgerRecovered")) == 1
         await scheduler.stop()
 
     run(body())
@@ -143,7 +143,7 @@ def test_an_end_that_cannot_be_written_is_kept_and_written_when_the_ledger_is_ba
         assert unknown == NOON
         record = world.ledger.records["task"]
         assert (record.running_since, record.last_success) == (None, NOON + MINUTE)
-        assert len(world.told("TaskRunCompleted")) == 1
+        assert len(world.events_named("TaskRunCompleted")) == 1
         await scheduler.stop()
 
     run(body())
@@ -160,7 +160,7 @@ def test_a_clock_set_forwards_is_reported_and_leads_to_one_run() -> None:
         await world.clock.advance(SECOND)
 
         assert len(world.starts) == 1
-        assert [event.fields["seconds"] for event in world.told("ClockJumped")] == [18000]
+        assert [event.fields["seconds"] for event in world.events_named("ClockJumped")] == [18000]
         await scheduler.stop()
 
     run(body())
@@ -178,7 +178,7 @@ def test_a_clock_set_back_is_reported_and_repeats_nothing() -> None:
         await world.clock.advance_to(NOON + HOUR)
 
         assert world.starts == [NOON, NOON + HOUR]
-        assert [event.fields["seconds"] for event in world.told("ClockJumped")] == [-120]
+        assert [event.fields["seconds"] for event in world.events_named("ClockJumped")] == [-120]
         await scheduler.stop()
 
     run(body())
@@ -201,7 +201,7 @@ def test_a_loop_that_stood_still_is_reported() -> None:
 
         await world.clock.advance(MINUTE)
 
-        assert [event.fields["seconds"] for event in world.told("LoopFrozen")] == [5]
+        assert [event.fields["seconds"] for event in world.events_named("LoopFrozen")] == [5]
         await scheduler.stop()
 
     run(body())
@@ -216,7 +216,7 @@ def test_a_start_that_a_limit_delays_beyond_the_promise_is_reported() -> None:
         await world.clock.advance(20 * MINUTE)
 
         assert world.starts == [NOON, NOON + 10 * MINUTE]
-        [event] = world.told("StartDelayed")
+        [event] = world.events_named("StartDelayed")
         assert (event.fields["taskName"], event.fields["lateness"]) == ("second", 600)
         await scheduler.stop()
 
@@ -245,7 +245,7 @@ def test_a_run_that_takes_too_long_is_cancelled_and_fails() -> None:
 
         await world.clock.advance(15 * MINUTE)
 
-        [event] = world.told("TaskRunFailed")
+        [event] = world.events_named("TaskRunFailed")
         assert (event.fields["duration"], event.fields["error"]) == (
             600, "RunTimeoutError: The run was cancelled after 10m",
         )  # fmt: skip
@@ -268,11 +268,11 @@ def test_a_cancelled_run_lasts_until_its_callback_has_really_ended() -> None:
         await scheduler.initialize([("task", "0,20 * * * *", stubborn, HOUR)])
 
         await world.clock.advance_to(NOON + 39 * MINUTE)
-        meanwhile = world.told("TaskRunStarted", "TaskRunFailed")
+        meanwhile = world.events_named("TaskRunStarted", "TaskRunFailed")
         await world.clock.advance_to(NOON + 41 * MINUTE)
 
         assert [event.name for event in meanwhile] == ["TaskRunStarted"]
-        assert [event.name for event in world.told("TaskRunStarted", "TaskRunFailed")] == [
+        assert [event.name for event in world.events_named("TaskRunStarted", "TaskRunFailed")] == [
             "TaskRunStarted", "TaskRunFailed", "TaskRunStarted",
         ]  # fmt: skip
         await crash(scheduler)

@@ -1,4 +1,4 @@
-"""Errors of the ledger: whom they blame, and that the words of the database stay in `details.cause`."""
+"""Errors of the ledger: whom they blame, and that the database's text stays in `details.cause`."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Scheduler and running(): the life of the two methods, as users meet it."""
+"""Tests of Scheduler and running: the lifecycle of the two methods, as users see it."""
 
 import asyncio
 from datetime import timedelta

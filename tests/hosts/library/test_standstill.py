@@ -1,4 +1,4 @@
-"""A process that stood still: a task owes one run for all the times that passed, whether that was long or short."""
+"""After a frozen process, a task owes one run for all missed times, however long the freeze was."""
 
 import asyncio
 

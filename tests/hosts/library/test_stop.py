@@ -1,4 +1,4 @@
-"""Stopping: before, during, twice, given up, and with a ledger that fails."""
+"""Tests of stop: before, during and after other calls, cancelled, and with a failing ledger."""
 
 import asyncio
 from datetime import timedelta
@@ -58,7 +58,7 @@ def test_two_stops_at_once_both_wait_for_the_run() -> None:
 
         assert early == [False, False]
         assert [stop.done() for stop in stops] == [True, True]
-        assert len(world.told("SchedulerStopped")) == 1
+        assert len(world.events_named("SchedulerStopped")) == 1
 
     run(body())
 
@@ -76,7 +76,7 @@ def test_a_stop_that_its_caller_gave_up_goes_on() -> None:
         await world.clock.advance(2 * HOUR)
 
         assert world.starts == [NOON]
-        assert world.told("SchedulerStopped")
+        assert world.events_named("SchedulerStopped")
 
     run(body())
 

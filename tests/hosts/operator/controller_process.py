@@ -1,4 +1,4 @@
-"""A process in a test: a whole controller on a virtual clock, and the wire between it and a cluster."""
+"""A whole controller on a virtual clock, and its connection to a cluster."""
 
 import asyncio
 import copy
@@ -34,7 +34,7 @@ class Wire:
         cluster.watchers.append(self._wake)
 
     def cut(self, *requests: str) -> None:
-        """Answer nothing any more, or not some requests, and break what is open."""
+        """Stop answering all requests, or some, and cut open connections."""
         self._cut = frozenset(requests) or None
         self._wake()
 
@@ -129,7 +129,7 @@ class ControllerProcess:
         await self._life
 
     def kill(self) -> None:
-        """Be gone: whatever it does, nobody hears of it."""
+        """Vanish: requests of this process no longer reach the server."""
         self.wire.cut()
 
     def events(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Many KronJobs due at once: Jobs go first, and statuses are not left behind."""
+"""Many KronJobs due at once: Jobs are created before statuses, and statuses follow."""
 
 from datetime import datetime
 

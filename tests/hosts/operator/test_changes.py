@@ -1,4 +1,4 @@
-"""What edits of KronJobs do while an operator leads: other definitions, suspension, wrong specs, deletion."""
+"""Edits of KronJobs while an operator leads: new definitions, suspension, invalid specs, deletion."""
 
 from tests.hosts.operator.fake_cluster import refused
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live

@@ -1,4 +1,4 @@
-"""A whole operator: whether it is ready, who leads, and what it asks while nothing happens."""
+"""A whole operator: its readiness, its leadership, and its requests while idle."""
 
 from tests.hosts.operator.controller_process import ControllerProcess
 from tests.hosts.operator.replica import MINUTE, NOON, SECOND, at_noon, live

@@ -1,4 +1,4 @@
-"""Jobs are records: the operator deletes none whose period the status does not list yet."""
+"""Jobs are records: the operator deletes no Job whose period the status does not list yet."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What runs the operator: `kron-operator manifests`, the files of deploy/, and what they may do in a cluster."""
+"""The deployment: `kron-operator manifests`, the files of deploy/, and their rights in a cluster."""
 
 import re
 from pathlib import Path

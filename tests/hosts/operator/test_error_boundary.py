@@ -1,4 +1,4 @@
-"""An error that one KronJob or one Job causes, wherever it comes from, sets that one aside and no other."""
+"""An error that one KronJob or one Job causes sets that one aside and no other."""
 
 import dataclasses
 import io

@@ -1,4 +1,4 @@
-"""Events of Kubernetes: what they say, and how often."""
+"""Kubernetes events: their text, and how often they are sent."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a server refuses, and answers that are lost."""
+"""Requests that the server refuses, and answers that are lost."""
 
 from collections.abc import Callable
 
@@ -75,8 +75,8 @@ def test_a_refusal_that_cannot_pass_is_missed_at_once(code: int) -> None:
 
         assert cluster.outcomes() == [("13:00", "missed", "Rejected")]
         assert cluster.conditions()["SchedulingError"] == ("True", "Rejected")
-        told = "spec.jobTemplate: the server refuses its Job: spec.template: Required value"
-        assert told in [each["message"] for each in cluster.status()["conditions"]]
+        message = "spec.jobTemplate: the server refuses its Job: spec.template: Required value"
+        assert message in [each["message"] for each in cluster.status()["conditions"]]
 
     live(story())
 

@@ -1,4 +1,4 @@
-"""Only the Job of a period's own name and namespace is its execution, and a KronJob's Jobs lie in its namespace."""
+"""Only the Job with a period's own name and namespace is its run; other Jobs are ignored."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An operator that stood still: what came meanwhile is judged as after downtime, by what the cluster says then."""
+"""A frozen operator judges the missed periods as after downtime, by the cluster's state then."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What becomes of KronJobs while an operator leads: Jobs, statuses, events."""
+"""A leader session: the Jobs, statuses and events of its KronJobs."""
 
 import json
 from datetime import timedelta

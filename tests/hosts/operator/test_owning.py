@@ -1,4 +1,4 @@
-"""Which periods are a KronJob's, and which Jobs."""
+"""Which periods and which Jobs belong to a KronJob."""
 
 from kron.decision.decide import decide
 from kron.errors import ApiRefusedError

@@ -1,4 +1,4 @@
-"""What the watch tells and what answers tell, in the wrong order."""
+"""Watch events and answers that arrive in the wrong order."""
 
 import asyncio
 from typing import Any
@@ -157,7 +157,7 @@ def test_what_somebody_else_handled_is_learnt_also_with_another_spec() -> None:
 
 
 async def the_job() -> dict[str, Any]:
-    """Return the Job of 13:00 as anybody would create it."""
+    """Return the Job of 13:00 as another client would create it."""
     cluster = at_noon()
     cluster.kronjob()
     await Replica(cluster).lead()
@@ -166,7 +166,7 @@ async def the_job() -> dict[str, Any]:
 
 
 def made_again(cluster: FakeCluster, cache: ClusterCache, name: str) -> None:
-    """Delete a Job and create another one of its name, which nobody owns; the cache sees the second only."""
+    """Delete a Job and create another one of its name without an owner; the cache sees the second only."""
     cluster.hide(cache)
     cluster.delete("jobs", name)
     cluster.job(name)

@@ -1,4 +1,4 @@
-"""What a leader finds that was not there before: statuses, Jobs and definitions of another one's time."""
+"""A new leader finds statuses, Jobs and definitions of an earlier leader."""
 
 from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
 from tests.hosts.operator.test_faults import UNREACHABLE

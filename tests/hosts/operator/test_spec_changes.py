@@ -1,4 +1,4 @@
-"""SpecChanges: what becomes of edits, deletions and errors while other changes are prepared."""
+"""Tests of SpecChanges: edits, deletions and errors while other changes are prepared."""
 
 import asyncio
 from collections.abc import Callable, Iterable
