@@ -1,4 +1,4 @@
-"""counted(functions): how often functions are called, for claims about cost that no busy machine can break."""
+"""Count function calls, for cost tests that do not depend on time."""
 
 import sys
 from collections import Counter

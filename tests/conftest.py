@@ -1,9 +1,10 @@
-"""How hypothesis searches in these tests: half as long as usual, and by no stopwatch: a busy machine is no bug.
+"""Settings for all tests: hypothesis, the time limit of a test, SIGINT and the garbage collector.
 
-No test waits for ever: a loop that waits for something that does not happen fails, and does not hold up the run.
+hypothesis draws half as many examples as by default and has no deadline, because a busy machine is no bug. A test that
+exceeds its time limit fails, so that a hung loop does not hold up the run.
 
-What processes of these tests inherit: a shell that runs the tests in the background has SIGINT ignored for them.
-What the garbage collector looks at: not at the tests themselves, which are all there before the first one runs.
+A shell that runs the tests in the background ignores SIGINT for them; it is restored here for the processes they start.
+The garbage collector skips the collected tests, which exist before the first one runs.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""A copy of the package with one bug in it, and pytest in a process of its own that finds the bug."""
+"""A copy of the package with one bug, and pytest in a process that finds the bug."""
 
 from collections.abc import Iterable
 from pathlib import Path
