@@ -73,18 +73,18 @@ def test_advancing_to_an_instant_ends_there() -> None:
 
 def test_advance_returns_though_a_callback_waits_for_something_else() -> None:
     async def body() -> None:
-        world, forever = SchedulerHarness(), asyncio.Event()
-        scheduler = world.scheduler()
+        harness, forever = SchedulerHarness(), asyncio.Event()
+        scheduler = harness.scheduler()
 
         async def wait() -> None:
             await forever.wait()
 
-        await scheduler.initialize([world.task(then=wait)])
-        await world.clock.advance(3 * HOUR)
+        await scheduler.initialize([harness.task(then=wait)])
+        await harness.clock.advance(3 * HOUR)
         forever.set()
-        await world.clock.advance(timedelta(0))
+        await harness.clock.advance(timedelta(0))
 
-        assert world.starts == [NOON, NOON + 3 * HOUR - 30 * SECOND]
+        assert harness.starts == [NOON, NOON + 3 * HOUR - 30 * SECOND]
         await scheduler.stop()
 
     run(body())
@@ -92,18 +92,18 @@ def test_advance_returns_though_a_callback_waits_for_something_else() -> None:
 
 def test_advance_returns_though_a_callback_never_rests() -> None:
     async def body() -> None:
-        world, resting = SchedulerHarness(), asyncio.Event()
-        scheduler = world.scheduler()
+        harness, resting = SchedulerHarness(), asyncio.Event()
+        scheduler = harness.scheduler()
 
         async def spin() -> None:
             while not resting.is_set():
-                await world.clock.sleep(timedelta(0))
+                await harness.clock.sleep(timedelta(0))
 
-        await scheduler.initialize([world.task(then=spin)])
-        await world.clock.advance(MINUTE)
+        await scheduler.initialize([harness.task(then=spin)])
+        await harness.clock.advance(MINUTE)
         resting.set()
 
-        assert world.starts == [NOON]
+        assert harness.starts == [NOON]
         await scheduler.stop()
 
     run(body())
@@ -111,13 +111,13 @@ def test_advance_returns_though_a_callback_never_rests() -> None:
 
 def test_the_ledgers_thread_is_waited_for(tmp_path: Path) -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(ledger=tmp_path / "ledger.db")
-        await scheduler.initialize([world.task()])
+        harness = SchedulerHarness()
+        scheduler = harness.scheduler(ledger=tmp_path / "ledger.db")
+        await scheduler.initialize([harness.task()])
 
-        await world.clock.advance(24 * HOUR)
+        await harness.clock.advance(24 * HOUR)
 
-        assert world.starts == [NOON + n * HOUR for n in range(24)]
+        assert harness.starts == [NOON + n * HOUR for n in range(24)]
         await scheduler.stop()
 
     run(body())
@@ -125,14 +125,14 @@ def test_the_ledgers_thread_is_waited_for(tmp_path: Path) -> None:
 
 def test_an_initialize_under_way_is_settled(tmp_path: Path) -> None:
     async def body() -> None:
-        world = SchedulerHarness(NOON)
-        scheduler = world.scheduler(ledger=tmp_path / "ledger.db")
-        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
+        harness = SchedulerHarness(NOON)
+        scheduler = harness.scheduler(ledger=tmp_path / "ledger.db")
+        initializing = asyncio.ensure_future(scheduler.initialize([harness.task()]))
 
-        await world.clock.advance(timedelta(0))
+        await harness.clock.advance(timedelta(0))
 
         assert initializing.done()
-        assert world.starts == [NOON]
+        assert harness.starts == [NOON]
         await scheduler.stop()
 
     run(body())
@@ -140,15 +140,15 @@ def test_an_initialize_under_way_is_settled(tmp_path: Path) -> None:
 
 def test_two_schedulers_share_a_clock() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        first: Scheduler = world.scheduler(ledger=None)
-        second: Scheduler = world.scheduler(ledger=None)
-        await first.initialize([world.task("a")])
-        await second.initialize([world.task("b", "30 * * * *")])
+        harness = SchedulerHarness()
+        first: Scheduler = harness.scheduler(ledger=None)
+        second: Scheduler = harness.scheduler(ledger=None)
+        await first.initialize([harness.task("a")])
+        await second.initialize([harness.task("b", "30 * * * *")])
 
-        await world.clock.advance(HOUR)
+        await harness.clock.advance(HOUR)
 
-        assert world.starts == [NOON, NOON + 30 * MINUTE]
+        assert harness.starts == [NOON, NOON + 30 * MINUTE]
         await first.stop()
         await second.stop()
 

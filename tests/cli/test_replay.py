@@ -34,14 +34,14 @@ def log() -> str:
     """The log of a krond that runs for two hours, is down for 5,000 minutes, and runs for an hour more."""
     stream = io.StringIO()
 
-    async def story(world: RestartableHost) -> None:
-        world.observers.append(JobEvents(JsonLinesSink(stream, world.clock.now)))
+    async def story(host: RestartableHost) -> None:
+        host.observers.append(JobEvents(JsonLinesSink(stream, host.clock.now)))
         works = work(SPREAD, "spread"), work(PARIS, "paris", deadline="1h")
-        await world.begin(*works)
-        await world.clock.advance(2 * HOUR)
-        await world.crash(OUTAGE)
-        await world.begin(*works)
-        await world.clock.advance(HOUR)
+        await host.begin(*works)
+        await host.clock.advance(2 * HOUR)
+        await host.crash(OUTAGE)
+        await host.begin(*works)
+        await host.clock.advance(HOUR)
 
     lived(story)
     return stream.getvalue()

@@ -76,7 +76,7 @@ class ContractHarness:
         return name, cron, callback, retry
 
     def scheduler(self, ledger: Path | None = None) -> Scheduler:
-        """Return a new scheduler of this world; with a path, one that keeps its records in a file."""
+        """Return a new scheduler of this harness; with a path, one that keeps its records in a file."""
         return Scheduler(
             ledger=ledger or self.disk,
             contract=self.contract.name,

@@ -17,18 +17,18 @@ async def matches(contract: Contract, cron: str, *moments: str) -> list[str]:
     """Return the moments at which a new task of that expression runs at once."""
     found = []
     for moment in moments:
-        world = ContractHarness(contract, moment)
-        await world.start(world.task(cron=cron))
-        found += [moment for _ in world.began]
+        harness = ContractHarness(contract, moment)
+        await harness.start(harness.task(cron=cron))
+        found += [moment for _ in harness.began]
     return found
 
 
 async def refused(contract: Contract, cron: str) -> object:
     """Return which field the scheduler finds wrong; nothing of the task is kept."""
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     with pytest.raises(CronExpressionInvalidError) as caught:
-        await world.start(world.task(cron=cron))
-    assert world.store.records == {}
+        await harness.start(harness.task(cron=cron))
+    assert harness.store.records == {}
     details = caught.value.details
     assert details["expression"] == cron
     return details["field"]

@@ -34,23 +34,23 @@ class Notes(MemoryTaskLedger):
         return {"report": TaskRecord.from_fields(self.noted)}
 
 
-async def of_notes(world: ContractHarness, noted: object) -> KronError:
+async def of_notes(harness: ContractHarness, noted: object) -> KronError:
     """Return the error of a list that meets these notes."""
-    world.disk = FaultyLedger(Notes(noted))
+    harness.disk = FaultyLedger(Notes(noted))
     with pytest.raises(KronError) as caught:
-        await world.scheduler().initialize([world.task()])
+        await harness.scheduler().initialize([harness.task()])
     return caught.value
 
 
-async def of_file(world: ContractHarness, ledger: Path, damage: str) -> KronError:
+async def of_file(harness: ContractHarness, ledger: Path, damage: str) -> KronError:
     """Return the error of a list that meets a file whose record of the task was damaged."""
-    scheduler = world.scheduler(ledger)
-    await scheduler.initialize([world.task()])
+    scheduler = harness.scheduler(ledger)
+    await scheduler.initialize([harness.task()])
     await scheduler.stop()
     with closing(sqlite3.connect(ledger, isolation_level=None)) as connection:
         connection.execute(damage)
     with pytest.raises(KronError) as caught:
-        await world.scheduler(ledger).initialize([world.task()])
+        await harness.scheduler(ledger).initialize([harness.task()])
     return caught.value
 
 
@@ -74,24 +74,24 @@ def parts(error: KronError) -> tuple[type[KronError], str, dict[str, object]]:
 async def test_every_damage_of_a_record_is_refused_by_an_error_of_the_same_family(
     contract: Contract, noted: object
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await of_notes(world, noted)
+    error = await of_notes(harness, noted)
 
     assert isinstance(error, TaskTryDeserializeError)
-    assert world.story("SchedulerInitializationCompleted", "SchedulerInitializationFailed") == [
+    assert harness.story("SchedulerInitializationCompleted", "SchedulerInitializationFailed") == [
         "SchedulerInitializationFailed"
     ]
 
 
 @clause("errors.task-try-deserialize")
 async def test_a_record_as_it_was_written_is_read(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    world.disk = FaultyLedger(Notes(SOUND))
+    harness = ContractHarness(contract)
+    harness.disk = FaultyLedger(Notes(SOUND))
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.starts() == [at("10:07:30")], "it was registered at nine and has missed ten o'clock"
+    assert harness.starts() == [at("10:07:30")], "it was registered at nine and has missed ten o'clock"
 
 
 @clause("errors.task-missing-field")

@@ -46,20 +46,20 @@ TIMES = {"scheduledTime", "actualTime", "nextRetryAt", "pollTime", "lastExecutio
 
 async def events_of_a_life(contract: Contract) -> list[Event]:
     """Return what is events in a life in which everything happens of which there is an event."""
-    world = ContractHarness(contract, "10:59:30")
-    report = world.task(fails=1)
-    kept = world.task("backup", fails=1, retry=2 * HOUR)
-    scheduler = await world.start(report, kept, world.task("mail"), world.task("old"))
-    await world.until("12:30")  # the report was tried again at 11:05, and 12:00 came before the retry of the backup
-    await scheduler.initialize([report, kept, world.task("mail", "15 * * * *")])
-    await world.until("13:30")
+    harness = ContractHarness(contract, "10:59:30")
+    report = harness.task(fails=1)
+    kept = harness.task("backup", fails=1, retry=2 * HOUR)
+    scheduler = await harness.start(report, kept, harness.task("mail"), harness.task("old"))
+    await harness.until("12:30")  # the report was tried again at 11:05, and 12:00 came before the retry of the backup
+    await scheduler.initialize([report, kept, harness.task("mail", "15 * * * *")])
+    await harness.until("13:30")
     await scheduler.stop()
-    return world.events
+    return harness.events
 
 
-def only(world: ContractHarness, name: str) -> tuple[str, dict[str, object]]:
+def only(harness: ContractHarness, name: str) -> tuple[str, dict[str, object]]:
     """Return level and fields of the only event of that name."""
-    (event,) = world.events_named(name)
+    (event,) = harness.events_named(name)
     return event.level, dict(event.fields)
 
 
@@ -68,22 +68,22 @@ def only(world: ContractHarness, name: str) -> tuple[str, dict[str, object]]:
 
 @clause("events.initialization-started")
 async def test_an_initialisation_that_begins_tells_how_long_the_list_is(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(world.task("report"), world.task("backup"))
+    await harness.start(harness.task("report"), harness.task("backup"))
 
-    assert only(world, "SchedulerInitializationStarted") == ("DEBUG", {"totalRegistrations": 2})
+    assert only(harness, "SchedulerInitializationStarted") == ("DEBUG", {"totalRegistrations": 2})
 
 
 @clause("events.initialization-completed")
 async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_skipped(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    kept = world.task("report")
-    scheduler = await world.start(kept, world.task("backup"))
+    harness = ContractHarness(contract)
+    kept = harness.task("report")
+    scheduler = await harness.start(kept, harness.task("backup"))
 
-    await scheduler.initialize([kept, world.task("backup", "30 * * * *"), world.task("mail")])
+    await scheduler.initialize([kept, harness.task("backup", "30 * * * *"), harness.task("mail")])
 
-    completed = world.events_named("SchedulerInitializationCompleted")
+    completed = harness.events_named("SchedulerInitializationCompleted")
     assert [event.level for event in completed] == ["DEBUG", "DEBUG"]
     assert [dict(event.fields) for event in completed] == [
         {"totalRegistrations": 2, "scheduledCount": 2, "skippedCount": 0},
@@ -93,26 +93,26 @@ async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_ski
 
 @clause("events.reinitialization-started")
 async def test_an_initialisation_of_a_running_scheduler_is_told_as_such(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
-    before = world.story("SchedulerReinitializationStarted")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
+    before = harness.story("SchedulerReinitializationStarted")
 
-    await scheduler.initialize([world.task()])
+    await scheduler.initialize([harness.task()])
 
     assert before == []
-    assert only(world, "SchedulerReinitializationStarted") == ("DEBUG", {})
+    assert only(harness, "SchedulerReinitializationStarted") == ("DEBUG", {})
 
 
 @clause("events.stop-requested", "events.stopped")
 async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
     await scheduler.stop()
 
-    assert world.story("SchedulerStopRequested", "SchedulerStopped") == ["SchedulerStopRequested", "SchedulerStopped"]
-    assert only(world, "SchedulerStopRequested") == ("INFO", {})
-    assert only(world, "SchedulerStopped") == ("INFO", {})
+    assert harness.story("SchedulerStopRequested", "SchedulerStopped") == ["SchedulerStopRequested", "SchedulerStopped"]
+    assert only(harness, "SchedulerStopRequested") == ("INFO", {})
+    assert only(harness, "SchedulerStopped") == ("INFO", {})
 
 
 # --- polling ----------------------------------------------------------------------------------------------------------
@@ -120,23 +120,23 @@ async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract
 
 @clause("events.poll-started")
 async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_scheduled(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:07:30")
+    harness = ContractHarness(contract, "10:07:30")
 
-    await world.start(world.task("report"), world.task("backup"))
+    await harness.start(harness.task("report"), harness.task("backup"))
 
-    first = world.events_named("PollStarted")[0]
+    first = harness.events_named("PollStarted")[0]
     assert first.level == "DEBUG"
     assert dict(first.fields) == {"pollTime": "2026-03-02T10:07:30Z", "scheduledTaskCount": 2}
 
 
 @clause("events.poll-completed")
 async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task("report"), world.task("backup"))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task("report"), harness.task("backup"))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
-    hour = next(event for event in world.events_named("PollCompleted") if event.fields["tasksExecuted"])
+    hour = next(event for event in harness.events_named("PollCompleted") if event.fields["tasksExecuted"])
     assert hour.level == "DEBUG"
     assert dict(hour.fields) == {
         "pollTime": "2026-03-02T11:00:00Z",
@@ -148,37 +148,37 @@ async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(cont
 
 @clause("events.polling-started")
 async def test_polling_that_begins_with_the_first_task_is_told(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start()
-    before = world.story("PollingStarted")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start()
+    before = harness.story("PollingStarted")
 
-    await scheduler.initialize([world.task()])
+    await scheduler.initialize([harness.task()])
 
     assert before == []
-    assert only(world, "PollingStarted") == ("DEBUG", {})
+    assert only(harness, "PollingStarted") == ("DEBUG", {})
 
 
 @clause("events.polling-stopped")
 async def test_polling_that_ends_with_the_last_task_is_told(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
-    before = world.story("PollingStopped")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
+    before = harness.story("PollingStopped")
 
     await scheduler.initialize([])
 
     assert before == []
-    assert only(world, "PollingStopped") == ("DEBUG", {})
+    assert only(harness, "PollingStopped") == ("DEBUG", {})
 
 
 @clause("events.polling-stop-requested", "events.polling-stopped")
 async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
     await scheduler.stop()
 
-    assert only(world, "PollingStopRequested") == ("DEBUG", {})
-    assert world.story("PollingStopRequested", "PollingStopped") == ["PollingStopRequested", "PollingStopped"]
+    assert only(harness, "PollingStopRequested") == ("DEBUG", {})
+    assert harness.story("PollingStopRequested", "PollingStopped") == ["PollingStopRequested", "PollingStopped"]
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------
@@ -186,35 +186,35 @@ async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(co
 
 @clause("events.task-added", "events.task-scheduled")
 async def test_a_new_task_is_told_as_added_and_as_scheduled_with_its_configuration(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(world.task("report", "0 9 * * 1-5", retry=5 * MINUTE))
+    await harness.start(harness.task("report", "0 9 * * 1-5", retry=5 * MINUTE))
 
     configured = {"taskName": "report", "cronExpression": "0 9 * * 1-5", "retryDelayMs": 300_000}
-    assert only(world, "TaskAdded") == ("INFO", configured)
-    assert only(world, "TaskScheduled") == ("DEBUG", configured)
+    assert only(harness, "TaskAdded") == ("INFO", configured)
+    assert only(harness, "TaskScheduled") == ("DEBUG", configured)
 
 
 @clause("events.task-preserved")
 async def test_a_task_that_a_restart_finds_unchanged_is_told_as_preserved(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(world.task())).stop()
-    before = world.story("TaskPreserved")
+    harness = ContractHarness(contract)
+    await (await harness.start(harness.task())).stop()
+    before = harness.story("TaskPreserved")
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
     assert before == []
-    assert only(world, "TaskPreserved") == ("DEBUG", {"taskName": "report"})
+    assert only(harness, "TaskPreserved") == ("DEBUG", {"taskName": "report"})
 
 
 @clause("events.task-overridden")
 async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(world.task(cron="0 * * * *"))).stop()
+    harness = ContractHarness(contract)
+    await (await harness.start(harness.task(cron="0 * * * *"))).stop()
 
-    await world.start(world.task(cron="30 * * * *"))
+    await harness.start(harness.task(cron="30 * * * *"))
 
-    level, fields = only(world, "TaskOverridden")
+    level, fields = only(harness, "TaskOverridden")
     assert level == "INFO"
     assert fields["taskName"] == "report"
     assert fields["changeType"] == "cronExpression"
@@ -224,16 +224,16 @@ async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: 
 
 @clause("events.task-orphaned")
 async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_scheduler(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task())
-    await world.until("11:30")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:30")
     await scheduler.stop()
-    identifier = world.record().scheduler
+    identifier = harness.record().scheduler
 
-    await world.start()
+    await harness.start()
 
     assert identifier
-    assert only(world, "TaskOrphaned") == (
+    assert only(harness, "TaskOrphaned") == (
         "WARNING",
         {"taskName": "report", "lastExecutionTime": "2026-03-02T11:00:00Z", "schedulerIdentifier": identifier},
     )
@@ -241,13 +241,13 @@ async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_sched
 
 @clause("events.task-skipped")
 async def test_a_task_that_is_scheduled_already_is_told_as_skipped_with_the_reason(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
-    await scheduler.initialize([world.task()])
+    await scheduler.initialize([harness.task()])
 
     reason = "already scheduled and unchanged"
-    assert only(world, "TaskSkipped") == ("DEBUG", {"taskName": "report", "reason": reason})
+    assert only(harness, "TaskSkipped") == ("DEBUG", {"taskName": "report", "reason": reason})
 
 
 # --- all together -----------------------------------------------------------------------------------------------------

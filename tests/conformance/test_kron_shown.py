@@ -15,10 +15,10 @@ def events_of_an_eventful_life() -> list[Event]:
     """Return the events of a life with every outcome."""
     events: list[Event] = []
 
-    async def story(world: RestartableHost) -> None:
-        world.observers.append(JobEvents(events.append))
-        world.runner.lasts = 25 * MINUTE
-        await eventful(world)
+    async def story(host: RestartableHost) -> None:
+        host.observers.append(JobEvents(events.append))
+        host.runner.lasts = 25 * MINUTE
+        await eventful(host)
 
     lived(story)
     return events

@@ -142,25 +142,25 @@ class HostLives:
 
     async def tell(self) -> list[str]:
         """Tell it to its end, and return what is wrong."""
-        world, advance = self._world, self._world.clock.advance
+        host, advance = self._world, self._world.clock.advance
         await self._live_again(timedelta())
         await self._do(lambda: advance(150 * SECOND))
-        await self._do(lambda: world.suspend("held"))
+        await self._do(lambda: host.suspend("held"))
         self.disturb()
         await self._do(lambda: advance(60 * SECOND))
         self.mend()
-        await self._do(lambda: world.trigger("many"))
+        await self._do(lambda: host.trigger("many"))
         await self._do(lambda: advance(45 * SECOND))
         self._works = AFTER
-        await self._do(lambda: world.declare(*self._works))
+        await self._do(lambda: host.declare(*self._works))
         await self._do(lambda: advance(100 * SECOND))
-        await self._do(lambda: world.resume("held"))
+        await self._do(lambda: host.resume("held"))
         await self._do(lambda: advance(130 * SECOND))
         await self._live_again(7 * MINUTE)
-        await self._do(lambda: world.resume("held"))  # if the host died of it before
+        await self._do(lambda: host.resume("held"))  # if the host died of it before
         await self._do(lambda: advance(200 * SECOND))
-        ended = world.clock.now()
-        while await self._do(lambda: asyncio.gather(world.stop(), advance(5 * MINUTE))):
+        ended = host.clock.now()
+        while await self._do(lambda: asyncio.gather(host.stop(), advance(5 * MINUTE))):
             pass  # it died of stopping, and is back
         return self._judge(ended)
 
@@ -184,14 +184,14 @@ class HostLives:
 
     async def _live_again(self, pause: timedelta) -> None:
         """Come back after a while, and find what is there."""
-        world = self._world
-        await world.crash(pause)
-        slack = world.book.slack
+        host = self._world
+        await host.crash(pause)
+        slack = host.book.slack
         self._checkers.append(Checker(TraceHeader("kron", slack=slack // timedelta(milliseconds=1))))
-        recorder = JobRecorder(world.clock.now, self._checkers[-1].read, slack)
-        world.observers[:] = [recorder, world]
+        recorder = JobRecorder(host.clock.now, self._checkers[-1].read, slack)
+        host.observers[:] = [recorder, host]
         recorder.on_declared()
-        await self._do(lambda: world.begin(*self._works))
+        await self._do(lambda: host.begin(*self._works))
 
     def _judge(self, ended: Instant) -> list[str]:
         rows = [row.to_dict() for row in SqliteJobHistory(self._path).rows(HistoryQuery(limit=None))]

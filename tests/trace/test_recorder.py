@@ -72,29 +72,29 @@ def lived(story: Callable[[RecordedScheduler], Coroutine[Any, Any, None]], **key
     """Return the scheduler, with its trace, after a story."""
 
     async def live() -> RecordedScheduler:
-        world = RecordedScheduler(**keywords)
-        await story(world)
-        return world
+        recorded = RecordedScheduler(**keywords)
+        await story(recorded)
+        return recorded
 
     return asyncio.run(live())
 
 
 def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
+        await recorded.clock.advance(HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    assert world.events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "StopStart", "StopEnd"]
-    assert world.positions[2] == TraceEvent(1772452800000, "RunStart", {"task": "report"})
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "StopStart", "StopEnd"]
+    assert recorded.positions[2] == TraceEvent(1772452800000, "RunStart", {"task": "report"})
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_the_list_stands_in_the_first_position() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
 
     fields = lived(story).positions[0].fields
 
@@ -103,9 +103,9 @@ def test_the_list_stands_in_the_first_position() -> None:
 
 
 def test_a_failure_says_what_was_raised() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(callback=fail, delay=HOUR)])
-        await world.clock.advance(HOUR)
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(callback=fail, delay=HOUR)])
+        await recorded.clock.advance(HOUR)
 
     assert lived(story).positions[3].fields == {"task": "report", "error": "ValueError: no"}
 
@@ -122,44 +122,44 @@ def test_a_failure_says_what_was_raised() -> None:
     ids=["cron", "duplicate", "callback", "shape", "no list"],
 )
 def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(registrations: Any, expressible: bool) -> None:  # noqa: FBT001
-    async def story(world: RecordedScheduler) -> None:
+    async def story(recorded: RecordedScheduler) -> None:
         with pytest.raises(KronError):
-            await world.scheduler.initialize(registrations)
+            await recorded.scheduler.initialize(registrations)
 
-    world = lived(story)
+    recorded = lived(story)
 
-    assert world.events == ["InitStart", "InitFailure"]
-    assert ("valid" in world.positions[0].fields) is not expressible
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events == ["InitStart", "InitFailure"]
+    assert ("valid" in recorded.positions[0].fields) is not expressible
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
     ledger.fail_next()
 
-    async def story(world: RecordedScheduler) -> None:
+    async def story(recorded: RecordedScheduler) -> None:
         with pytest.raises(KronError):
-            await world.scheduler.initialize([task()])
+            await recorded.scheduler.initialize([task()])
 
-    world = lived(story, ledger=ledger)
+    recorded = lived(story, ledger=ledger)
 
-    assert world.positions[1].fields["cause"] == "environment"
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.positions[1].fields["cause"] == "environment"
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
 
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
         ledger.fail_next(8)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+        await recorded.clock.advance(HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story, ledger=ledger)
+    recorded = lived(story, ledger=ledger)
 
-    assert world.events[2:6] == ["Freeze", "Thaw", "RunStart", "RunSuccess"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:6] == ["Freeze", "Thaw", "RunStart", "RunSuccess"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_crash_and_what_follows_is_sound() -> None:
@@ -168,19 +168,19 @@ def test_a_crash_and_what_follows_is_sound() -> None:
     async def hang() -> None:
         await never().wait()
 
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(callback=hang)])
-        await world.clock.advance(HOUR)
-        await crash(world.scheduler)
-        world.take(TraceEvent(world.positions[-1].time_ms, "UnexpectedShutdown"))
-        await world.another().initialize([task()])
-        await world.clock.advance(MINUTE)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(callback=hang)])
+        await recorded.clock.advance(HOUR)
+        await crash(recorded.scheduler)
+        recorded.take(TraceEvent(recorded.positions[-1].time_ms, "UnexpectedShutdown"))
+        await recorded.another().initialize([task()])
+        await recorded.clock.advance(MINUTE)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    assert world.events[2:7] == ["RunStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "RunStart"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:7] == ["RunStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "RunStart"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
@@ -189,29 +189,29 @@ def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
     async def slow() -> None:
         ledger.fail_next(100)
 
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(callback=slow)])
-        await world.clock.advance(HOUR / 2)
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(callback=slow)])
+        await recorded.clock.advance(HOUR / 2)
         with pytest.raises(KronError):
-            await world.scheduler.stop()
+            await recorded.scheduler.stop()
 
-    world = lived(story, ledger=ledger)
+    recorded = lived(story, ledger=ledger)
 
-    assert "RunSuccess" not in world.events
-    assert world.events[-1] == "UnexpectedShutdown"
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert "RunSuccess" not in recorded.events
+    assert recorded.events[-1] == "UnexpectedShutdown"
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_reload_is_an_initialisation() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.scheduler.initialize([task(), task("another")])
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
+        await recorded.scheduler.initialize([task(), task("another")])
+        await recorded.scheduler.stop()
 
-    world = lived(story, contract="polling")
+    recorded = lived(story, contract="polling")
 
-    assert world.events == ["InitStart", "InitSuccess"] * 2 + ["StopStart", "StopEnd"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events == ["InitStart", "InitSuccess"] * 2 + ["StopStart", "StopEnd"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
@@ -245,22 +245,22 @@ def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
 def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:
     ledger = MemoryTaskLedger()
 
-    async def first(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
-        await world.clock.advance(HOUR)
-        await crash(world.scheduler)
+    async def first(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
+        await recorded.clock.advance(HOUR)
+        await crash(recorded.scheduler)
 
-    async def second(world: RecordedScheduler) -> None:
-        await world.clock.advance(5 * HOUR)
-        await world.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
-        await world.clock.advance(2 * HOUR)
-        await world.scheduler.stop()
+    async def second(recorded: RecordedScheduler) -> None:
+        await recorded.clock.advance(5 * HOUR)
+        await recorded.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
+        await recorded.clock.advance(2 * HOUR)
+        await recorded.scheduler.stop()
 
     lived(first, ledger=ledger)
-    world = lived(second, ledger=ledger)
+    recorded = lived(second, ledger=ledger)
 
-    assert world.events[2:4] == ["RunStart", "RunStart"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:4] == ["RunStart", "RunStart"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_call_that_follows_a_list_given_up_goes_on_when_ends_of_that_list_are_lost() -> None:

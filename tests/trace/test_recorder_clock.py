@@ -14,11 +14,11 @@ from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, RecordedSchedu
 
 
 def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(cron="* * * * *")])
-        await world.clock.advance(2 * MINUTE)
-        world.clock.jump(-HOUR)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(cron="* * * * *")])
+        await recorded.clock.advance(2 * MINUTE)
+        recorded.clock.jump(-HOUR)
+        await recorded.scheduler.stop()
 
     times = [position.time_ms for position in lived(story).positions]
 
@@ -26,17 +26,17 @@ def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
 
 
 def test_what_a_clock_that_was_set_back_shows_is_said_beside_the_time_of_the_trace() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.clock.advance(HOUR)
-        world.clock.jump(-HOUR)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
+        await recorded.clock.advance(HOUR)
+        recorded.clock.jump(-HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    shown = [(each.time_ms - 1772452800000, each.fields.get("clock")) for each in world.positions[-2:]]
+    shown = [(each.time_ms - 1772452800000, each.fields.get("clock")) for each in recorded.positions[-2:]]
     assert shown == [(0, 1772452800000 - 1_800_000)] * 2  # at half past eleven; the last line before was at noon
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 async def work() -> None: ...
@@ -54,80 +54,82 @@ def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
 
 
 def test_occurrences_that_nobody_served_before_the_clock_was_set_back_are_served_one_by_one() -> None:
-    async def story(world: RecordedScheduler) -> None:
+    async def story(recorded: RecordedScheduler) -> None:
         durations = iter([timedelta(minutes=3.5)])
 
         async def slow() -> None:  # the first time
-            await world.clock.sleep(next(durations, SECOND))
+            await recorded.clock.sleep(next(durations, SECOND))
 
-        await world.scheduler.initialize([task(cron="0-3 * * * *", callback=slow)])
-        await world.clock.advance(HOUR / 2 + 3.2 * MINUTE)
-        world.clock.jump(-10 * MINUTE)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+        await recorded.scheduler.initialize([task(cron="0-3 * * * *", callback=slow)])
+        await recorded.clock.advance(HOUR / 2 + 3.2 * MINUTE)
+        recorded.clock.jump(-10 * MINUTE)
+        await recorded.clock.advance(HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    assert world.events.count("RunStart") == 4  # at noon, then at one, two and three past noon as shown the second time
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert (
+        recorded.events.count("RunStart") == 4
+    )  # at noon, then at one, two and three past noon as shown the second time
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_task_that_comes_while_the_clock_is_behind_is_due_by_what_the_clock_shows() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([])
-        await world.clock.advance(2 * HOUR)
-        await world.scheduler.stop()
-        world.clock.jump(-HOUR)
-        await world.scheduler.initialize([task(cron="40 * * * *")])
-        await world.clock.advance(2 * HOUR)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([])
+        await recorded.clock.advance(2 * HOUR)
+        await recorded.scheduler.stop()
+        recorded.clock.jump(-HOUR)
+        await recorded.scheduler.initialize([task(cron="40 * * * *")])
+        await recorded.clock.advance(2 * HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    assert world.events.count("RunStart") == 2  # half past twelve is shown, then twenty to one and twenty to two
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events.count("RunStart") == 2  # half past twelve is shown, then twenty to one and twenty to two
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_reload_does_not_hide_that_the_loop_stood_still() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        world.clock.freeze(HOUR)
-        await world.scheduler.initialize([task(), task("another")])
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
+        recorded.clock.freeze(HOUR)
+        await recorded.scheduler.initialize([task(), task("another")])
+        await recorded.clock.advance(HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story, contract="polling")
+    recorded = lived(story, contract="polling")
 
-    assert world.events[2:5] == ["Freeze", "Thaw", "InitStart"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:5] == ["Freeze", "Thaw", "InitStart"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_reload_that_fails_does_not_hide_that_the_loop_stands_still_later() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
         with pytest.raises(KronError):
-            await world.scheduler.initialize([task(cron="61 * * * *")])
-        world.clock.freeze(HOUR)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+            await recorded.scheduler.initialize([task(cron="61 * * * *")])
+        recorded.clock.freeze(HOUR)
+        await recorded.clock.advance(HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    assert world.events.count("Freeze") == 1
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events.count("Freeze") == 1
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_leap_of_the_clock_and_a_pause_at_once_are_one_freeze_as_long_as_both() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.clock.advance(SECOND)
-        world.clock.jump(10 * MINUTE)
-        world.clock.freeze(50 * MINUTE)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+    async def story(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task()])
+        await recorded.clock.advance(SECOND)
+        recorded.clock.jump(10 * MINUTE)
+        recorded.clock.freeze(50 * MINUTE)
+        await recorded.clock.advance(HOUR)
+        await recorded.scheduler.stop()
 
-    world = lived(story)
+    recorded = lived(story)
 
-    times = [each.time_ms for each in world.positions if each.kind in ("Freeze", "Thaw")]
+    times = [each.time_ms for each in recorded.positions if each.kind in ("Freeze", "Thaw")]
     assert times[1] - times[0] == 30 * 60_000 + 1_000  # since noon
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS

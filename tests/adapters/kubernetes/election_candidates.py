@@ -73,16 +73,16 @@ class TimedApi(ApiClient):
 class Candidate:
     """One replica, which waits for `turn` before its next attempt."""
 
-    def __init__(self, world: "ElectionCandidates", api: ApiClient, name: str) -> None:
+    def __init__(self, election: "ElectionCandidates", api: ApiClient, name: str) -> None:
         self.changes: list[bool] = []
         self.problems: list[ApiError] = []
         self.pauses: list[float] = []
-        self._world = world
+        self._world = election
         self._go = asyncio.Event()
         self.paused = asyncio.Event()
         self.election = LeaderElector(
             api, "kron-system", "kron", name, on_change=self.changes.append, on_problem=self.problems.append,
-            monotonic=lambda: world.now, wall=lambda: NOON + world.now, pause=self._pause,
+            monotonic=lambda: election.now, wall=lambda: NOON + election.now, pause=self._pause,
         )  # fmt: skip
         self.task = asyncio.create_task(self.election.run())
 
@@ -145,9 +145,9 @@ async def electing(**spec: Any) -> AsyncIterator[ElectionCandidates]:
         leases.edit(**spec)
     async with serving(then=leases.answer) as server:
         api = TimedApi(ClusterConfig(server.url, ANONYMOUS))
-        world = ElectionCandidates(api, leases)
+        election = ElectionCandidates(api, leases)
         try:
-            yield world
+            yield election
         finally:
-            await world.end()
+            await election.end()
             await api.close()

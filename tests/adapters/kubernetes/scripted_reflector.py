@@ -106,10 +106,10 @@ class ScriptedReflector:
 async def reflecting(*script: Step, **options: Any) -> AsyncIterator[ScriptedReflector]:
     """Reflect a server, without waiting for time, as long as the block."""
     async with serving(*script) as server, asking(server, **options) as api:
-        world = ScriptedReflector(server, api)
-        task = asyncio.create_task(world.reflector.run())
+        scripted = ScriptedReflector(server, api)
+        task = asyncio.create_task(scripted.reflector.run())
         try:
-            yield world
+            yield scripted
         finally:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -117,11 +117,11 @@ async def reflecting(*script: Step, **options: Any) -> AsyncIterator[ScriptedRef
 
 
 def after(*script: Step, **options: Any) -> ScriptedReflector:
-    """Return the world when the script has been played and the server is asked for more."""
+    """Return the reflector after the script has been played and the server gets another request."""
 
     async def play() -> ScriptedReflector:
-        async with reflecting(*script, **options) as world:
-            await world.server.idle.wait()
-            return world
+        async with reflecting(*script, **options) as scripted:
+            await scripted.server.idle.wait()
+            return scripted
 
     return live(play())

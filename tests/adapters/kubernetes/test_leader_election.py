@@ -11,12 +11,12 @@ OTHER = {
 
 def test_who_finds_no_lease_makes_it_and_leads() -> None:
     async def play() -> None:
-        async with electing() as world:
-            a = await world.candidate("a")
+        async with electing() as election:
+            a = await election.candidate("a")
 
             assert a.leads
             assert a.changes == [True]
-            assert world.leases.spec == {
+            assert election.leases.spec == {
                 "holderIdentity": "a", "leaseDurationSeconds": 15, "leaseTransitions": 0,
                 "acquireTime": "2026-03-01T12:00:00.250000Z", "renewTime": "2026-03-01T12:00:00.250000Z",
             }  # fmt: skip
@@ -26,15 +26,15 @@ def test_who_finds_no_lease_makes_it_and_leads() -> None:
 
 def test_the_holder_renews_by_one_write_every_period() -> None:
     async def play() -> None:
-        async with electing() as world:
-            a = await world.candidate("a")
-            world.leases.verbs.clear()
+        async with electing() as election:
+            a = await election.candidate("a")
+            election.leases.verbs.clear()
 
             assert [await a.turn(after=2) for _ in range(10)] == [True] * 10
-            assert world.leases.verbs == ["PUT"] * 10
+            assert election.leases.verbs == ["PUT"] * 10
             assert a.pauses == [2] * 11
-            assert world.leases.spec["renewTime"] == "2026-03-01T12:00:20.250000Z"
-            assert world.leases.spec["acquireTime"] == "2026-03-01T12:00:00.250000Z"
+            assert election.leases.spec["renewTime"] == "2026-03-01T12:00:20.250000Z"
+            assert election.leases.spec["acquireTime"] == "2026-03-01T12:00:00.250000Z"
             assert a.changes == [True]
 
     live(play())
@@ -42,8 +42,8 @@ def test_the_holder_renews_by_one_write_every_period() -> None:
 
 def test_while_the_holder_renews_nobody_else_leads() -> None:
     async def play() -> None:
-        async with electing() as world:
-            a, b = await world.candidate("a"), await world.candidate("b")
+        async with electing() as election:
+            a, b = await election.candidate("a"), await election.candidate("b")
 
             assert [(await a.turn(after=2), await b.turn()) for _ in range(20)] == [(True, False)] * 20
             assert b.changes == []
@@ -53,23 +53,27 @@ def test_while_the_holder_renews_nobody_else_leads() -> None:
 
 def test_a_lease_is_taken_when_it_has_not_changed_for_its_duration_by_our_own_clock() -> None:
     async def play() -> None:
-        async with electing(**OTHER) as world:
-            b = await world.candidate("b")
+        async with electing(**OTHER) as election:
+            b = await election.candidate("b")
 
             assert not b.leads, "however old its holder's clock says it is"
             assert not await b.turn(after=14.9)
             assert await b.turn(after=0.1)
-            assert (world.leases.spec["holderIdentity"], world.leases.spec["leaseTransitions"]) == ("b", 5)
-            assert world.leases.spec["acquireTime"] == world.leases.spec["renewTime"] == "2026-03-01T12:00:15.250000Z"
+            assert (election.leases.spec["holderIdentity"], election.leases.spec["leaseTransitions"]) == ("b", 5)
+            assert (
+                election.leases.spec["acquireTime"]
+                == election.leases.spec["renewTime"]
+                == "2026-03-01T12:00:15.250000Z"
+            )
 
     live(play())
 
 
 def test_a_change_that_was_seen_late_counts_from_when_it_was_seen() -> None:
     async def play() -> None:
-        async with electing(**OTHER) as world:
-            b = await world.candidate("b")
-            world.leases.edit(**OTHER | {"renewTime": "1999-01-01T00:00:02.000000Z"})
+        async with electing(**OTHER) as election:
+            b = await election.candidate("b")
+            election.leases.edit(**OTHER | {"renewTime": "1999-01-01T00:00:02.000000Z"})
 
             assert not await b.turn(after=15)
             assert not await b.turn(after=14.9)
@@ -80,8 +84,8 @@ def test_a_change_that_was_seen_late_counts_from_when_it_was_seen() -> None:
 
 def test_the_duration_is_that_of_the_holder() -> None:
     async def play() -> None:
-        async with electing(**OTHER | {"leaseDurationSeconds": 40}) as world:
-            b = await world.candidate("b")
+        async with electing(**OTHER | {"leaseDurationSeconds": 40}) as election:
+            b = await election.candidate("b")
 
             assert not await b.turn(after=39)
             assert await b.turn(after=1)
@@ -91,26 +95,26 @@ def test_the_duration_is_that_of_the_holder() -> None:
 
 def test_a_released_lease_is_taken_at_the_next_turn() -> None:
     async def play() -> None:
-        async with electing() as world:
-            a, b = await world.candidate("a"), await world.candidate("b")
+        async with electing() as election:
+            a, b = await election.candidate("a"), await election.candidate("b")
 
             await a.election.release()
 
-            assert (a.leads, a.changes, world.leases.spec["holderIdentity"]) == (False, [True, False], "")
+            assert (a.leads, a.changes, election.leases.spec["holderIdentity"]) == (False, [True, False], "")
             assert await b.turn(after=2)
-            assert world.leases.spec["leaseTransitions"] == 1
+            assert election.leases.spec["leaseTransitions"] == 1
 
     live(play())
 
 
 def test_who_released_the_lease_never_takes_it_again() -> None:
     async def play() -> None:
-        async with electing() as world:
-            a = await world.candidate("a")
+        async with electing() as election:
+            a = await election.candidate("a")
             await a.election.release()
             await a.last_turn()
 
-            assert world.leases.spec["holderIdentity"] == ""
+            assert election.leases.spec["holderIdentity"] == ""
             assert a.changes == [True, False]
 
     live(play())
@@ -118,11 +122,11 @@ def test_who_released_the_lease_never_takes_it_again() -> None:
 
 def test_a_lease_of_somebody_else_is_not_released() -> None:
     async def play() -> None:
-        async with electing(**OTHER) as world:
-            b = await world.candidate("b")
+        async with electing(**OTHER) as election:
+            b = await election.candidate("b")
 
             await b.election.release()
 
-            assert world.leases.spec == OTHER
+            assert election.leases.spec == OTHER
 
     live(play())

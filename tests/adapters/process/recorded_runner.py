@@ -122,13 +122,13 @@ class RecordedRunner:
 
 @asynccontextmanager
 async def living(folder: Path, *, syslog: Syslog | None = None) -> AsyncIterator[RecordedRunner]:
-    """Return a world that is open, with a log of its own."""
-    world = RecordedRunner(folder, syslog=syslog)
-    await world.runner.open()
+    """Return an open runner with a log of its own."""
+    runner = RecordedRunner(folder, syslog=syslog)
+    await runner.runner.open()
     try:
-        yield world
+        yield runner
     finally:
-        await world.close()
+        await runner.close()
 
 
 async def until(claim: Any) -> None:
@@ -167,7 +167,7 @@ def zombies() -> list[int]:
     return [pid for pid in list_children() if (known := read_stat(pid)) and not known.is_alive]
 
 
-async def settled(world: RecordedRunner, run_id: str) -> None:
+async def settled(runner: RecordedRunner, run_id: str) -> None:
     """Wait until the output of an ended execution is final: nothing of it is live."""
-    await world.ended(run_id)
-    await until(lambda: not world.runner.collector.has(run_id))
+    await runner.ended(run_id)
+    await until(lambda: not runner.runner.collector.has(run_id))

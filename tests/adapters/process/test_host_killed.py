@@ -22,17 +22,17 @@ def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            survivors = await world.runner.reattach([recorded(line)])
+        async with living(tmp_path) as runner:
+            runner.expect("a")
+            survivors = await runner.runner.reattach([recorded(line)])
 
             assert survivors == [StartedProcess("a", line["pid"], line["start_ticks"])]
-            assert not world.has_ended("a")
+            assert not runner.has_ended("a")
 
             os.kill(line["pid"], signal.SIGKILL)
 
-            assert await world.ended("a") == ProcessExit("a")
-            assert world.output("a").text() == b"before\n"
+            assert await runner.ended("a") == ProcessExit("a")
+            assert runner.output("a").text() == b"before\n"
 
     within_time(body())
 
@@ -43,13 +43,13 @@ def test_a_survivor_without_descriptors_to_spare_is_looked_at(tmp_path: Path) ->
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            world.runner._watch._spare = 0
-            await world.runner.reattach([recorded(line)])
+        async with living(tmp_path) as runner:
+            runner.expect("a")
+            runner.runner._watch._spare = 0
+            await runner.runner.reattach([recorded(line)])
             os.kill(line["pid"], signal.SIGKILL)
 
-            assert await world.ended("a") == ProcessExit("a")
+            assert await runner.ended("a") == ProcessExit("a")
 
     within_time(body())
 
@@ -61,9 +61,11 @@ def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect(first)
-            survivors = await world.runner.reattach([unrecorded(first, os.geteuid()), unrecorded(second, os.geteuid())])
+        async with living(tmp_path) as runner:
+            runner.expect(first)
+            survivors = await runner.runner.reattach(
+                [unrecorded(first, os.geteuid()), unrecorded(second, os.geteuid())]
+            )
 
             assert survivors == [StartedProcess(first, line["pid"], line["start_ticks"])]
 
@@ -87,8 +89,8 @@ def test_a_process_with_the_id_of_a_run_is_no_survivor_of_another_user(tmp_path:
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([unrecorded(forged, os.geteuid() + 1)]) == []
+        async with living(tmp_path) as runner:
+            assert await runner.runner.reattach([unrecorded(forged, os.geteuid() + 1)]) == []
 
     within_time(body())
     os.kill(line["pid"], signal.SIGKILL)
@@ -102,8 +104,8 @@ def test_a_process_with_the_id_of_a_run_is_no_survivor_if_it_began_at_another_ti
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([unrecorded(forged, os.geteuid(), timedelta(minutes=61))]) == []
+        async with living(tmp_path) as runner:
+            assert await runner.runner.reattach([unrecorded(forged, os.geteuid(), timedelta(minutes=61))]) == []
 
     within_time(body())
     os.kill(line["pid"], signal.SIGKILL)
@@ -134,8 +136,8 @@ def test_who_is_not_the_same_in_everything_is_not_a_survivor(tmp_path: Path, cha
     }
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([changed[change]]) == []
+        async with living(tmp_path) as runner:
+            assert await runner.runner.reattach([changed[change]]) == []
 
     within_time(body())
     os.kill(line["pid"], signal.SIGKILL)
@@ -150,16 +152,16 @@ def test_output_of_a_survivor_goes_on_being_captured_and_bounded(tmp_path: Path)
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            await until(lambda: world.output("a").text() == b"early\n")  # from files alone
-            await world.runner.reattach([recorded(line)])
+        async with living(tmp_path) as runner:
+            runner.expect("a")
+            await until(lambda: runner.output("a").text() == b"early\n")  # from files alone
+            await runner.runner.reattach([recorded(line)])
             await asyncio.get_running_loop().run_in_executor(None, go.write_text, "go\n")
-            await until(lambda: b"50000" in world.output("a").text())
-            world.runner.kill("a")
-            await world.ended("a")
-            await until(lambda: world.output("a").is_final)
-            output = world.output("a")
+            await until(lambda: b"50000" in runner.output("a").text())
+            runner.runner.kill("a")
+            await runner.ended("a")
+            await until(lambda: runner.output("a").is_final)
+            output = runner.output("a")
 
             assert output.text().startswith(b"early\n1\n2\n")
             assert output.bytes <= 10_000
@@ -174,12 +176,12 @@ def test_a_survivor_can_be_terminated(tmp_path: Path) -> None:
         host.kill()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            await world.runner.reattach([recorded(line)])
-            world.runner.kill("a")
+        async with living(tmp_path) as runner:
+            runner.expect("a")
+            await runner.runner.reattach([recorded(line)])
+            runner.runner.kill("a")
 
-            assert await world.ended("a") == ProcessExit("a")
+            assert await runner.ended("a") == ProcessExit("a")
             assert read_stat(line["pid"]) is None or zombies() == []
 
     within_time(body())
@@ -190,8 +192,8 @@ def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> N
         line = host.line()
 
         async def body() -> None:
-            world = RecordedRunner(tmp_path)
-            await until(lambda: world.output("a").bytes == 6)
+            runner = RecordedRunner(tmp_path)
+            await until(lambda: runner.output("a").bytes == 6)
 
         within_time(body())
         host.kill()
@@ -199,11 +201,11 @@ def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> N
 
     async def rest() -> None:
         await gone(line["pid"])
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([recorded(line)]) == []
-            await until(lambda: world.output("a").is_final)
+        async with living(tmp_path) as runner:
+            assert await runner.runner.reattach([recorded(line)]) == []
+            await until(lambda: runner.output("a").is_final)
 
-            assert world.output("a").text() == b"hello\n"
+            assert runner.output("a").text() == b"hello\n"
 
     within_time(rest())
 
@@ -244,10 +246,10 @@ def test_letting_go_leaves_what_runs_running(tmp_path: Path) -> None:
         host.process.wait()
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
+        async with living(tmp_path) as runner:
+            runner.expect("a")
 
-            assert len(await world.runner.reattach([recorded(line)])) == 1
+            assert len(await runner.runner.reattach([recorded(line)])) == 1
 
     within_time(body())
 
@@ -264,9 +266,9 @@ def test_two_thousand_at_once_need_few_descriptors(tmp_path: Path) -> None:
         assert {line["what"] for line in lines} == {"started"}
 
         async def body() -> None:
-            world = RecordedRunner(tmp_path)
+            runner = RecordedRunner(tmp_path)
             for number in (0, count // 2, count - 1):
-                await until(lambda run_id=f"r{number}": world.output(run_id).text() == f"{run_id}\n".encode())
+                await until(lambda run_id=f"r{number}": runner.output(run_id).text() == f"{run_id}\n".encode())
 
         within_time(body())
         for line in lines:

@@ -16,14 +16,14 @@ def refusal(folder: Path, *argv: str, **command: Any) -> str:
     """Start something that cannot be, and beside it something that can; return why."""
 
     async def body() -> str:
-        async with living(Path(mkdtemp(dir=folder))) as world:
-            before = world.start("true")
-            run_id = world.start(*argv, **command)
-            after = world.start("true")
-            ended = await world.ended(run_id)
+        async with living(Path(mkdtemp(dir=folder))) as runner:
+            before = runner.start("true")
+            run_id = runner.start(*argv, **command)
+            after = runner.start("true")
+            ended = await runner.ended(run_id)
 
-            assert await world.ended(before) == ProcessExit(before, exit_code=0)
-            assert await world.ended(after) == ProcessExit(after, exit_code=0)
+            assert await runner.ended(before) == ProcessExit(before, exit_code=0)
+            assert await runner.ended(after) == ProcessExit(after, exit_code=0)
             assert (ended.exit_code, ended.signal) == (None, None)
             assert ended.not_started is not None
             return ended.not_started
@@ -131,11 +131,11 @@ def test_a_user_with_too_many_processes(tmp_path: Path) -> None:
 
 def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            world.runner.spools.live.rename(tmp_path / "elsewhere")
-            run_id = world.start("true")
-            ended = await world.ended(run_id)
-            silent = await world.run("true", stdout="discard", stderr="discard")
+        async with living(tmp_path) as runner:
+            runner.runner.spools.live.rename(tmp_path / "elsewhere")
+            run_id = runner.start("true")
+            ended = await runner.ended(run_id)
+            silent = await runner.run("true", stdout="discard", stderr="discard")
 
             assert ended == ProcessExit(run_id, not_started="output file: No such file or directory")
             assert silent.exit_code == 0
@@ -146,12 +146,12 @@ def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
 @needs_root
 def test_a_fork_that_fails_leaves_nothing_open_in_the_spawner(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            await world.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
+        async with living(tmp_path) as runner:
+            await runner.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
             (spawner,) = spawners()
             opened = Path(f"/proc/{spawner}/fd")
             before = len(list(opened.iterdir()))
-            failed = await world.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
+            failed = await runner.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
 
             assert "limit of processes" in str(failed.not_started)
             assert len(list(opened.iterdir())) == before

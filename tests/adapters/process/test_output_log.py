@@ -11,10 +11,10 @@ from tests.adapters.process.recorded_runner import living, settled, until, withi
 
 def test_following_yields_everything_once(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "for i in $(seq 1 30); do echo $i; sleep 0.05; done")
-            await world.started(run_id)
-            log = OutputLog(world.output_folder, run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "for i in $(seq 1 30); do echo $i; sleep 0.05; done")
+            await runner.started(run_id)
+            log = OutputLog(runner.output_folder, run_id)
             parts = []
 
             def is_over() -> bool:
@@ -32,10 +32,10 @@ def test_following_yields_everything_once(tmp_path: Path) -> None:
 
 def test_lines_carry_time_and_stream_and_json_has_text(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "printf 'caf\\303\\251 \\377\\nrest'; sleep 0.5; echo ' of it'")
-            await settled(world, run_id)
-            output = world.output(run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "printf 'caf\\303\\251 \\377\\nrest'; sleep 0.5; echo ' of it'")
+            await settled(runner, run_id)
+            output = runner.output(run_id)
             first, second = output.lines()
             found = output.to_json()
 
@@ -51,11 +51,11 @@ def test_lines_carry_time_and_stream_and_json_has_text(tmp_path: Path) -> None:
 
 def test_an_id_of_any_characters_is_a_name(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("echo", "hello", run_id="../a b/.é.log")
-            await settled(world, run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("echo", "hello", run_id="../a b/.é.log")
+            await settled(runner, run_id)
 
-            assert world.output(run_id).text() == b"hello\n"
+            assert runner.output(run_id).text() == b"hello\n"
 
     within_time(body())
 
@@ -64,14 +64,14 @@ def test_output_is_whole_at_any_moment_around_the_end(tmp_path: Path) -> None:
     """The collector moves bytes from a spool file to the log while a reader reads both."""
 
     async def body() -> None:
-        async with living(tmp_path) as world:
+        async with living(tmp_path) as runner:
             for _ in range(10):
-                run_id = world.start("echo", "hello")
-                await world.ended(run_id)
-                said = {world.output(run_id).text()}
+                run_id = runner.start("echo", "hello")
+                await runner.ended(run_id)
+                said = {runner.output(run_id).text()}
 
                 def is_final(run_id: str = run_id, said: set[bytes] = said) -> bool:
-                    output = world.output(run_id)
+                    output = runner.output(run_id)
                     said.add(output.text())
                     return output.is_final
 

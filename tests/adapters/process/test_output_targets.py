@@ -11,9 +11,9 @@ def test_a_file_is_appended_to_and_made_for_its_user_alone(tmp_path: Path) -> No
     path = tmp_path / "log"
 
     async def body() -> None:
-        async with living(tmp_path) as world:
+        async with living(tmp_path) as runner:
             for word in ("one", "two"):
-                await world.run("sh", "-c", f"echo {word}; echo {word} >&2", stdout=f"file:{path}", stderr="stdout")
+                await runner.run("sh", "-c", f"echo {word}; echo {word} >&2", stdout=f"file:{path}", stderr="stdout")
 
             assert path.read_text("utf-8") == "one\none\ntwo\ntwo\n"
             assert path.stat().st_mode & 0o777 == 0o600
@@ -23,19 +23,19 @@ def test_a_file_is_appended_to_and_made_for_its_user_alone(tmp_path: Path) -> No
 
 def test_discarded_output_is_nowhere(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo out; echo err >&2", stdout="discard")
-            await settled(world, run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "echo out; echo err >&2", stdout="discard")
+            await settled(runner, run_id)
 
-            assert world.output(run_id).text() == b"err\n"
+            assert runner.output(run_id).text() == b"err\n"
 
     within_time(body())
 
 
 def test_inherited_output_is_the_hosts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            await world.run("sh", "-c", "echo out; echo err >&2", stdout="inherit", stderr="inherit")
+        async with living(tmp_path) as runner:
+            await runner.run("sh", "-c", "echo out; echo err >&2", stdout="inherit", stderr="inherit")
 
     within_time(body())
     found = capfd.readouterr()

@@ -21,8 +21,8 @@ def test_all_ids_and_groups_are_the_users(tmp_path: Path) -> None:
     user = pwd.getpwnam(UNPRIVILEGED_USER)
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            status = await world.says("cat", "/proc/self/status", user=UNPRIVILEGED_USER)
+        async with living(tmp_path) as runner:
+            status = await runner.says("cat", "/proc/self/status", user=UNPRIVILEGED_USER)
             found = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
 
             assert found["Uid"].split() == [str(user.pw_uid)] * 4
@@ -35,10 +35,10 @@ def test_all_ids_and_groups_are_the_users(tmp_path: Path) -> None:
 
 def test_a_group_of_its_own_replaces_the_users(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.says("id", "-gn", user=UNPRIVILEGED_USER, group="daemon") == "daemon\n"
-            assert await world.says("id", "-un", user=UNPRIVILEGED_USER, group="daemon") == "nobody\n"
-            assert await world.says("id", "-gn", group="daemon") == "daemon\n"
+        async with living(tmp_path) as runner:
+            assert await runner.says("id", "-gn", user=UNPRIVILEGED_USER, group="daemon") == "daemon\n"
+            assert await runner.says("id", "-un", user=UNPRIVILEGED_USER, group="daemon") == "nobody\n"
+            assert await runner.says("id", "-gn", group="daemon") == "daemon\n"
 
     within_time(body())
 
@@ -60,8 +60,8 @@ def test_there_is_no_way_back(tmp_path: Path) -> None:
     )
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.says("python3", "-c", code, user=UNPRIVILEGED_USER) == "refused\n" * 5
+        async with living(tmp_path) as runner:
+            assert await runner.says("python3", "-c", code, user=UNPRIVILEGED_USER) == "refused\n" * 5
 
     within_time(body())
 
@@ -70,8 +70,8 @@ def test_the_environment_is_that_of_the_user(tmp_path: Path) -> None:
     user = pwd.getpwnam(UNPRIVILEGED_USER)
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            text = await world.says("sh", "-c", 'echo "$USER $LOGNAME $HOME"; pwd', user=UNPRIVILEGED_USER)
+        async with living(tmp_path) as runner:
+            text = await runner.says("sh", "-c", 'echo "$USER $LOGNAME $HOME"; pwd', user=UNPRIVILEGED_USER)
 
             name, folder = UNPRIVILEGED_USER, user.pw_dir if Path(user.pw_dir).exists() else "/"
             assert text == f"{name} {name} {user.pw_dir}\n{folder}\n"
@@ -81,8 +81,8 @@ def test_the_environment_is_that_of_the_user(tmp_path: Path) -> None:
 
 def test_the_spawner_itself_has_no_rights_left_and_cannot_be_looked_into(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            started = await world.started(world.start("sleep", "1000", user=UNPRIVILEGED_USER))
+        async with living(tmp_path) as runner:
+            started = await runner.started(runner.start("sleep", "1000", user=UNPRIVILEGED_USER))
             known = read_stat(started.pid)
             assert known is not None
             spawner = known.parent
@@ -90,20 +90,22 @@ def test_the_spawner_itself_has_no_rights_left_and_cannot_be_looked_into(tmp_pat
             status = Path(f"/proc/{spawner}/status").read_text("ascii")
             assert f"Uid:\t{pwd.getpwnam(UNPRIVILEGED_USER).pw_uid}\t" in status
             # Its user may end it, but neither trace it nor take its descriptors.
-            assert (await world.run("ls", f"/proc/{spawner}/fd", user=UNPRIVILEGED_USER)).exit_code == 2
-            assert (await world.run("cat", f"/proc/{spawner}/environ", user=UNPRIVILEGED_USER)).exit_code == 1
+            assert (await runner.run("ls", f"/proc/{spawner}/fd", user=UNPRIVILEGED_USER)).exit_code == 2
+            assert (await runner.run("cat", f"/proc/{spawner}/environ", user=UNPRIVILEGED_USER)).exit_code == 1
 
     within_time(body())
 
 
 def test_dev_stdout_and_dev_stderr_can_be_opened(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo out >> /dev/stdout; echo err >> /dev/stderr", user=UNPRIVILEGED_USER)
+        async with living(tmp_path) as runner:
+            run_id = runner.start(
+                "sh", "-c", "echo out >> /dev/stdout; echo err >> /dev/stderr", user=UNPRIVILEGED_USER
+            )
 
-            assert (await world.ended(run_id)).exit_code == 0
-            assert world.output(run_id).only("stdout").text() == b"out\n"
-            assert world.output(run_id).only("stderr").text() == b"err\n"
+            assert (await runner.ended(run_id)).exit_code == 0
+            assert runner.output(run_id).only("stdout").text() == b"out\n"
+            assert runner.output(run_id).only("stderr").text() == b"err\n"
 
     within_time(body())
 
@@ -113,11 +115,11 @@ def test_an_output_file_is_made_as_the_user_and_for_the_user_alone(tmp_path: Pat
     os.chown(public_folder, user.pw_uid, user.pw_gid)
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            written = await world.run(
+        async with living(tmp_path) as runner:
+            written = await runner.run(
                 "echo", "hello", user=UNPRIVILEGED_USER, umask=0, stdout=f"file:{public_folder}/log"
             )
-            refused = await world.run("echo", "hello", user=UNPRIVILEGED_USER, stdout=f"file:{tmp_path}/log")
+            refused = await runner.run("echo", "hello", user=UNPRIVILEGED_USER, stdout=f"file:{tmp_path}/log")
             found = (public_folder / "log").stat()
 
             assert written.exit_code == 0, written
@@ -129,28 +131,28 @@ def test_an_output_file_is_made_as_the_user_and_for_the_user_alone(tmp_path: Pat
 
 def test_no_user_can_reach_the_output_folder(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
+        async with living(tmp_path) as runner:
             tmp_path.chmod(0o755)
-            run_id = world.start("ls", str(world.output_folder), user=UNPRIVILEGED_USER)
+            run_id = runner.start("ls", str(runner.output_folder), user=UNPRIVILEGED_USER)
 
-            assert (await world.ended(run_id)).exit_code == 2
-            assert world.output_folder.stat().st_mode & 0o777 == 0o700
+            assert (await runner.ended(run_id)).exit_code == 2
+            assert runner.output_folder.stat().st_mode & 0o777 == 0o700
 
     within_time(body())
 
 
 def test_several_users_have_spawners_of_their_own(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_ids = {user: world.start("sleep", "1000", user=user) for user in ("", UNPRIVILEGED_USER, "daemon")}
-            started = [await world.started(run_id) for run_id in run_ids.values()]
+        async with living(tmp_path) as runner:
+            run_ids = {user: runner.start("sleep", "1000", user=user) for user in ("", UNPRIVILEGED_USER, "daemon")}
+            started = [await runner.started(run_id) for run_id in run_ids.values()]
             parents = {known.parent for one in started if (known := read_stat(one.pid))}
 
             assert len(parents) == 3
 
             for run_id in run_ids.values():
-                world.runner.kill(run_id)
-                assert (await world.ended(run_id)).signal == "SIGKILL"
+                runner.runner.kill(run_id)
+                assert (await runner.ended(run_id)).signal == "SIGKILL"
             await until(lambda: not any((known := read_stat(one.pid)) and known.is_alive for one in started))
 
     within_time(body())

@@ -45,8 +45,8 @@ def stop(pid: int) -> None:
     os.waitid(os.P_PID, pid, os.WSTOPPED)
 
 
-async def parent_of(world: RecordedRunner, run_id: str) -> int:
-    known = read_stat((await world.started(run_id)).pid)
+async def parent_of(runner: RecordedRunner, run_id: str) -> int:
+    known = read_stat((await runner.started(run_id)).pid)
     assert known is not None
     return known.parent
 
@@ -115,13 +115,13 @@ def test_a_word_ends_the_silence() -> None:
 @pytest.mark.slow
 def test_what_waits_for_a_spawner_that_its_user_has_stopped_is_started_by_another(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            stopping = world.start(*STOP_THE_SPAWNER, user=UNPRIVILEGED_USER)
+        async with living(tmp_path) as runner:
+            stopping = runner.start(*STOP_THE_SPAWNER, user=UNPRIVILEGED_USER)
             await until(lambda: any((known := read_stat(pid)) and known.is_stopped for pid in spawners()))
-            waiting = world.start("sh", "-c", "exit 7", user=UNPRIVILEGED_USER)
+            waiting = runner.start("sh", "-c", "exit 7", user=UNPRIVILEGED_USER)
 
-            assert await world.ended(waiting) == ProcessExit(waiting, exit_code=7)
-            assert await world.ended(stopping) == ProcessExit(stopping, exit_code=0)
+            assert await runner.ended(waiting) == ProcessExit(waiting, exit_code=7)
+            assert await runner.ended(stopping) == ProcessExit(stopping, exit_code=0)
             assert not zombies()
 
     within_time(body())
@@ -131,27 +131,27 @@ def test_what_waits_for_a_spawner_that_its_user_has_stopped_is_started_by_anothe
 @pytest.mark.slow
 def test_an_execution_whose_spawner_is_stopped_can_be_ended(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000", user=UNPRIVILEGED_USER)
-            stop(await parent_of(world, run_id))
-            world.runner.kill(run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sleep", "1000", user=UNPRIVILEGED_USER)
+            stop(await parent_of(runner, run_id))
+            runner.runner.kill(run_id)
 
-            assert await world.ended(run_id) == ProcessExit(run_id, signal="SIGKILL")
+            assert await runner.ended(run_id) == ProcessExit(run_id, signal="SIGKILL")
 
     within_time(body())
 
 
 def test_a_refresh_does_not_wait_for_a_spawner_that_is_stopped(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            old = await parent_of(world, world.start("sleep", "1000"))
-            refreshing = asyncio.ensure_future(world.runner.refresh())
+        async with living(tmp_path) as runner:
+            old = await parent_of(runner, runner.start("sleep", "1000"))
+            refreshing = asyncio.ensure_future(runner.runner.refresh())
             await until(lambda: len(spawners()) > 1)
             (new,) = set(spawners()) - {old}
             stop(new)
             await refreshing
 
-            assert await parent_of(world, world.start("sleep", "1000")) == old
+            assert await parent_of(runner, runner.start("sleep", "1000")) == old
 
             os.kill(new, signal.SIGCONT)
             await until(lambda: old in spawners())

@@ -14,12 +14,12 @@ from tests.adapters.process.recorded_runner import living, spawners, until, with
 
 def test_what_is_prepared_is_used_by_the_first_start(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
+        async with living(tmp_path) as runner:
             live = tmp_path / "output" / "live"
-            world.runner.prepare("", "", 40)
+            runner.runner.prepare("", "", 40)
             await until(lambda: len(spawners()) == 1 and len(list(live.iterdir())) == 40)
             before = spawners()
-            await world.ended(world.start("true"))
+            await runner.ended(runner.start("true"))
 
             assert spawners() == before
             assert len(list(live.iterdir())) == 40
@@ -29,21 +29,21 @@ def test_what_is_prepared_is_used_by_the_first_start(tmp_path: Path) -> None:
 
 def test_users_are_looked_up_anew_after_a_refresh(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            long = world.start("sleep", "1000")
-            first = (await world.started(long)).pid
+        async with living(tmp_path) as runner:
+            long = runner.start("sleep", "1000")
+            first = (await runner.started(long)).pid
             old = read_stat(first)
-            await world.runner.refresh()
-            second = await world.started(world.start("sleep", "1000"))
+            await runner.runner.refresh()
+            second = await runner.started(runner.start("sleep", "1000"))
             new = read_stat(second.pid)
 
             assert old is not None
             assert new is not None
             assert old.parent != new.parent
 
-            world.runner.kill(long)
+            runner.runner.kill(long)
 
-            assert (await world.ended(long)).signal == "SIGKILL"
+            assert (await runner.ended(long)).signal == "SIGKILL"
             await until(lambda: old.parent not in spawners())
 
     within_time(body())

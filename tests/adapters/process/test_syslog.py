@@ -51,11 +51,11 @@ async def hear(log: socket.socket, number: int) -> list[bytes]:
 
 def test_every_line_is_a_message_and_the_disk_keeps_nothing(tmp_path: Path, place: Path, log: socket.socket) -> None:
     async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place))) as world:
-            run_id = world.start("sh", "-c", "echo one; printf 'two\\nthree'", stdout="syslog")
-            await settled(world, run_id)
+        async with living(tmp_path, syslog=Syslog(str(place))) as runner:
+            run_id = runner.start("sh", "-c", "echo one; printf 'two\\nthree'", stdout="syslog")
+            await settled(runner, run_id)
 
-            assert world.output(run_id).text() == b""
+            assert runner.output(run_id).text() == b""
             messages = await hear(log, 3)
             assert messages == [f"<78>krond[{run_id}]: {line}".encode() for line in ("one", "two", "three")]
 
@@ -64,28 +64,28 @@ def test_every_line_is_a_message_and_the_disk_keeps_nothing(tmp_path: Path, plac
 
 def test_a_log_that_reads_late_gets_every_line_in_its_order(tmp_path: Path, place: Path, log: socket.socket) -> None:
     async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place))) as world:
-            run_id = world.start("seq", str(MANY), stdout="syslog")
-            await world.ended(run_id)
+        async with living(tmp_path, syslog=Syslog(str(place))) as runner:
+            run_id = runner.start("seq", str(MANY), stdout="syslog")
+            await runner.ended(run_id)
             messages = await hear(log, MANY)
-            await settled(world, run_id)
+            await settled(runner, run_id)
 
             assert messages == [f"<78>krond[{run_id}]: {number}".encode() for number in range(1, MANY + 1)]
-            assert world.lost == []
+            assert runner.lost == []
 
     within_time(body())
 
 
 def test_while_a_log_has_no_room_others_are_captured(tmp_path: Path, place: Path, log: socket.socket) -> None:
     async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place))) as world:
-            stuck = world.start("seq", str(MANY), stdout="syslog")
-            await world.ended(stuck)
-            await settled(world, world.start("echo", "hello", run_id="other"))
+        async with living(tmp_path, syslog=Syslog(str(place))) as runner:
+            stuck = runner.start("seq", str(MANY), stdout="syslog")
+            await runner.ended(stuck)
+            await settled(runner, runner.start("echo", "hello", run_id="other"))
 
-            assert world.output("other").text() == b"hello\n"
+            assert runner.output("other").text() == b"hello\n"
             await hear(log, MANY)
-            await settled(world, stuck)
+            await settled(runner, stuck)
 
     within_time(body())
 
@@ -94,26 +94,26 @@ def test_lines_that_a_log_without_a_reader_does_not_take_are_counted(
     tmp_path: Path, place: Path, log: socket.socket
 ) -> None:
     async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as world:
-            run_id = world.start("seq", str(MANY), stdout="syslog")
-            await settled(world, run_id)
+        async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as runner:
+            run_id = runner.start("seq", str(MANY), stdout="syslog")
+            await settled(runner, run_id)
             taken = waiting(log)
-            await until(lambda: sum(lines for _, lines in world.lost) == MANY - taken)
+            await until(lambda: sum(lines for _, lines in runner.lost) == MANY - taken)
 
-            assert {run for run, _ in world.lost} == {run_id}
-            assert len(world.lost) <= 2
+            assert {run for run, _ in runner.lost} == {run_id}
+            assert len(runner.lost) <= 2
 
     within_time(body())
 
 
 def test_a_host_without_a_log_runs_all_the_same_and_counts_what_is_lost(tmp_path: Path, place: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as world:
-            run_id = world.start("sh", "-c", "echo one; echo two", stdout="syslog", stderr="syslog")
+        async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as runner:
+            run_id = runner.start("sh", "-c", "echo one; echo two", stdout="syslog", stderr="syslog")
 
-            assert (await world.ended(run_id)).exit_code == 0
-            await settled(world, run_id)
-            await until(lambda: sum(lines for _, lines in world.lost) == 2)
+            assert (await runner.ended(run_id)).exit_code == 0
+            await settled(runner, run_id)
+            await until(lambda: sum(lines for _, lines in runner.lost) == 2)
 
     within_time(body())
 

@@ -11,56 +11,56 @@ from tests.adapters.process.recorded_runner import RecordedRunner, gone, living,
 LONG, SHORT = timedelta(seconds=30), timedelta(milliseconds=100)
 
 
-async def said(world: RecordedRunner, run_id: str, text: bytes) -> None:
+async def said(runner: RecordedRunner, run_id: str, text: bytes) -> None:
     """Wait until an execution has written something."""
-    await until(lambda: text in world.output(run_id).text())
+    await until(lambda: text in runner.output(run_id).text())
 
 
 def test_who_obeys_ends_by_sigterm(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000")
-            await world.started(run_id)
-            world.runner.terminate(run_id, LONG)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sleep", "1000")
+            await runner.started(run_id)
+            runner.runner.terminate(run_id, LONG)
 
-            assert (await world.ended(run_id)).signal == "SIGTERM"
+            assert (await runner.ended(run_id)).signal == "SIGTERM"
 
     within_time(body())
 
 
 def test_who_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done")
-            await said(world, run_id, b"ready")
-            world.runner.terminate(run_id, SHORT)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done")
+            await said(runner, run_id, b"ready")
+            runner.runner.terminate(run_id, SHORT)
 
-            assert (await world.ended(run_id)).signal == "SIGKILL"
+            assert (await runner.ended(run_id)).signal == "SIGKILL"
 
     within_time(body())
 
 
 def test_who_cleans_up_has_the_grace_for_it(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "trap 'echo cleaned; exit 4' TERM; echo ready; sleep 1000 & wait")
-            await said(world, run_id, b"ready")
-            world.runner.terminate(run_id, LONG)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "trap 'echo cleaned; exit 4' TERM; echo ready; sleep 1000 & wait")
+            await said(runner, run_id, b"ready")
+            runner.runner.terminate(run_id, LONG)
 
-            assert (await world.ended(run_id)).exit_code == 4
-            assert world.output(run_id).text() == b"ready\ncleaned\n"
+            assert (await runner.ended(run_id)).exit_code == 4
+            assert runner.output(run_id).text() == b"ready\ncleaned\n"
 
     within_time(body())
 
 
 def test_a_kill_does_not_ask(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "trap '' TERM; echo ready; sleep 1000")
-            await said(world, run_id, b"ready")
-            world.runner.kill(run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "trap '' TERM; echo ready; sleep 1000")
+            await said(runner, run_id, b"ready")
+            runner.runner.kill(run_id)
 
-            assert (await world.ended(run_id)).signal == "SIGKILL"
+            assert (await runner.ended(run_id)).signal == "SIGKILL"
 
     within_time(body())
 
@@ -69,13 +69,13 @@ def test_the_rest_of_the_group_is_killed_though_its_leader_has_obeyed(tmp_path: 
     script = "(trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & sleep 0.1; wait"
 
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", script)
-            await said(world, run_id, b"\n")
-            stubborn = int(world.output(run_id).text())
-            world.runner.terminate(run_id, SHORT)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", script)
+            await said(runner, run_id, b"\n")
+            stubborn = int(runner.output(run_id).text())
+            runner.runner.terminate(run_id, SHORT)
 
-            assert (await world.ended(run_id)).signal == "SIGTERM"
+            assert (await runner.ended(run_id)).signal == "SIGTERM"
             await gone(stubborn)
 
     within_time(body())
@@ -83,13 +83,13 @@ def test_the_rest_of_the_group_is_killed_though_its_leader_has_obeyed(tmp_path: 
 
 def test_one_that_is_under_way_is_ended_as_soon_as_it_has_started(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            await world.run("true")  # a spawner is there
-            run_ids = [world.start("sleep", "1000") for _ in range(20)]
-            await world.started(run_ids[0])
+        async with living(tmp_path) as runner:
+            await runner.run("true")  # a spawner is there
+            run_ids = [runner.start("sleep", "1000") for _ in range(20)]
+            await runner.started(run_ids[0])
             for run_id in run_ids:
-                world.runner.terminate(run_id, LONG)
-            ended = [await world.ended(run_id) for run_id in run_ids]
+                runner.runner.terminate(run_id, LONG)
+            ended = [await runner.ended(run_id) for run_id in run_ids]
 
             assert all(one.signal == "SIGTERM" or one.not_started for one in ended)
 
@@ -98,12 +98,12 @@ def test_one_that_is_under_way_is_ended_as_soon_as_it_has_started(tmp_path: Path
 
 def test_a_daemon_that_left_the_group_is_left_alone_and_delays_nothing(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & wait $!; exit 0")
-            await said(world, run_id, b"\n")
-            daemon = int(world.output(run_id).text())
-            world.runner.terminate(run_id, SHORT)
-            await world.ended(run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & wait $!; exit 0")
+            await said(runner, run_id, b"\n")
+            daemon = int(runner.output(run_id).text())
+            runner.runner.terminate(run_id, SHORT)
+            await runner.ended(run_id)
             known = read_stat(daemon)
 
             assert known is not None
@@ -117,32 +117,32 @@ def test_a_daemon_that_left_the_group_is_left_alone_and_delays_nothing(tmp_path:
 
 def test_ending_what_has_ended_or_was_never_known_is_harmless(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("true")
-            await world.ended(run_id)
+        async with living(tmp_path) as runner:
+            run_id = runner.start("true")
+            await runner.ended(run_id)
 
-            world.runner.terminate(run_id, SHORT)
-            world.runner.kill(run_id)
-            world.runner.kill("unknown")
+            runner.runner.terminate(run_id, SHORT)
+            runner.runner.kill(run_id)
+            runner.runner.kill("unknown")
 
     within_time(body())
 
 
-async def left_behind(world: RecordedRunner, folder: Path, grace: timedelta) -> int:
+async def left_behind(runner: RecordedRunner, folder: Path, grace: timedelta) -> int:
     """Return the process that is left of a group which was asked to end; its leader has gone."""
     script = folder / "stubborn"
     script.write_text("trap '' TERM\necho $$\nwhile :; do sleep 1000; done\n")
-    run_id = world.start("sh", "-c", f"sh {script} & wait")
-    await until(lambda: world.output(run_id).text().endswith(b"\n"))
-    world.runner.terminate(run_id, grace)
-    await world.ended(run_id)
-    return int(world.output(run_id).text())
+    run_id = runner.start("sh", "-c", f"sh {script} & wait")
+    await until(lambda: runner.output(run_id).text().endswith(b"\n"))
+    runner.runner.terminate(run_id, grace)
+    await runner.ended(run_id)
+    return int(runner.output(run_id).text())
 
 
 def test_who_is_left_of_a_group_whose_leader_has_gone_is_killed_also_when_the_runner_lets_go(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            left = await left_behind(world, tmp_path, SHORT)
+        async with living(tmp_path) as runner:
+            left = await left_behind(runner, tmp_path, SHORT)
         await gone(left)
 
     within_time(body())
@@ -150,9 +150,9 @@ def test_who_is_left_of_a_group_whose_leader_has_gone_is_killed_also_when_the_ru
 
 def test_who_is_left_is_killed_at_once_if_nobody_wants_to_wait(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            left = await left_behind(world, tmp_path, timedelta(hours=1))
-            world.runner.kill_terminating()
+        async with living(tmp_path) as runner:
+            left = await left_behind(runner, tmp_path, timedelta(hours=1))
+            runner.runner.kill_terminating()
         await gone(left)
 
     within_time(body())

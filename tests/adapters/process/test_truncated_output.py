@@ -192,13 +192,13 @@ def test_a_spool_file_that_someone_removed_costs_what_was_not_seen_of_it(output:
 
 def test_a_real_shell_loses_nothing_that_was_seen(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
+        async with living(tmp_path) as runner:
             script = "echo one; while ! test -e go; do sleep 0.05; done; echo two > /dev/stdout"
-            run_id = world.start("sh", "-c", script, cwd=str(tmp_path))
-            await until((world.output_folder / f"{run_id}.log").exists)
+            run_id = runner.start("sh", "-c", script, cwd=str(tmp_path))
+            await until((runner.output_folder / f"{run_id}.log").exists)
             (tmp_path / "go").touch()
-            await settled(world, run_id)
+            await settled(runner, run_id)
 
-            assert world.output(run_id).text() == b"one\n" + MARK + b"two\n"
+            assert runner.output(run_id).text() == b"one\n" + MARK + b"two\n"
 
     within_time(body())

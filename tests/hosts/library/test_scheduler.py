@@ -21,13 +21,13 @@ from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, START, Sch
 
 def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler()
-        await scheduler.initialize([world.task()])
+        harness = SchedulerHarness()
+        scheduler = harness.scheduler()
+        await scheduler.initialize([harness.task()])
 
-        await world.clock.advance(3 * HOUR)
+        await harness.clock.advance(3 * HOUR)
 
-        assert world.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
+        assert harness.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
         await scheduler.stop()
 
     run(body())
@@ -39,14 +39,14 @@ def test_there_are_two_public_methods() -> None:
 
 def test_a_registration_may_be_a_named_tuple() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler()
-        _, cron, callback, delay = world.task()
+        harness = SchedulerHarness()
+        scheduler = harness.scheduler()
+        _, cron, callback, delay = harness.task()
 
         await scheduler.initialize([Registration("named", cron, callback, delay)])
-        await world.clock.advance(MINUTE)
+        await harness.clock.advance(MINUTE)
 
-        assert world.starts == [NOON]
+        assert harness.starts == [NOON]
         await scheduler.stop()
 
     run(body())
@@ -54,15 +54,15 @@ def test_a_registration_may_be_a_named_tuple() -> None:
 
 def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(dialect="extended")
+        harness = SchedulerHarness()
+        scheduler = harness.scheduler(dialect="extended")
         line = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
 
-        await scheduler.initialize([world.task("prod/db-backup", line)])
-        await world.clock.advance_to(NOON + 24 * HOUR)
+        await scheduler.initialize([harness.task("prod/db-backup", line)])
+        await harness.clock.advance_to(NOON + 24 * HOUR)
 
         chosen = kron.decide(kron.Timing.parse(line, identity="prod/db-backup"), NOON + 12 * HOUR).chosen_time
-        assert world.starts == [chosen]
+        assert harness.starts == [chosen]
         await scheduler.stop()
 
     run(body())
@@ -70,15 +70,15 @@ def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
 
 def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(dialect="extended")
+        harness = SchedulerHarness()
+        scheduler = harness.scheduler(dialect="extended")
 
         await scheduler.initialize(
-            [world.task("never", "* * * * * @win(after,30s) @only(date=2020-01-01)"), world.task("hourly")]
+            [harness.task("never", "* * * * * @win(after,30s) @only(date=2020-01-01)"), harness.task("hourly")]
         )
-        await world.clock.advance(2 * HOUR)
+        await harness.clock.advance(2 * HOUR)
 
-        assert world.starts == [NOON, NOON + HOUR]
+        assert harness.starts == [NOON, NOON + HOUR]
         await scheduler.stop()
 
     run(body())
@@ -86,28 +86,30 @@ def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up(
 
 def test_a_policy_does_not_belong_in_a_task() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
+        harness = SchedulerHarness()
 
         with pytest.raises(InvalidRegistrationError, match="policy"):
-            await world.scheduler(dialect="extended").initialize([world.task(cron="0 0 * * * @policy(suspend=true)")])
+            await harness.scheduler(dialect="extended").initialize(
+                [harness.task(cron="0 0 * * * @policy(suspend=true)")]
+            )
 
     run(body())
 
 
 def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> None:
     async def body() -> None:
-        world, ledger = SchedulerHarness(), SlowToOpen()
-        scheduler = world.scheduler(ledger=ledger)
-        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
+        harness, ledger = SchedulerHarness(), SlowToOpen()
+        scheduler = harness.scheduler(ledger=ledger)
+        initializing = asyncio.ensure_future(scheduler.initialize([harness.task()]))
         await asyncio.wait([initializing], timeout=0)
 
         initializing.cancel()
         await asyncio.wait([initializing])
         ledger.ready.set()
-        await scheduler.initialize([world.task()])
-        await world.clock.advance(MINUTE)
+        await scheduler.initialize([harness.task()])
+        await harness.clock.advance(MINUTE)
 
-        assert world.starts == [NOON]
+        assert harness.starts == [NOON]
         await scheduler.stop()
 
     run(body())
@@ -115,14 +117,14 @@ def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> 
 
 def test_running_begins_with_the_block_and_ends_with_it() -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        keywords: dict[str, Any] = {"clock": world.clock, "timezone": "UTC", "sink": world.events.append}
+        harness = SchedulerHarness()
+        keywords: dict[str, Any] = {"clock": harness.clock, "timezone": "UTC", "sink": harness.events.append}
 
-        async with kron.running([world.task()], **keywords):
-            await world.clock.advance(HOUR)
-        await world.clock.advance(HOUR)
+        async with kron.running([harness.task()], **keywords):
+            await harness.clock.advance(HOUR)
+        await harness.clock.advance(HOUR)
 
-        assert world.starts == [NOON]
+        assert harness.starts == [NOON]
 
     run(body())
 
@@ -150,13 +152,13 @@ def test_a_wrong_keyword_is_refused_at_once(keywords: dict[str, Any], error: typ
 
 def test_an_unusable_ledger_is_named_and_the_scheduler_stays_usable(tmp_path: Path) -> None:
     async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(ledger=tmp_path)
+        harness = SchedulerHarness()
+        scheduler = harness.scheduler(ledger=tmp_path)
 
         with pytest.raises(LedgerUnusableError, match=tmp_path.name):
-            await scheduler.initialize([world.task()])
+            await scheduler.initialize([harness.task()])
         with pytest.raises(LedgerUnusableError):
-            await scheduler.initialize([world.task()])
+            await scheduler.initialize([harness.task()])
 
     run(body())
 
@@ -170,13 +172,13 @@ def test_a_partial_and_a_bound_method_are_callbacks() -> None:
             self.calls.append(what)
 
     async def body() -> None:
-        world, service = SchedulerHarness(), Service()
-        scheduler = world.scheduler()
+        harness, service = SchedulerHarness(), Service()
+        scheduler = harness.scheduler()
 
         await scheduler.initialize(
             [("m", "0 * * * *", service.work, SECOND), ("p", "0 * * * *", partial(service.work, "partial"), SECOND)]
         )
-        await world.clock.advance_to(START + MINUTE)
+        await harness.clock.advance_to(START + MINUTE)
 
         assert sorted(service.calls) == ["method", "partial"]
         await scheduler.stop()
