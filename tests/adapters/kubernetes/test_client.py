@@ -162,13 +162,10 @@ def test_an_answer_that_does_not_come_in_time_is_none() -> None:
     assert found.message.endswith("no answer in time")
 
 
-def test_a_request_may_have_a_time_of_its_own() -> None:
-    async def play() -> None:
-        async with serving() as server, asking(server) as api:
-            with pytest.raises(ApiUnreachableError):
-                await api.request("get", JOBS, "ns", "mail", timeout=0.05)
-
-    live(play())
+async def test_a_request_may_have_a_time_of_its_own() -> None:
+    async with serving() as server, asking(server) as api:
+        with pytest.raises(ApiUnreachableError):
+            await api.request("get", JOBS, "ns", "mail", timeout=0.05)
 
 
 def test_a_credential_that_is_not_accepted_is_told_as_such() -> None:
@@ -177,36 +174,31 @@ def test_a_credential_that_is_not_accepted_is_told_as_such() -> None:
     assert found.message == "Unauthorized: the token or certificate has expired, or is of another cluster"
 
 
-def test_a_server_that_does_not_listen_is_unreachable() -> None:
-    async def play() -> None:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-            async with asking(address) as api:
-                with pytest.raises(ApiUnreachableError) as caught:
-                    await api.request("get", JOBS, "ns", "mail")
-        assert caught.value.message == f"API server {address}: Connection refused"
-
-    live(play())
-
-
-def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_told() -> None:
-    async def play() -> str:
-        async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read(1)
-            writer.transport.abort()
-
-        server = await asyncio.start_server(cut_off, "127.0.0.1", 0)
-        address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with (
-            server,
-            asking(ClusterConfig(address, StaticCredential(RequestAuth(None, tls_context(is_verified=False))))) as api,
-        ):
+async def test_a_server_that_does_not_listen_is_unreachable() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        async with asking(address) as api:
             with pytest.raises(ApiUnreachableError) as caught:
                 await api.request("get", JOBS, "ns", "mail")
-        return caught.value.message.removeprefix(f"API server {address}: ")
+    assert caught.value.message == f"API server {address}: Connection refused"
 
-    assert live(play()) == "ConnectionResetError"
+
+async def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_told() -> None:
+    async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.transport.abort()
+
+    server = await asyncio.start_server(cut_off, "127.0.0.1", 0)
+    address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with (
+        server,
+        asking(ClusterConfig(address, StaticCredential(RequestAuth(None, tls_context(is_verified=False))))) as api,
+    ):
+        with pytest.raises(ApiUnreachableError) as caught:
+            await api.request("get", JOBS, "ns", "mail")
+
+    assert caught.value.message.removeprefix(f"API server {address}: ") == "ConnectionResetError"
 
 
 def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
@@ -219,18 +211,16 @@ def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
     assert live(play()) == "cluster.invalid:6443"
 
 
-def test_every_answer_and_every_silence_is_told() -> None:
-    async def play() -> list[tuple[str, str, int]]:
-        responses: list[tuple[str, str, int]] = []
-        async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
-            api.on_response = lambda verb, resource, code: responses.append((verb, resource, code))
-            await api.request("patch", KRONJOB_STATUS, "ns", "mail", {})
-            for _ in range(2):
-                with pytest.raises(ApiError):
-                    await api.request("create", JOBS, "ns", body={})
-        return responses
+async def test_every_answer_and_every_silence_is_told() -> None:
+    responses: list[tuple[str, str, int]] = []
+    async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
+        api.on_response = lambda verb, resource, code: responses.append((verb, resource, code))
+        await api.request("patch", KRONJOB_STATUS, "ns", "mail", {})
+        for _ in range(2):
+            with pytest.raises(ApiError):
+                await api.request("create", JOBS, "ns", body={})
 
-    assert live(play()) == [("patch", "kronjobs/status", 200), ("create", "jobs", 409), ("create", "jobs", 0)]
+    assert responses == [("patch", "kronjobs/status", 200), ("create", "jobs", 409), ("create", "jobs", 0)]
 
 
 def test_the_server_s_clock_is_compared_with_ours() -> None:
@@ -277,16 +267,13 @@ def test_a_proof_that_is_not_accepted_is_not_used_again() -> None:
     assert live(play()) == ["Bearer 1", "Bearer 2"]
 
 
-def test_a_request_that_is_cancelled_leaves_no_connection() -> None:
-    async def play() -> None:
-        async with serving() as server, asking(server) as api:
-            task = asyncio.create_task(api.request("get", JOBS, "ns", "mail"))
-            await server.idle.wait()
-            task.cancel()
-            await server.left.wait()
-            assert (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
-
-    live(play())
+async def test_a_request_that_is_cancelled_leaves_no_connection() -> None:
+    async with serving() as server, asking(server) as api:
+        task = asyncio.create_task(api.request("get", JOBS, "ns", "mail"))
+        await server.idle.wait()
+        task.cancel()
+        await server.left.wait()
+        assert (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
 
 
 @pytest.mark.parametrize(("longest", "is_read"), [(1_000, False), (2_000_000, True), (None, True)])

@@ -47,35 +47,31 @@ def test_a_program_tells_the_token_and_hears_what_the_kubeconfig_says(tmp_path: 
     assert live(plugin(COUNTING, str(tmp_path / "n")).authenticate()) == RequestAuth("Bearer token 1 me", None)
 
 
-def test_a_program_is_asked_once_for_all_who_wait(tmp_path: Path) -> None:
-    async def play() -> set[RequestAuth]:
-        made = plugin(COUNTING, str(tmp_path / "n"))
-        return set(await asyncio.gather(*[made.authenticate() for _ in range(5)]))
+async def test_a_program_is_asked_once_for_all_who_wait(tmp_path: Path) -> None:
+    made = plugin(COUNTING, str(tmp_path / "n"))
 
-    assert live(play()) == {RequestAuth("Bearer token 1 me", None)}
-
-
-def test_a_token_that_ends_soon_is_asked_for_anew(tmp_path: Path) -> None:
-    async def play() -> list[str | None]:
-        clock = Clock()
-        made = plugin(COUNTING, str(tmp_path / "n"), "2026-03-01T12:01:00Z", clock=clock)
-        found = [await made.authenticate()]
-        for seconds in (29, 31):
-            clock.now = NOON + seconds
-            found.append(await made.authenticate())
-        return [proof.authorization for proof in found]
-
-    assert live(play()) == ["Bearer token 1 me", "Bearer token 1 me", "Bearer token 2 me"]
+    assert set(await asyncio.gather(*[made.authenticate() for _ in range(5)])) == {
+        RequestAuth("Bearer token 1 me", None)
+    }
 
 
-def test_a_token_that_was_not_accepted_is_asked_for_anew(tmp_path: Path) -> None:
-    async def play() -> str | None:
-        made = plugin(COUNTING, str(tmp_path / "n"))
-        await made.authenticate()
-        made.invalidate()
-        return (await made.authenticate()).authorization
+async def test_a_token_that_ends_soon_is_asked_for_anew(tmp_path: Path) -> None:
+    clock = Clock()
+    made = plugin(COUNTING, str(tmp_path / "n"), "2026-03-01T12:01:00Z", clock=clock)
+    found = [await made.authenticate()]
+    for seconds in (29, 31):
+        clock.now = NOON + seconds
+        found.append(await made.authenticate())
 
-    assert live(play()) == "Bearer token 2 me"
+    assert [proof.authorization for proof in found] == ["Bearer token 1 me", "Bearer token 1 me", "Bearer token 2 me"]
+
+
+async def test_a_token_that_was_not_accepted_is_asked_for_anew(tmp_path: Path) -> None:
+    made = plugin(COUNTING, str(tmp_path / "n"))
+    await made.authenticate()
+    made.invalidate()
+
+    assert (await made.authenticate()).authorization == "Bearer token 2 me"
 
 
 WRONG = {

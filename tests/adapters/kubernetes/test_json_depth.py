@@ -96,7 +96,7 @@ def test_after_each_part_of_a_long_text_the_loop_is_free_for_as_long_as_the_part
     assert turns.done == ["free for 1 s"] * (1 + 60_000 // 20_000 + 1 + 1)
 
 
-def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> None:
+async def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> None:
     turns = Turns()
     reader = JsonReader(monotonic=turns.monotonic, pause=turns.pause)
 
@@ -104,21 +104,16 @@ def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> None:
         await reader.read(b"[" * 1_500 + b" " * length + b"]" * 1_500, 4)
         turns.done.append(name)
 
-    async def play() -> None:
-        await asyncio.gather(read("first", 100_000), read("second", 100_000), read("short", 0))
-
-    live(play())
+    await asyncio.gather(read("first", 100_000), read("second", 100_000), read("short", 0))
 
     free = ["free for 1 s"] * 3
     assert turns.done == [free[0], "short", *free[1:], "first", *free, "second"]
 
 
-def test_what_is_no_json_frees_the_turn_of_the_next() -> None:
-    async def play() -> int:
-        reader = JsonReader(pause=Turns().pause)
-        with pytest.raises(ValueError, match="Expecting"):
-            await reader.read(b" " * 100_000, 4)
-        found: int = await reader.read(b" " * 100_000 + b"3", 4)
-        return found
+async def test_what_is_no_json_frees_the_turn_of_the_next() -> None:
+    reader = JsonReader(pause=Turns().pause)
+    with pytest.raises(ValueError, match="Expecting"):
+        await reader.read(b" " * 100_000, 4)
+    found: int = await reader.read(b" " * 100_000 + b"3", 4)
 
-    assert live(play()) == 3
+    assert found == 3

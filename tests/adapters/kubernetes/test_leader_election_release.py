@@ -5,7 +5,7 @@ import asyncio
 from aiohttp import web
 
 from tests.adapters.kubernetes.election_candidates import ElectionCandidates, electing
-from tests.adapters.kubernetes.scripted_server import Step, live
+from tests.adapters.kubernetes.scripted_server import Step
 
 
 class RequestGate:
@@ -42,23 +42,17 @@ async def released_during(election: ElectionCandidates, gate: RequestGate, step:
     return a.changes
 
 
-def test_a_renewal_that_comes_too_late_does_not_take_the_lease_back() -> None:
-    async def play() -> None:
-        async with electing() as election:
-            gate = RequestGate(election)
+async def test_a_renewal_that_comes_too_late_does_not_take_the_lease_back() -> None:
+    async with electing() as election:
+        gate = RequestGate(election)
 
-            assert await released_during(election, gate, gate.before) == [True, False]
-            assert election.leases.spec["holderIdentity"] == ""
-
-    live(play())
+        assert await released_during(election, gate, gate.before) == [True, False]
+        assert election.leases.spec["holderIdentity"] == ""
 
 
-def test_a_renewal_that_was_done_is_released_and_its_answer_means_nothing() -> None:
-    async def play() -> None:
-        async with electing() as election:
-            gate = RequestGate(election)
+async def test_a_renewal_that_was_done_is_released_and_its_answer_means_nothing() -> None:
+    async with electing() as election:
+        gate = RequestGate(election)
 
-            assert await released_during(election, gate, gate.after) == [True, False]
-            assert election.leases.spec["holderIdentity"] == ""
-
-    live(play())
+        assert await released_during(election, gate, gate.after) == [True, False]
+        assert election.leases.spec["holderIdentity"] == ""

@@ -53,12 +53,9 @@ class Ledger:
 
 
 @pytest.mark.parametrize("check", job_ledger_suite(lacking=CLUSTER_KEEPS), ids=lambda check: check.__name__)
-def test_cluster(check: JobLedgerCheck) -> None:
-    async def play() -> None:
-        found = Ledger(at_noon(), JOB.identity)
-        await check(lambda: found.ledger)
-
-    asyncio.run(play())
+async def test_cluster(check: JobLedgerCheck) -> None:
+    found = Ledger(at_noon(), JOB.identity)
+    await check(lambda: found.ledger)
 
 
 def played(story: Callable[[Ledger, KronJobSnapshot], Coroutine[Any, Any, None]]) -> Ledger:

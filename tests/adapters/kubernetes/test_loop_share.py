@@ -5,39 +5,33 @@ import asyncio
 from kron.adapters.kubernetes.responses import LoopShare
 
 
-def test_after_each_part_the_loop_is_free_for_as_long_as_it_took() -> None:
+async def test_after_each_part_the_loop_is_free_for_as_long_as_it_took() -> None:
     seconds, paused = iter([1.0, 1.25, 10.0, 10.5]), list[float]()
 
     async def pause(time: float) -> None:
         paused.append(time)
 
-    async def story() -> None:
-        share = LoopShare(lambda: next(seconds), pause)
-        for _ in range(2):
-            async with share.part():
-                """What takes long."""
-
-    asyncio.run(story())
+    share = LoopShare(lambda: next(seconds), pause)
+    for _ in range(2):
+        async with share.part():
+            """What takes long."""
 
     assert paused == [0.25, 0.5]
 
 
-def test_a_part_that_was_frozen_is_followed_by_a_short_pause() -> None:
+async def test_a_part_that_was_frozen_is_followed_by_a_short_pause() -> None:
     seconds, paused = iter([0.0, 60.0]), list[float]()
 
     async def pause(time: float) -> None:
         paused.append(time)
 
-    async def story() -> None:
-        async with LoopShare(lambda: next(seconds), pause).part():
-            """What takes long."""
-
-    asyncio.run(story())
+    async with LoopShare(lambda: next(seconds), pause).part():
+        """What takes long."""
 
     assert paused == [1.0]
 
 
-def test_parts_of_different_calculations_take_turns() -> None:
+async def test_parts_of_different_calculations_take_turns() -> None:
     parts = list[str]()
 
     async def calculate(share: LoopShare, name: str) -> None:
@@ -45,11 +39,8 @@ def test_parts_of_different_calculations_take_turns() -> None:
             async with share.part():
                 parts.append(name)
 
-    async def story() -> None:
-        share = LoopShare(lambda: 0.0)
-        await asyncio.gather(calculate(share, "a"), calculate(share, "b"))
-
-    asyncio.run(story())
+    share = LoopShare(lambda: 0.0)
+    await asyncio.gather(calculate(share, "a"), calculate(share, "b"))
 
     assert "".join(parts) == "ababab"
 

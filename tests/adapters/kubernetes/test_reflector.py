@@ -221,14 +221,11 @@ def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:
     assert live(play()) == [7.0, 7.0]
 
 
-def test_who_is_cancelled_leaves_no_connection() -> None:
-    async def play() -> None:
-        async with reflecting(page(), stream(end="silent")) as scripted:
-            while len(scripted.server.asked) < 2:
-                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-        await scripted.server.left.wait()
-
-    live(play())
+async def test_who_is_cancelled_leaves_no_connection() -> None:
+    async with reflecting(page(), stream(end="silent")) as scripted:
+        while len(scripted.server.asked) < 2:
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+    await scripted.server.left.wait()
 
 
 def test_a_line_that_is_no_event_means_a_longer_waiting_and_a_new_list() -> None:

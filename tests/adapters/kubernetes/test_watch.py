@@ -105,13 +105,10 @@ def test_a_connection_that_falls_silent_ends_the_watch() -> None:
     assert (len(found), error) == (1, None)
 
 
-def test_a_server_that_does_not_even_agree_to_be_watched_is_given_up() -> None:
-    async def play() -> None:
-        async with serving() as server, asking(server, timeout=0.05) as api:
-            with pytest.raises(ApiUnreachableError):
-                await anext(api.watch(JOBS, "ns", "7"))
-
-    live(play())
+async def test_a_server_that_does_not_even_agree_to_be_watched_is_given_up() -> None:
+    async with serving() as server, asking(server, timeout=0.05) as api:
+        with pytest.raises(ApiUnreachableError):
+            await anext(api.watch(JOBS, "ns", "7"))
 
 
 def test_a_watch_outlasts_what_a_request_may_take() -> None:
@@ -122,32 +119,26 @@ def test_a_watch_outlasts_what_a_request_may_take() -> None:
     assert live(play()) == []
 
 
-def test_who_stops_to_listen_leaves_no_connection() -> None:
-    async def play() -> None:
-        async with serving(stream(("ADDED", thing("a")), end="silent")) as server, asking(server) as api:
-            async with aclosing(api.watch(JOBS, "ns", "7")) as events:
-                await anext(events)
-            await server.left.wait()
-
-    live(play())
+async def test_who_stops_to_listen_leaves_no_connection() -> None:
+    async with serving(stream(("ADDED", thing("a")), end="silent")) as server, asking(server) as api:
+        async with aclosing(api.watch(JOBS, "ns", "7")) as events:
+            await anext(events)
+        await server.left.wait()
 
 
-def test_who_is_cancelled_while_he_listens_leaves_no_connection() -> None:
-    async def play() -> None:
-        opened = asyncio.Event()
+async def test_who_is_cancelled_while_he_listens_leaves_no_connection() -> None:
+    opened = asyncio.Event()
 
-        async def listen() -> None:
-            async with aclosing(api.watch(JOBS, "ns", "7", on_open=opened.set)) as events:
-                await anext(events)
+    async def listen() -> None:
+        async with aclosing(api.watch(JOBS, "ns", "7", on_open=opened.set)) as events:
+            await anext(events)
 
-        async with serving(stream(end="silent")) as server, asking(server) as api:
-            task = asyncio.create_task(listen())
-            await opened.wait()
-            task.cancel()
-            await server.left.wait()
-            await asyncio.gather(task, return_exceptions=True)
-
-    live(play())
+    async with serving(stream(end="silent")) as server, asking(server) as api:
+        task = asyncio.create_task(listen())
+        await opened.wait()
+        task.cancel()
+        await server.left.wait()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @settings(max_examples=30)

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from kron.adapters.process.procfs import read_stat
-from tests.adapters.process.recorded_runner import RecordedRunner, living, within_time
+from tests.adapters.process.recorded_runner import RecordedRunner, living
 
 LONG = 30.0  # seconds: more than any of these takes
 
@@ -25,68 +25,53 @@ async def with_stopped_spawner(runner: RecordedRunner) -> tuple[str, int]:
     return run_id, known.parent
 
 
-def test_it_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as runner:
-            run_id, spawner = await with_stopped_spawner(runner)
-            asyncio.get_running_loop().call_later(0.1, os.kill, spawner, signal.SIGCONT)
+async def test_it_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id, spawner = await with_stopped_spawner(runner)
+        asyncio.get_running_loop().call_later(0.1, os.kill, spawner, signal.SIGCONT)
 
-            await runner.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert runner.has_ended(run_id)
-
-    within_time(body())
+        assert runner.has_ended(run_id)
 
 
-def test_it_waits_no_longer_than_it_may(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as runner:
-            run_id, spawner = await with_stopped_spawner(runner)
+async def test_it_waits_no_longer_than_it_may(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id, spawner = await with_stopped_spawner(runner)
 
-            await runner.runner.catch_up(0.05, with_starts=True)
+        await runner.runner.catch_up(0.05, with_starts=True)
 
-            assert not runner.has_ended(run_id)
-            os.kill(spawner, signal.SIGCONT)
-
-    within_time(body())
+        assert not runner.has_ended(run_id)
+        os.kill(spawner, signal.SIGCONT)
 
 
-def test_what_was_said_while_the_loop_stood_still_is_heard(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as runner:
-            run_id = runner.start("sleep", "1000")
-            pid = (await runner.started(run_id)).pid
-            os.kill(pid, signal.SIGKILL)
-            while read_stat(pid) is not None:  # this loop does not turn until the spawner has reaped it
-                pass
+async def test_what_was_said_while_the_loop_stood_still_is_heard(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sleep", "1000")
+        pid = (await runner.started(run_id)).pid
+        os.kill(pid, signal.SIGKILL)
+        while read_stat(pid) is not None:  # this loop does not turn until the spawner has reaped it
+            pass
 
-            await runner.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert runner.has_ended(run_id)
-
-    within_time(body())
+        assert runner.has_ended(run_id)
 
 
-def test_a_start_that_was_not_answered_counts_if_the_host_stood_still(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as runner:
-            run_id = runner.start("true")
+async def test_a_start_that_was_not_answered_counts_if_the_host_stood_still(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("true")
 
-            await runner.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert (await runner.started(run_id)).pid
-
-    within_time(body())
+        assert (await runner.started(run_id)).pid
 
 
-def test_it_does_not_wait_for_what_goes_on(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as runner:
-            run_id = runner.start("sleep", "1000")
-            await runner.started(run_id)
+async def test_it_does_not_wait_for_what_goes_on(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sleep", "1000")
+        await runner.started(run_id)
 
-            await runner.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert not runner.has_ended(run_id)
-
-    within_time(body())
+        assert not runner.has_ended(run_id)

@@ -53,20 +53,18 @@ def path(tmp_path: Path) -> Path:
 # --- permissions ------------------------------------------------------------------------------------------------------
 
 
-def test_all_files_are_for_their_owner_alone(path: Path) -> None:
-    async def modes() -> dict[str, int]:
-        before = os.umask(0)
-        try:
-            ledger = SqliteJobLedger(path)
-            await ledger.open()
-            await ledger.append(DECLARED)
-            found = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
-            await ledger.close()
-        finally:
-            os.umask(before)
-        return found
+async def test_all_files_are_for_their_owner_alone(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ledger = SqliteJobLedger(path)
+        await ledger.open()
+        await ledger.append(DECLARED)
+        found = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+        await ledger.close()
+    finally:
+        os.umask(before)
 
-    found = asyncio.run(modes())
+    found = found
 
     assert found == dict.fromkeys(("ledger.db", "ledger.db-shm", "ledger.db-wal", "ledger.db.lock"), 0o600)
 
