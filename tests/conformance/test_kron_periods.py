@@ -99,20 +99,19 @@ def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -
 
 
 @clause("state.execution")
-def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result() -> None:
+async def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result() -> None:
     rows: list[RunRow] = []
 
-    async def story(host: RestartableHost) -> None:
-        host.runner.lasts = None
-        await host.begin(work("0 12 * * *"))
-        await host.clock.advance(MINUTE)
-        (attempt,) = host.ledger.runs.values()
-        rows.append(RunRow.of_run("a", attempt, host.ledger.ends.get(attempt.run_id), attempts=1))
-        host.runner.end(attempt.run_id, RunResult(exit_code=3))
-        await host.clock.advance(MINUTE)
-        rows.append(RunRow.of_run("a", attempt, host.ledger.ends.get(attempt.run_id), attempts=1))
-
-    lived(story)
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work("0 12 * * *"))
+    await host.clock.advance(MINUTE)
+    (attempt,) = host.ledger.runs.values()
+    rows.append(RunRow.of_run("a", attempt, host.ledger.ends.get(attempt.run_id), attempts=1))
+    host.runner.end(attempt.run_id, RunResult(exit_code=3))
+    await host.clock.advance(MINUTE)
+    rows.append(RunRow.of_run("a", attempt, host.ledger.ends.get(attempt.run_id), attempts=1))
+    await host.engine.crash()
 
     assert [(row.state, row.result, row.exit_code) for row in rows] == [
         ("running", None, None),
@@ -157,37 +156,37 @@ CHANGES = {
 
 @pytest.mark.parametrize("part", CHANGES)
 @clause("change.any-field", "change.handled-stays", "change.future")
-def test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone(part: str) -> None:
+async def test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone(part: str) -> None:
     changed: list[list[str]] = []
 
-    async def story(host: RestartableHost) -> None:
-        await host.begin(work("0,30 * * * * @win(after,10m)"))
-        await host.clock.advance(15 * MINUTE)
-        declared = await host.declare(CHANGES[part])
-        changed.append(declared.changed)
-        before = len(host.ledger.runs)
-        await host.declare(CHANGES[part])
-        await host.clock.advance(2 * HOUR)
-        changed.append([] if len(host.ledger.runs) > before or part == "suspend" else ["nothing ran"])
-
-    host = lived(story)
+    host = RestartableHost()
+    await host.begin(work("0,30 * * * * @win(after,10m)"))
+    await host.clock.advance(15 * MINUTE)
+    declared = await host.declare(CHANGES[part])
+    changed.append(declared.changed)
+    before = len(host.ledger.runs)
+    await host.declare(CHANGES[part])
+    await host.clock.advance(2 * HOUR)
+    changed.append([] if len(host.ledger.runs) > before or part == "suspend" else ["nothing ran"])
+    await host.engine.crash()
 
     assert changed == [["a"], []]
     assert "02 12:00" in executed(host), "it was handled before the change, and once"
 
 
 @clause("change.active")
-def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -> None:
-    async def story(host: RestartableHost) -> None:
-        host.runner.lasts = None
-        await host.begin(work("0,30 * * * *", concurrency="allow"))
-        await host.clock.advance(2 * MINUTE)
-        await host.declare(work("0,30 * * * *", concurrency="forbid"))
-        await host.clock.advance(30 * MINUTE)
-        await host.declare(work("0,30 * * * *", concurrency="replace"))
-        await host.clock.advance(30 * MINUTE)
+async def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -> None:
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work("0,30 * * * *", concurrency="allow"))
+    await host.clock.advance(2 * MINUTE)
+    await host.declare(work("0,30 * * * *", concurrency="forbid"))
+    await host.clock.advance(30 * MINUTE)
+    await host.declare(work("0,30 * * * *", concurrency="replace"))
+    await host.clock.advance(30 * MINUTE)
+    await host.engine.crash()
 
-    assert lived(story).told == [
+    assert host.told == [
         "12:00:00 a 02 12:00 executed",
         "12:30:00 a 02 12:30 skipped: active",
         "13:00:00 a 02 12:00 replaced",
@@ -216,12 +215,11 @@ async def eventful(host: RestartableHost) -> None:
 
 
 @clause("hosts.stored-times")
-def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> None:
-    async def story(host: RestartableHost) -> None:
-        await eventful(host)
-        await host.suspend("held", until=NOON + DAY)
-
-    lived(story, store=SqliteJobLedger(tmp_path / "jobs.db"))
+async def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> None:
+    host = RestartableHost(store=SqliteJobLedger(tmp_path / "jobs.db"))
+    await eventful(host)
+    await host.suspend("held", until=NOON + DAY)
+    await host.engine.crash()
 
     found: dict[str, set[object]] = {}
     with closing(sqlite3.connect(tmp_path / "jobs.db")) as connection:
@@ -240,16 +238,17 @@ def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> 
 
 
 @clause("clock.persisted", "clock.backward", "once.per-period")
-def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life(tmp_path: Path) -> None:
-    async def story(host: RestartableHost) -> None:
-        await host.begin(work("*/10 * * * *", deadline="2h"))
-        await host.clock.advance(65 * MINUTE)
-        await host.crash()
-        host.clock.jump(-HOUR)
-        await host.begin(work("*/10 * * * *", deadline="2h"))
-        await host.clock.advance(2 * HOUR)
+async def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life(tmp_path: Path) -> None:
+    host = RestartableHost(store=SqliteJobLedger(tmp_path / "jobs.db"))
+    await host.begin(work("*/10 * * * *", deadline="2h"))
+    await host.clock.advance(65 * MINUTE)
+    await host.crash()
+    host.clock.jump(-HOUR)
+    await host.begin(work("*/10 * * * *", deadline="2h"))
+    await host.clock.advance(2 * HOUR)
+    await host.engine.crash()
 
-    entries = lived(story, store=SqliteJobLedger(tmp_path / "jobs.db")).told
+    entries = host.told
 
     periods = [entry.split(" ", 4)[3] for entry in entries]
     assert len(set(periods)) == len(periods), entries
