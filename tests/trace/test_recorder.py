@@ -79,35 +79,33 @@ def lived(story: Callable[[RecordedScheduler], Coroutine[Any, Any, None]], **key
     return asyncio.run(live())
 
 
-def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task()])
-        await recorded.clock.advance(HOUR)
-        await recorded.scheduler.stop()
-
-    recorded = lived(story)
+async def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task()])
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
 
     assert recorded.events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "StopStart", "StopEnd"]
     assert recorded.positions[2] == TraceEvent(1772452800000, "RunStart", {"task": "report"})
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_the_list_stands_in_the_first_position() -> None:
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
+async def test_the_list_stands_in_the_first_position() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
 
-    fields = lived(story).positions[0].fields
+    fields = recorded.positions[0].fields
 
     assert fields["registrations"] == [{"name": "report", "cron": "0 * * * *", "retryDelayMs": 1500}]
     assert "valid" not in fields
 
 
-def test_a_failure_says_what_was_raised() -> None:
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task(callback=fail, delay=HOUR)])
-        await recorded.clock.advance(HOUR)
+async def test_a_failure_says_what_was_raised() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(callback=fail, delay=HOUR)])
+    await recorded.clock.advance(HOUR)
 
-    assert lived(story).positions[3].fields == {"task": "report", "error": "ValueError: no"}
+    assert recorded.positions[3].fields == {"task": "report", "error": "ValueError: no"}
 
 
 @pytest.mark.parametrize(
@@ -121,94 +119,85 @@ def test_a_failure_says_what_was_raised() -> None:
     ],
     ids=["cron", "duplicate", "callback", "shape", "no list"],
 )
-def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(registrations: Any, expressible: bool) -> None:  # noqa: FBT001
-    async def story(recorded: RecordedScheduler) -> None:
-        with pytest.raises(KronError):
-            await recorded.scheduler.initialize(registrations)
-
-    recorded = lived(story)
+async def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(
+    registrations: Any,
+    expressible: bool,  # noqa: FBT001
+) -> None:
+    recorded = RecordedScheduler()
+    with pytest.raises(KronError):
+        await recorded.scheduler.initialize(registrations)
 
     assert recorded.events == ["InitStart", "InitFailure"]
     assert ("valid" in recorded.positions[0].fields) is not expressible
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
+async def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
     ledger.fail_next()
 
-    async def story(recorded: RecordedScheduler) -> None:
-        with pytest.raises(KronError):
-            await recorded.scheduler.initialize([task()])
-
-    recorded = lived(story, ledger=ledger)
+    recorded = RecordedScheduler(ledger=ledger)
+    with pytest.raises(KronError):
+        await recorded.scheduler.initialize([task()])
 
     assert recorded.positions[1].fields["cause"] == "environment"
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
+async def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
 
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task()])
-        ledger.fail_next(8)
-        await recorded.clock.advance(HOUR)
-        await recorded.scheduler.stop()
-
-    recorded = lived(story, ledger=ledger)
+    recorded = RecordedScheduler(ledger=ledger)
+    await recorded.scheduler.initialize([task()])
+    ledger.fail_next(8)
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
 
     assert recorded.events[2:6] == ["Freeze", "Thaw", "RunStart", "RunSuccess"]
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_crash_and_what_follows_is_sound() -> None:
+async def test_a_crash_and_what_follows_is_sound() -> None:
     never = asyncio.Event
 
     async def hang() -> None:
         await never().wait()
 
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task(callback=hang)])
-        await recorded.clock.advance(HOUR)
-        await crash(recorded.scheduler)
-        recorded.take(TraceEvent(recorded.positions[-1].time_ms, "UnexpectedShutdown"))
-        await recorded.another().initialize([task()])
-        await recorded.clock.advance(MINUTE)
-        await recorded.scheduler.stop()
-
-    recorded = lived(story)
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(callback=hang)])
+    await recorded.clock.advance(HOUR)
+    await crash(recorded.scheduler)
+    recorded.take(TraceEvent(recorded.positions[-1].time_ms, "UnexpectedShutdown"))
+    await recorded.another().initialize([task()])
+    await recorded.clock.advance(MINUTE)
+    await recorded.scheduler.stop()
 
     assert recorded.events[2:7] == ["RunStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "RunStart"]
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
+async def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
 
     async def slow() -> None:
         ledger.fail_next(100)
 
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task(callback=slow)])
-        await recorded.clock.advance(HOUR / 2)
-        with pytest.raises(KronError):
-            await recorded.scheduler.stop()
-
-    recorded = lived(story, ledger=ledger)
+    recorded = RecordedScheduler(ledger=ledger)
+    await recorded.scheduler.initialize([task(callback=slow)])
+    await recorded.clock.advance(HOUR / 2)
+    with pytest.raises(KronError):
+        await recorded.scheduler.stop()
 
     assert "RunSuccess" not in recorded.events
     assert recorded.events[-1] == "UnexpectedShutdown"
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_reload_is_an_initialisation() -> None:
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task()])
-        await recorded.scheduler.initialize([task(), task("another")])
-        await recorded.scheduler.stop()
-
-    recorded = lived(story, contract="polling")
+async def test_a_reload_is_an_initialisation() -> None:
+    recorded = RecordedScheduler(contract="polling")
+    await recorded.scheduler.initialize([task()])
+    await recorded.scheduler.initialize([task(), task("another")])
+    await recorded.scheduler.stop()
 
     assert recorded.events == ["InitStart", "InitSuccess"] * 2 + ["StopStart", "StopEnd"]
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
