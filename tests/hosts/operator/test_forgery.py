@@ -56,36 +56,30 @@ def owned(cluster: FakeCluster) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("namespace", "outcome"), [("evil", ("13:00", "executed", "")), ("ns", ("13:00", "skipped", "ConcurrencyForbid"))]
 )
-def test_a_copy_with_our_owner_reference_is_active_in_its_namespace_and_nowhere_else(
+async def test_a_copy_with_our_owner_reference_is_active_in_its_namespace_and_nowhere_else(
     namespace: str, outcome: tuple[str, str, str], *, is_first: bool
 ) -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob()
-        if is_first:
-            cluster.job("copy", namespace=namespace, **owned(cluster))
-        await Replica(cluster).lead()
-        if not is_first:
-            cluster.job("copy", namespace=namespace, **owned(cluster))
-        await cluster.clock.advance(HOUR + MINUTE)
+    cluster = at_noon()
+    cluster.kronjob()
+    if is_first:
+        cluster.job("copy", namespace=namespace, **owned(cluster))
+    await Replica(cluster).lead()
+    if not is_first:
+        cluster.job("copy", namespace=namespace, **owned(cluster))
+    await cluster.clock.advance(HOUR + MINUTE)
 
-        assert cluster.outcomes() == [outcome]
-        assert "copy" not in [each["name"] for each in cluster.status()["active"]] or namespace == "ns"
-
-    live(story())
+    assert cluster.outcomes() == [outcome]
+    assert "copy" not in [each["name"] for each in cluster.status()["active"]] or namespace == "ns"
 
 
-def test_a_job_elsewhere_that_has_succeeded_tells_nothing_of_us() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob(successfulJobsHistoryLimit=0)
-        await Replica(cluster).lead()
-        cluster.job("copy", namespace="evil", **owned(cluster))
-        cluster.finish("copy", namespace="evil")
-        await cluster.clock.advance(MINUTE)
+async def test_a_job_elsewhere_that_has_succeeded_tells_nothing_of_us() -> None:
+    cluster = at_noon()
+    cluster.kronjob(successfulJobsHistoryLimit=0)
+    await Replica(cluster).lead()
+    cluster.job("copy", namespace="evil", **owned(cluster))
+    cluster.finish("copy", namespace="evil")
+    await cluster.clock.advance(MINUTE)
 
-        assert "lastSuccessfulTime" not in cluster.status()
-        assert "SawCompletedJob" not in cluster.events()
-        assert ("jobs", "evil", "copy") in cluster.objects
-
-    live(story())
+    assert "lastSuccessfulTime" not in cluster.status()
+    assert "SawCompletedJob" not in cluster.events()
+    assert ("jobs", "evil", "copy") in cluster.objects
