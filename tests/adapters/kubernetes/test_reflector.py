@@ -26,13 +26,12 @@ def test_a_list_comes_in_pages_and_is_handed_over_once() -> None:
     ]  # fmt: skip
 
 
-def test_nothing_is_synced_before_the_last_page() -> None:
-    async def play() -> tuple[bool, list[str]]:
-        async with reflecting(page(thing("a", "1"), more="x")) as scripted:
-            await scripted.server.idle.wait()
-            return scripted.reflector.has_synced, scripted.store.calls
+async def test_nothing_is_synced_before_the_last_page() -> None:
+    async with reflecting(page(thing("a", "1"), more="x")) as scripted:
+        await scripted.server.idle.wait()
+        found = scripted.reflector.has_synced, scripted.store.calls
 
-    assert live(play()) == (False, [])
+    assert found == (False, [])
 
 
 def test_a_list_is_watched_from_its_version_on_for_a_drawn_time() -> None:
@@ -86,14 +85,13 @@ def test_a_watch_that_falls_silent_is_begun_again_from_the_last_version() -> Non
     assert (scripted.causes, scripted.problems) == (["closed"], [])
 
 
-def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again() -> None:
-    async def play() -> tuple[list[str], list[str]]:
-        async with reflecting(page(), stream(end="silent"), silence=1.0, timeout=1.0) as scripted:
-            while "broken" not in scripted.causes:
-                await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
-            return scripted.causes[:2], scripted.problems[:1]
+async def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again() -> None:
+    async with reflecting(page(), stream(end="silent"), silence=1.0, timeout=1.0) as scripted:
+        while "broken" not in scripted.causes:
+            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
+        found = scripted.causes[:2], scripted.problems[:1]
 
-    assert live(play()) == (["closed", "broken"], ["ApiUnreachableError"])
+    assert found == (["closed", "broken"], ["ApiUnreachableError"])
 
 
 @pytest.mark.parametrize("gone", [stream(GONE), refuse(410, "Gone")], ids=["in the stream", "at once"])
@@ -162,17 +160,16 @@ def test_a_change_does_not_end_the_longer_waiting_if_the_watch_breaks_at_once() 
     assert scripted.waits == [1, 2, 4, 5, 5]
 
 
-def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_breaks() -> None:
-    async def play() -> list[float]:
-        async with reflecting(refuse(500), refuse(500), page()) as scripted:
-            scripted.server.script += [
-                scripted.lasting(5, stream(("ADDED", thing("a", "101")), end="cut")),
-                refuse(500),
-            ]
-            await scripted.server.idle.wait()
-            return scripted.waits
+async def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_breaks() -> None:
+    async with reflecting(refuse(500), refuse(500), page()) as scripted:
+        scripted.server.script += [
+            scripted.lasting(5, stream(("ADDED", thing("a", "101")), end="cut")),
+            refuse(500),
+        ]
+        await scripted.server.idle.wait()
+        found = scripted.waits
 
-    assert live(play()) == [1, 2, 1, 2]
+    assert found == [1, 2, 1, 2]
 
 
 def test_lists_alone_do_not_end_the_longer_waiting() -> None:
@@ -181,14 +178,13 @@ def test_lists_alone_do_not_end_the_longer_waiting() -> None:
     assert scripted.waits == [1, 2, 4]
 
 
-def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_told_of_nothing() -> None:
-    async def play() -> list[float]:
-        async with reflecting(refuse(500), refuse(500), page()) as scripted:
-            scripted.server.script += [scripted.lasting(5, stream()), refuse(500)]
-            await scripted.server.idle.wait()
-            return scripted.waits
+async def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_told_of_nothing() -> None:
+    async with reflecting(refuse(500), refuse(500), page()) as scripted:
+        scripted.server.script += [scripted.lasting(5, stream()), refuse(500)]
+        await scripted.server.idle.wait()
+        found = scripted.waits
 
-    assert live(play()) == [1, 2, 1, 2]
+    assert found == [1, 2, 1, 2]
 
 
 def test_a_server_that_asks_for_time_gets_it_within_reason() -> None:
@@ -197,28 +193,26 @@ def test_a_server_that_asks_for_time_gets_it_within_reason() -> None:
     assert scripted.waits == [9, 60]
 
 
-def test_each_page_is_a_sign_of_life() -> None:
-    async def play() -> float:
-        async with reflecting() as scripted:
-            scripted.server.script += [scripted.lasting(3, page(more="x"))]
-            await scripted.server.idle.wait()
-            return scripted.reflector.last_contact
+async def test_each_page_is_a_sign_of_life() -> None:
+    async with reflecting() as scripted:
+        scripted.server.script += [scripted.lasting(3, page(more="x"))]
+        await scripted.server.idle.wait()
+        found = scripted.reflector.last_contact
 
-    assert live(play()) == 3
+    assert found == 3
 
 
-def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:
-    async def play() -> list[float]:
-        async with reflecting(page(), stream(("ADDED", thing("a", "101")), end="silent"), silence=0.2) as scripted:
-            while "put a" not in scripted.store.calls:
-                await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-            scripted.now = 7.0
-            alive = [scripted.reflector.last_contact]
-            await scripted.server.idle.wait()
-            scripted.now = 9.0
-            return [*alive, scripted.reflector.last_contact]
+async def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:
+    async with reflecting(page(), stream(("ADDED", thing("a", "101")), end="silent"), silence=0.2) as scripted:
+        while "put a" not in scripted.store.calls:
+            await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
+        scripted.now = 7.0
+        alive = [scripted.reflector.last_contact]
+        await scripted.server.idle.wait()
+        scripted.now = 9.0
+        found = [*alive, scripted.reflector.last_contact]
 
-    assert live(play()) == [7.0, 7.0]
+    assert found == [7.0, 7.0]
 
 
 async def test_who_is_cancelled_leaves_no_connection() -> None:

@@ -112,24 +112,23 @@ def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked(keys: Keys) -> None
         ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user)
 
 
-def test_nothing_is_left_of_a_closed_session_whatever_was_under_way(keys: Keys) -> None:
-    async def play() -> list[object]:
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(*keys.server)
-        async with serving(stream(("ADDED", thing("a")), end="silent"), ssl=tls) as server:
-            file = keys.folder / "config"
-            file.write_text(config(None, {"server": server.url, "certificate-authority": "ours.crt"}))
-            async with asking(read_kubeconfig([file], None)) as api:
-                async with aclosing(api.watch(JOBS, "ns", "1")) as events:
-                    await anext(events)
-                request = asyncio.create_task(api.request("get", JOBS, "ns", "a"))
-                await server.idle.wait()
-                assert len(connected(server.url)) == 1
-                request.cancel()
-                await asyncio.gather(request, return_exceptions=True)
-            return connected(server.url)
+async def test_nothing_is_left_of_a_closed_session_whatever_was_under_way(keys: Keys) -> None:
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(*keys.server)
+    async with serving(stream(("ADDED", thing("a")), end="silent"), ssl=tls) as server:
+        file = keys.folder / "config"
+        file.write_text(config(None, {"server": server.url, "certificate-authority": "ours.crt"}))
+        async with asking(read_kubeconfig([file], None)) as api:
+            async with aclosing(api.watch(JOBS, "ns", "1")) as events:
+                await anext(events)
+            request = asyncio.create_task(api.request("get", JOBS, "ns", "a"))
+            await server.idle.wait()
+            assert len(connected(server.url)) == 1
+            request.cancel()
+            await asyncio.gather(request, return_exceptions=True)
+        found = connected(server.url)
 
-    assert live(play()) == []
+    assert found == []
 
 
 def connected(url: str) -> list[object]:

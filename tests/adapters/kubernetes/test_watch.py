@@ -33,14 +33,13 @@ def watched(step: Step, **options: Any) -> Seen:
     return live(play())
 
 
-def test_a_watch_asks_for_bookmarks_from_a_version_on_and_for_a_time() -> None:
-    async def play() -> dict[str, str]:
-        async with serving(stream()) as server, asking(server) as api:
-            async with aclosing(api.watch(JOBS, "ns", "7", selector="a=b", seconds=301.7)) as events:
-                assert [found async for found in events] == []
-            return server.asked[0].query
+async def test_a_watch_asks_for_bookmarks_from_a_version_on_and_for_a_time() -> None:
+    async with serving(stream()) as server, asking(server) as api:
+        async with aclosing(api.watch(JOBS, "ns", "7", selector="a=b", seconds=301.7)) as events:
+            assert [found async for found in events] == []
+        result = server.asked[0].query
 
-    assert live(play()) == {
+    assert result == {
         "watch": "1", "allowWatchBookmarks": "true", "resourceVersion": "7", "timeoutSeconds": "301",
         "labelSelector": "a=b",
     }  # fmt: skip
@@ -111,12 +110,11 @@ async def test_a_server_that_does_not_even_agree_to_be_watched_is_given_up() -> 
             await anext(api.watch(JOBS, "ns", "7"))
 
 
-def test_a_watch_outlasts_what_a_request_may_take() -> None:
-    async def play() -> list[tuple[str, dict[str, Any]]]:
-        async with serving(stream(end="silent")) as server, asking(server, timeout=1.0, silence=1.5) as api:
-            return [found async for found in api.watch(JOBS, "ns", "7")]
+async def test_a_watch_outlasts_what_a_request_may_take() -> None:
+    async with serving(stream(end="silent")) as server, asking(server, timeout=1.0, silence=1.5) as api:
+        result = [found async for found in api.watch(JOBS, "ns", "7")]
 
-    assert live(play()) == []
+    assert result == []
 
 
 async def test_who_stops_to_listen_leaves_no_connection() -> None:
