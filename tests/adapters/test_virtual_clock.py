@@ -11,7 +11,7 @@ from kron.testing import VirtualClock
 from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
-def test_it_stands_still_until_it_is_told() -> None:
+def test_a_virtual_clock_stands_still_until_it_is_advanced() -> None:
     assert VirtualClock(NOON).now() == NOON
 
 

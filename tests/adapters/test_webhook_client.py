@@ -77,7 +77,7 @@ def test_an_answer_that_does_not_come_in_time_is_a_failure(answer: object) -> No
         assert call(WebhookRequest("GET", target.url), limit=0.2) == "no answer within 0.2 s"
 
 
-def test_nobody_there_is_a_failure_that_says_so() -> None:
+def test_a_port_without_a_listener_is_a_failure_that_says_so() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
 
@@ -238,7 +238,7 @@ def test_a_resolver_that_hangs_costs_its_call_the_limit_and_no_other_call_anythi
     assert found == ""
 
 
-def test_a_server_with_a_certificate_that_nobody_signed_is_a_failure() -> None:
+def test_a_server_without_valid_tls_is_a_failure() -> None:
     with listening() as target:
         assert call(WebhookRequest("GET", target.url.replace("http:", "https:"))) != ""
 

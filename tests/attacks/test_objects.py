@@ -99,7 +99,7 @@ def on_time(cluster: FakeCluster) -> list[str]:
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("window", [WINDOWS[0], WINDOWS[2]], ids=lambda window: window["mode"])
 @pytest.mark.parametrize("period", [FIRST, LAST])
-def test_a_forged_job_at_an_end_of_the_calendar_stops_nobody(
+def test_a_forged_job_at_an_end_of_the_calendar_stops_no_other(
     period: str, window: dict[str, str], *, is_first: bool
 ) -> None:
     def forge(cluster: FakeCluster) -> None:

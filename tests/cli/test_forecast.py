@@ -28,7 +28,7 @@ def write(tmp_path: Path, *lines: str) -> str:
     return str(path)
 
 
-def test_json_tells_peaks_before_and_after_spreading(file: str) -> None:
+def test_json_has_the_peaks_before_and_after_spreading(file: str) -> None:
     answer = kron("forecast", file, *DAY, "--json").json
 
     assert list(answer) == FIELDS
@@ -61,7 +61,7 @@ def test_jobs_that_start_in_the_same_second_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_durations_tell_how_many_run_at_once(tmp_path: Path) -> None:
+def test_durations_give_how_many_run_at_once(tmp_path: Path) -> None:
     path = write(tmp_path, "0 3 * * * name=a command=true", "5 3 * * * name=b command=true")
     given = ("--duration", "a=10m", "--duration", f"{path}:b=1m")
 

@@ -19,7 +19,7 @@ def test_a_good_manifest_is_silent(tmp_path: Path) -> None:
     assert (answer.code, answer.out, answer.err) == (0, "", "")
 
 
-def test_every_error_of_every_document_is_told(tmp_path: Path) -> None:
+def test_every_error_of_every_document_is_reported(tmp_path: Path) -> None:
     file = written(tmp_path, document(timeZone="Mars", gap="x"), document(name="other", schedule="x"))
 
     answer = kron("k8s", "validate", "-f", file)

@@ -86,7 +86,7 @@ def test_why_is_a_sentence_and_the_steps_for_people(api: ApiServer) -> None:
     ],
     ids=["outage", "another second", "another schedule"],
 )
-def test_what_else_is_known_of_a_period_is_told(api: ApiServer, entry: dict[str, Any], words: str) -> None:
+def test_all_known_facts_of_a_period_are_shown(api: ApiServer, entry: dict[str, Any], words: str) -> None:
     found = resource()
     found["status"]["handledPeriods"] = [{"periodID": FIRST, "outcome": "missed", **entry}]
     api.holds(found)
@@ -97,7 +97,7 @@ def test_what_else_is_known_of_a_period_is_told(api: ApiServer, entry: dict[str,
     assert words in answer.out
 
 
-def test_a_job_that_is_there_tells_of_its_period(api: ApiServer) -> None:
+def test_an_existing_job_gives_the_outcome_of_its_period(api: ApiServer) -> None:
     owner = kronjob(**GOOD)
     second = decide(owner.timing, parse_instant("2026-03-02T00:00:00Z"))
     api.holds(resource(), jobs=(build_job(owner, second),))
@@ -114,7 +114,7 @@ def test_what_did_not_run_is_a_no(api: ApiServer) -> None:
     assert (answer.code, answer.json["outcome"], answer.json["source"]) == (1, None, "computed")
 
 
-def test_who_may_not_see_jobs_is_told_what_the_status_says(api: ApiServer) -> None:
+def test_a_user_without_access_to_jobs_gets_what_the_status_says(api: ApiServer) -> None:
     api.says(f"{JOBS}/namespaces/prod/jobs", status(403, "jobs.batch is forbidden"), code=403)
 
     answer = api.kron("why", "prod/db-backup", "--at", CHOSEN)
@@ -147,7 +147,7 @@ def test_the_forecast_of_a_namespace_asks_for_no_other(api: ApiServer) -> None:
     assert [path for _, path, _ in api.asked] == [f"{KRONJOBS}/namespaces/prod/kronjobs"]
 
 
-def test_what_is_invalid_is_told_and_not_counted(api: ApiServer) -> None:
+def test_an_invalid_kronjob_is_reported_and_not_counted(api: ApiServer) -> None:
     api.holds(resource(**EVERY), resource("bad", timeZone="Mars", gap="x"))
 
     answer = api.kron("forecast", "--span", "10m", "--json")

@@ -24,7 +24,7 @@ def test_a_kronjob_that_is_not_there_is_named(api: ApiServer, command: tuple[str
 
 
 @pytest.mark.parametrize("command", ALL, ids=" ".join)
-def test_a_cluster_without_the_definition_is_told_apart(api: ApiServer, command: tuple[str, ...]) -> None:
+def test_a_cluster_without_the_definition_has_an_error_of_its_own(api: ApiServer, command: tuple[str, ...]) -> None:
     api.answers.clear()
 
     answer = api.kron(*command)

@@ -22,7 +22,7 @@ def files(folder: Path, old: str, new: str) -> tuple[str, str]:
     return str(paths[0]), str(paths[1])
 
 
-def test_the_new_file_is_taken_as_if_it_lay_where_the_old_one_lies(tmp_path: Path) -> None:
+def test_the_new_file_is_read_at_the_path_of_the_old_one(tmp_path: Path) -> None:
     plan = kron("plan", *files(tmp_path, OLD, OLD), *DAY, "--json").json
 
     assert list(plan) == FIELDS
@@ -70,7 +70,7 @@ def test_directories_are_compared_file_by_file(tmp_path: Path) -> None:
     assert [plan[field] for field in FIELDS[:6]] == [[]] * 6
 
 
-def test_a_name_that_does_not_tell_its_form_has_that_of_the_old_file(tmp_path: Path) -> None:
+def test_a_name_without_a_known_form_has_that_of_the_old_file(tmp_path: Path) -> None:
     old = files(tmp_path, OLD, "")[0]
     (tmp_path / "candidate").write_text(OLD)
 

@@ -55,7 +55,7 @@ def test_a_decision_that_was_made_as_its_definition_says_is_the_same_again(file:
     assert answer.json["properties"][-1]["verdict"] == "holds"
 
 
-def test_a_decision_that_shares_a_line_is_made_anew_too(file: Path) -> None:
+def test_a_decision_that_shares_a_line_is_computed_again_too(file: Path) -> None:
     outcome = {"t": 1772323200000, "event": "Outcome", "identity": IDENTITY, "period": PERIOD, "outcome": "missed"}
 
     answer = recompute(file, [outcome, decision(chosen="2026-03-01T02:32:21Z")])

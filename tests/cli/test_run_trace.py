@@ -59,7 +59,7 @@ def test_a_list_with_windows_names_its_dues_through_one_life_after_the_other(fol
 
 
 @pytest.mark.parametrize("left", [2, 3], ids=["neither start nor end", "a start alone"])
-def test_lines_that_a_crash_kept_out_of_the_trace_are_told_by_the_ledger(folder: Path, left: int) -> None:
+def test_lines_that_a_crash_kept_out_of_the_trace_are_added_from_the_ledger(folder: Path, left: int) -> None:
     live("traced:plain")
     trace = folder / "trace.jsonl"
     whole = trace.read_text().splitlines(keepends=True)

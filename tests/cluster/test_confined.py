@@ -34,7 +34,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(found)
 
 
-def test_it_works_as_process_1_of_nobody_with_nothing_to_write_and_ends_when_it_is_asked_to(
+def test_the_operator_works_as_unprivileged_process_1_on_a_read_only_root_and_ends_on_request(
     plane: ControlPlane, namespace: str, folder: Path
 ) -> None:
     if reason := why_not():

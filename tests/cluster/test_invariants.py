@@ -82,7 +82,7 @@ def test_a_job_that_only_the_watch_saw_counts() -> None:
     ]
 
 
-def test_an_outage_is_the_outcome_of_what_lies_in_it() -> None:
+def test_an_outage_is_the_outcome_of_its_periods() -> None:
     outage = {**entry(0, "missed"), "lastPeriodID": entry(3)["periodID"], "count": 4}
 
     assert violations(snapshot(outage)._replace(rows=[]), UNTIL) == []

@@ -152,7 +152,7 @@ def test_without_the_right_to_see_jobs_the_status_answers(plane: ControlPlane, n
     assert (answer.code, answer.json["reason"]) == (1, "BeforeCreation")
 
 
-def test_a_token_that_nobody_knows_is_refused(plane: ControlPlane, namespace: str) -> None:
+def test_an_unknown_token_is_refused(plane: ControlPlane, namespace: str) -> None:
     config = plane.kubeconfig("unprivileged", namespace)
 
     answer = kron("k8s", "next", "db-backup", "--kubeconfig", str(config))

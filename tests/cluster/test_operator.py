@@ -23,7 +23,7 @@ def first_name(due: Due) -> str:
     return job_name(kronjob(name=metadata["name"], namespace=metadata["namespace"]), due.first.nominal_time)
 
 
-def test_a_job_is_created_at_its_second_and_its_end_is_told(
+def test_a_job_is_created_at_its_second_and_its_end_is_reported(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -46,7 +46,7 @@ def test_a_job_is_created_at_its_second_and_its_end_is_told(
     wait_until(lambda: expected <= sight.reasons(), what="events")
 
 
-def test_a_failed_job_is_told_and_kept_by_its_own_limit(
+def test_a_failed_job_is_reported_and_kept_by_its_own_limit(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
@@ -79,7 +79,7 @@ def test_a_suspended_kronjob_has_no_next_and_gets_one_when_it_is_resumed(
     wait_until(lambda: ("Normal", "Resumed") in sight.reasons(), what="Resumed")
 
 
-def test_a_wrong_spec_is_told_under_its_field_until_it_is_repaired(
+def test_a_wrong_spec_is_reported_under_its_field_until_it_is_repaired(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()

@@ -37,7 +37,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [  # the field, a bad value of the 
 ]
 
 
-def test_every_bad_spec_is_told_with_its_field_and_the_others_run(
+def test_every_bad_spec_is_reported_with_its_field_and_the_others_run(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -87,7 +87,7 @@ def test_a_spec_that_becomes_wrong_while_its_job_runs_stops_and_says_so(
     wait_until(lambda: ("Normal", "SawCompletedJob") in sight.reasons(), what="the event of the end of the Job")
 
 
-def test_a_template_that_the_server_refuses_is_missed_at_once_and_told(
+def test_a_template_that_the_server_refuses_is_missed_at_once_and_reported(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -122,7 +122,7 @@ def test_a_foreign_job_of_the_name_is_left_alone_and_the_period_is_missed(
     assert sight.jobs()[name]["metadata"]["uid"] == uid
 
 
-def test_a_period_without_a_second_is_told(
+def test_a_period_without_a_second_is_reported(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     """Its window holds no second that its constraints allow, for the periods of this hour at least."""

@@ -142,7 +142,7 @@ def test_what_happened_while_a_killed_server_was_away_is_seen_when_it_is_back(
     live(play())
 
 
-def test_after_a_compaction_a_new_list_tells_what_is_gone(plane: ControlPlane, namespace: str) -> None:
+def test_after_a_compaction_a_new_list_finds_deleted_objects(plane: ControlPlane, namespace: str) -> None:
     make(plane, namespace, "stays", "goes")
 
     async def play() -> None:
@@ -160,7 +160,7 @@ def test_after_a_compaction_a_new_list_tells_what_is_gone(plane: ControlPlane, n
     live(play())
 
 
-def test_a_server_that_refuses_is_told_and_asked_until_it_does_not(plane: ControlPlane, namespace: str) -> None:
+def test_a_refusal_is_reported_and_retried_until_it_ends(plane: ControlPlane, namespace: str) -> None:
     make(plane, namespace, "k")
 
     async def play() -> None:

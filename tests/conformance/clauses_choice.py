@@ -111,7 +111,7 @@ CHOICE = (
         "period.next",
         "The next nominal time of an instant is the smallest that is after it.",
         "cron/test_search::test_next_is_strictly_after",
-        "cron/test_search::test_the_next_occurrence_is_its_own_previous_and_nothing_lies_between",
+        "cron/test_search::test_the_next_occurrence_is_its_own_previous_and_none_is_between",
     ),
     _row(_PERIOD, "period.nominal", "A period is identified by its nominal time: each nominal time is one period."),
     _row(
@@ -140,7 +140,7 @@ CHOICE = (
         _WINDOW,
         "window.contains-chosen",
         "The chosen time is never before the start of the window and never after its end.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
     ),
     _row(
         _WINDOW,
@@ -153,7 +153,7 @@ CHOICE = (
         _DISTRIBUTION,
         "distribution.bounded",
         "No distribution chooses a second outside of the window.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
         "decision/test_distribution::test_a_normal_of_huge_sigma_is_uniform",
     ),
     _row(

@@ -180,7 +180,7 @@ HOSTS = (
         "shown.replay",
         "The log has all that is needed to make a decision again without the host.",
         "cli/test_explain::test_a_log_line_that_holds_a_decision_is_replayed",
-        "hosts/operator/test_leader_session::test_a_decision_of_the_log_is_found_again_by_whoever_replays_it",
+        "hosts/operator/test_leader_session::test_a_logged_decision_replays_to_the_same_decision",
         "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
     ),
     _row(
@@ -204,7 +204,7 @@ HOSTS = (
         _GUARANTEE,
         "guarantee.window",
         "1. The chosen time is within the window.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
         _JUDGE,
     ),
     _row(

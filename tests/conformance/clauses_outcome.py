@@ -156,7 +156,7 @@ OUTCOME = (
         "deadline.within",
         "A period may be executed until chosen time plus deadline, both included.",
         f"{_VERDICT}::test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed",
-        f"{_VERDICT}::test_a_period_within_its_deadline_runs_and_tells_how_late_it_is",
+        f"{_VERDICT}::test_a_period_within_its_deadline_runs_and_its_lateness_is_known",
     ),
     _row(
         _DEADLINE,

@@ -76,7 +76,7 @@ THEORY = (
         _THEORY,
         "theory.repairs",
         "Formulas that contradict each other or their text are repaired, each with a trace that shows the difference.",
-        "theory/test_repairs::test_a_witness_tells_the_two_apart",
+        "theory/test_repairs::test_a_witness_distinguishes_the_two_formulas",
         "theory/test_repairs::test_the_repaired_formula_says_on_the_witness_what_it_means",
     ),
     # --- the environment
@@ -97,7 +97,7 @@ THEORY = (
         "world.runs-end",
         "A2: every run ends or is cut off by a crash.",
         f"{_PROPERTIES}::test_a_run_in_flight_at_the_end_of_all_things_never_ends",
-        f"{_PROPERTIES}::test_what_a_longer_trace_would_tell_is_open",
+        f"{_PROPERTIES}::test_a_verdict_that_needs_a_longer_trace_is_open",
     ),
     _row(
         _WORLD, "world.low-lag", "A3: the lag is below one minute.", f"{_PROPERTIES}::test_a_lag_of_a_minute_is_not_low"

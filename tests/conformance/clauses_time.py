@@ -32,7 +32,7 @@ TIME = (
         "A baseline, or a retry, more than an hour in the future is counted from now, with one BaselineClamped a task.",
         shown_by=(
             f"{_BASELINE}::test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time",
-            f"{_BASELINE}::test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start",
+            f"{_BASELINE}::test_a_recorded_clamp_is_not_reported_again_by_the_next_start",
             f"{_BASELINE}::test_a_retry_of_days_ahead_waits_its_delay_from_the_correction",
             f"{_BASELINE}::test_a_start_half_an_hour_ahead_is_waited_for_as_before",
         ),

@@ -92,7 +92,7 @@ LIBRARY = (
         "errors/runtime.py",
         '"Invalid registration shape: expected [string, string, function, Duration]"',
         'f"Invalid registration shape: expected [string, string, function, Duration], found {received!r}"',
-        "conformance/test_input_and_failures::test_the_message_of_a_refusal_tells_nothing_of_the_inside",
+        "conformance/test_input_and_failures::test_the_message_of_a_refusal_contains_no_internals",
     ),
     bug(
         "polling.last-task-cancelled",

@@ -178,7 +178,7 @@ async def test_starts_that_could_not_be_recorded_have_not_happened_and_come_late
 
 
 @clause("again.partial-failure")
-async def test_ends_that_could_not_be_recorded_are_recorded_later_and_told_then(contract: Contract) -> None:
+async def test_ends_that_could_not_be_recorded_are_recorded_later_and_emitted_then(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await harness.start(harness.task("one", takes=MINUTE), harness.task("two", takes=MINUTE))
     await harness.until("11:00:30")

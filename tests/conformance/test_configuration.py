@@ -128,7 +128,9 @@ async def test_a_run_that_another_instance_left_behind_is_not_taken_for_a_run_in
 
 
 @clause("identifier.tells-instances-apart", under=(DECLARATIVE,))
-async def test_a_cut_off_run_is_told_with_the_identifier_of_the_instance_that_began_it(contract: Contract) -> None:
+async def test_an_interrupted_run_is_emitted_with_the_identifier_of_the_instance_that_began_it(
+    contract: Contract,
+) -> None:
     harness = ContractHarness(contract)
     report = harness.task(takes=HOUR)
     first = await harness.start(report)

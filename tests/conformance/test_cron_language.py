@@ -194,7 +194,7 @@ async def test_the_neighbours_of_the_bounds_are_refused(contract: Contract, cron
 
 @clause("cron.in-range")
 @pytest.mark.parametrize("field", ["0-60", "5,60", "1-5,99", "100", "4294967296", "060"])
-async def test_a_value_out_of_range_is_refused_wherever_it_stands(contract: Contract, field: str) -> None:
+async def test_a_value_out_of_range_is_refused_in_every_position(contract: Contract, field: str) -> None:
     assert await refused(contract, f"{field} * * * *") == "minute"
 
 

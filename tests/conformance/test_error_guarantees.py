@@ -198,7 +198,7 @@ def test_every_error_of_the_contract_has_its_name(contract: Contract) -> None:
     ids=["no list", "shape", "duplicate", "cron", "delay"],
 )
 @clause("errors.stable-names")
-async def test_a_mistake_in_a_list_is_told_by_its_name_and_its_form_of_words(
+async def test_an_error_in_a_list_has_a_stable_name_and_message(
     contract: Contract, registrations: object, name: str, message: str
 ) -> None:
     error = await refusal(ContractHarness(contract).scheduler(), registrations)
@@ -230,7 +230,7 @@ async def test_the_error_of_a_shape_says_where_and_repeats_nothing_of_it(contrac
 
 
 @clause("errors.enough-and-no-more")
-async def test_the_error_of_a_list_tells_nothing_of_the_other_tasks(contract: Contract) -> None:
+async def test_the_error_of_a_list_contains_nothing_of_the_other_tasks(contract: Contract) -> None:
     harness = ContractHarness(contract)
 
     error = await refusal(harness.scheduler(), [harness.task(SECRET), harness.task(retry=timedelta(seconds=-1))])

@@ -113,7 +113,7 @@ async def test_every_field_of_a_record_is_required(contract: Contract, field: st
 
 
 @clause("errors.task-invalid-type")
-async def test_a_field_of_the_wrong_type_is_told_with_both_types(contract: Contract, tmp_path: Path) -> None:
+async def test_a_field_of_the_wrong_type_is_reported_with_both_types(contract: Contract, tmp_path: Path) -> None:
     error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = 'soon'")
 
     message = "Invalid type for field 'retryDelayMs': expected number, got str"
@@ -122,7 +122,7 @@ async def test_a_field_of_the_wrong_type_is_told_with_both_types(contract: Contr
 
 
 @clause("errors.task-invalid-value")
-async def test_a_number_that_cannot_be_is_told_with_the_reason(contract: Contract, tmp_path: Path) -> None:
+async def test_a_number_that_cannot_be_is_reported_with_the_reason(contract: Contract, tmp_path: Path) -> None:
     error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = -5")
 
     message = "Invalid value for field 'retryDelayMs': must not be negative"
@@ -131,7 +131,7 @@ async def test_a_number_that_cannot_be_is_told_with_the_reason(contract: Contrac
 
 
 @clause("errors.task-invalid-value")
-async def test_a_time_that_cannot_be_is_told_with_the_reason(contract: Contract, tmp_path: Path) -> None:
+async def test_a_time_that_cannot_be_is_reported_with_the_reason(contract: Contract, tmp_path: Path) -> None:
     error = await of_file(
         ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET lastAttemptAt = '2026-02-30'"
     )
@@ -143,7 +143,7 @@ async def test_a_time_that_cannot_be_is_told_with_the_reason(contract: Contract,
 
 @pytest.mark.parametrize("noted", ["a text", ["report", "0 * * * *"], 7, None], ids=repr)
 @clause("errors.task-invalid-structure")
-async def test_what_is_no_record_at_all_is_told_as_it_was_found(contract: Contract, noted: object) -> None:
+async def test_a_row_that_is_no_record_is_reported_as_it_was_found(contract: Contract, noted: object) -> None:
     error = await of_notes(ContractHarness(contract), noted)
 
     message = "Persisted task is not a mapping of fields to values"

@@ -67,7 +67,7 @@ def only(harness: ContractHarness, name: str) -> tuple[str, dict[str, object]]:
 
 
 @clause("events.initialization-started")
-async def test_an_initialisation_that_begins_tells_how_long_the_list_is(contract: Contract) -> None:
+async def test_the_start_of_an_initialisation_has_the_length_of_the_list(contract: Contract) -> None:
     harness = ContractHarness(contract)
 
     await harness.start(harness.task("report"), harness.task("backup"))
@@ -76,7 +76,7 @@ async def test_an_initialisation_that_begins_tells_how_long_the_list_is(contract
 
 
 @clause("events.initialization-completed")
-async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_skipped(contract: Contract) -> None:
+async def test_the_end_of_an_initialisation_has_the_numbers_of_scheduled_and_skipped_tasks(contract: Contract) -> None:
     harness = ContractHarness(contract)
     kept = harness.task("report")
     scheduler = await harness.start(kept, harness.task("backup"))
@@ -92,7 +92,7 @@ async def test_an_initialisation_that_ends_tells_how_many_were_scheduled_and_ski
 
 
 @clause("events.reinitialization-started")
-async def test_an_initialisation_of_a_running_scheduler_is_told_as_such(contract: Contract) -> None:
+async def test_an_initialisation_of_a_running_scheduler_has_its_own_event(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
     before = harness.story("SchedulerReinitializationStarted")
@@ -104,7 +104,7 @@ async def test_an_initialisation_of_a_running_scheduler_is_told_as_such(contract
 
 
 @clause("events.stop-requested", "events.stopped")
-async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract) -> None:
+async def test_a_stop_is_emitted_when_it_begins_and_when_it_ends(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
 
@@ -119,7 +119,7 @@ async def test_a_stop_is_told_when_it_begins_and_when_it_ends(contract: Contract
 
 
 @clause("events.poll-started")
-async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_scheduled(contract: Contract) -> None:
+async def test_the_start_of_a_poll_has_its_time_and_the_number_of_scheduled_tasks(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:07:30")
 
     await harness.start(harness.task("report"), harness.task("backup"))
@@ -130,7 +130,7 @@ async def test_a_poll_that_begins_tells_its_time_and_how_many_tasks_are_schedule
 
 
 @clause("events.poll-completed")
-async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(contract: Contract) -> None:
+async def test_the_end_of_a_poll_has_the_numbers_of_evaluated_and_started_tasks(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     await harness.start(harness.task("report"), harness.task("backup"))
 
@@ -147,7 +147,7 @@ async def test_a_poll_that_ends_tells_what_it_looked_at_and_what_it_started(cont
 
 
 @clause("events.polling-started")
-async def test_polling_that_begins_with_the_first_task_is_told(contract: Contract) -> None:
+async def test_polling_that_begins_with_the_first_task_is_emitted(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start()
     before = harness.story("PollingStarted")
@@ -159,7 +159,7 @@ async def test_polling_that_begins_with_the_first_task_is_told(contract: Contrac
 
 
 @clause("events.polling-stopped")
-async def test_polling_that_ends_with_the_last_task_is_told(contract: Contract) -> None:
+async def test_polling_that_ends_with_the_last_task_is_emitted(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
     before = harness.story("PollingStopped")
@@ -171,7 +171,7 @@ async def test_polling_that_ends_with_the_last_task_is_told(contract: Contract) 
 
 
 @clause("events.polling-stop-requested", "events.polling-stopped")
-async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(contract: Contract) -> None:
+async def test_a_stop_emits_that_polling_is_to_end_and_then_that_it_ended(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
 
@@ -185,7 +185,7 @@ async def test_polling_that_a_stop_ends_is_told_to_end_and_then_to_have_ended(co
 
 
 @clause("events.task-added", "events.task-scheduled")
-async def test_a_new_task_is_told_as_added_and_as_scheduled_with_its_configuration(contract: Contract) -> None:
+async def test_a_new_task_is_emitted_as_added_and_as_scheduled_with_its_configuration(contract: Contract) -> None:
     harness = ContractHarness(contract)
 
     await harness.start(harness.task("report", "0 9 * * 1-5", retry=5 * MINUTE))
@@ -196,7 +196,7 @@ async def test_a_new_task_is_told_as_added_and_as_scheduled_with_its_configurati
 
 
 @clause("events.task-preserved")
-async def test_a_task_that_a_restart_finds_unchanged_is_told_as_preserved(contract: Contract) -> None:
+async def test_a_task_that_a_restart_finds_unchanged_is_emitted_as_preserved(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await (await harness.start(harness.task())).stop()
     before = harness.story("TaskPreserved")
@@ -208,7 +208,7 @@ async def test_a_task_that_a_restart_finds_unchanged_is_told_as_preserved(contra
 
 
 @clause("events.task-overridden")
-async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: Contract) -> None:
+async def test_a_changed_task_is_emitted_with_its_old_and_new_state(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await (await harness.start(harness.task(cron="0 * * * *"))).stop()
 
@@ -223,7 +223,7 @@ async def test_a_changed_task_is_told_with_what_it_was_and_what_it_is(contract: 
 
 
 @clause("events.task-orphaned")
-async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_scheduler(contract: Contract) -> None:
+async def test_a_task_that_left_the_list_is_emitted_with_its_last_run_and_its_scheduler(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     scheduler = await harness.start(harness.task())
     await harness.until("11:30")
@@ -240,7 +240,7 @@ async def test_a_task_that_left_the_list_is_told_with_its_last_run_and_its_sched
 
 
 @clause("events.task-skipped")
-async def test_a_task_that_is_scheduled_already_is_told_as_skipped_with_the_reason(contract: Contract) -> None:
+async def test_a_task_that_is_scheduled_already_is_emitted_as_skipped_with_the_reason(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
 
@@ -254,7 +254,7 @@ async def test_a_task_that_is_scheduled_already_is_told_as_skipped_with_the_reas
 
 
 @clause("events.stable-names")
-async def test_a_whole_life_is_told_in_the_names_of_the_contract(contract: Contract) -> None:
+async def test_the_events_of_a_whole_life_have_the_names_of_the_contract(contract: Contract) -> None:
     events = await events_of_a_life(contract)
 
     assert {event.name for event in events} == set(DEMANDED)
@@ -290,7 +290,7 @@ async def test_every_event_of_a_life_is_a_name_with_values_that_survive_json(con
 
 
 @clause("events.iso-times")
-async def test_every_time_that_a_life_tells_is_an_instant_in_iso_8601(contract: Contract) -> None:
+async def test_every_time_in_an_event_is_an_instant_in_iso_8601(contract: Contract) -> None:
     events = await events_of_a_life(contract)
 
     found = [(field, str(value)) for event in events for field, value in event.fields.items() if field in TIMES]

@@ -10,7 +10,7 @@ _LIST = ("TaskAdded", "TaskScheduled", "TaskOverridden", "TaskPreserved", "TaskS
 
 
 @clause("events.run-started")
-async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract) -> None:
+async def test_the_start_of_a_run_has_its_due_time_and_its_start_time(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     scheduler = await harness.start(harness.task())
     await scheduler.stop()
@@ -41,7 +41,7 @@ async def test_the_start_of_a_retry_says_that_it_is_one(contract: Contract) -> N
 
 
 @clause("events.run-completed")
-async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: Contract) -> None:
+async def test_the_end_of_a_successful_run_has_its_duration_and_success(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     await harness.start(harness.task(takes=90 * SECOND))
 
@@ -53,7 +53,7 @@ async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: C
 
 
 @clause("events.run-failed")
-async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tried_again(contract: Contract) -> None:
+async def test_the_end_of_a_failed_run_has_its_duration_its_error_and_its_retry_time(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     await harness.start(harness.task(takes=90 * SECOND, fails=1, retry=5 * MINUTE))
 
@@ -72,7 +72,7 @@ async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tri
 
 
 @clause("events.retry-started")
-async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> None:
+async def test_each_retry_has_its_number(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     await harness.start(harness.task(fails=2, retry=5 * MINUTE))
 
@@ -87,7 +87,9 @@ async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> Non
 
 
 @clause("events.retry-preempted")
-async def test_a_retry_that_an_occurrence_forestalls_is_told_as_preempted_with_the_reason(contract: Contract) -> None:
+async def test_a_retry_before_which_an_occurrence_is_due_is_emitted_as_preempted_with_the_reason(
+    contract: Contract,
+) -> None:
     harness = ContractHarness(contract, "10:59:30")
     await harness.start(harness.task(fails=1, retry=2 * HOUR))
 

@@ -88,7 +88,7 @@ async def test_the_order_of_the_list_does_not_change_what_is_selected(contract: 
 
 
 @clause("again.same-list")
-async def test_the_same_list_again_writes_nothing_and_schedules_nothing_anew(contract: Contract) -> None:
+async def test_the_same_list_again_writes_nothing_and_schedules_no_task_again(contract: Contract) -> None:
     harness = ContractHarness(contract)
     tasks = [harness.task("done"), harness.task("busy", takes=HOUR), harness.task("failed", fails=1, retry=HOUR)]
     scheduler = await harness.start(*tasks)

@@ -164,7 +164,7 @@ async def test_whatever_a_task_is_called_the_refusal_of_it_is_one_line(
 
 @pytest.mark.parametrize(("mistake", "error"), MISTAKES)
 @clause("failures.no-internals")
-async def test_the_message_of_a_refusal_tells_nothing_of_the_inside(
+async def test_the_message_of_a_refusal_contains_no_internals(
     contract: Contract, mistake: Any, error: type[KronError]
 ) -> None:
     harness = ContractHarness(contract)

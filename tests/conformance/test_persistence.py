@@ -222,7 +222,7 @@ async def test_an_overridden_task_owes_what_its_new_schedule_had_since_its_last_
 
 
 @clause("override.unregistered-is-orphaned")
-async def test_an_unregistered_task_is_told_to_be_orphaned_and_its_record_removed(contract: Contract) -> None:
+async def test_an_unregistered_task_is_reported_as_orphaned_and_its_record_removed(contract: Contract) -> None:
     harness = ContractHarness(contract)
     first = await harness.start(harness.task("kept"), harness.task("gone"))
     await harness.until("11:30")

@@ -104,7 +104,7 @@ async def test_an_empty_list_after_a_stop_leaves_the_loop_inactive(contract: Con
 
 
 @clause("polling.stop-requested")
-async def test_a_stop_asks_the_loop_to_stop_and_it_evaluates_nothing_any_more(contract: Contract) -> None:
+async def test_a_stop_asks_the_loop_to_stop_and_no_poll_follows(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task(takes=10 * MINUTE), harness.task("other", "5 * * * *"))
     await harness.until("11:01")

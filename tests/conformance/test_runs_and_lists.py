@@ -31,7 +31,7 @@ async def test_a_stop_ends_when_the_longest_of_the_runs_in_flight_has_ended(cont
 
 
 @clause("trace.stop-flushes")
-async def test_the_end_of_every_run_in_flight_is_recorded_and_told_before_a_stop_ends(contract: Contract) -> None:
+async def test_the_end_of_every_run_in_flight_is_recorded_and_emitted_before_a_stop_ends(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     scheduler = await harness.start(harness.task(takes=10 * MINUTE), harness.task("backup", takes=10 * MINUTE, fails=1))
     await harness.until("11:05")
@@ -64,7 +64,7 @@ async def test_after_a_crash_nothing_starts_until_a_scheduler_is_initialised(con
 
 
 @clause("trace.crash-consistency")
-async def test_the_only_end_after_a_crash_is_that_of_the_run_that_started_anew(contract: Contract) -> None:
+async def test_the_only_end_after_a_crash_is_that_of_the_run_that_started_again(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     scheduler = await harness.start(harness.task(takes=10 * MINUTE))
     await harness.until("11:05")
@@ -80,7 +80,7 @@ async def test_the_only_end_after_a_crash_is_that_of_the_run_that_started_anew(c
 
 
 @clause("trace.no-invented-ends")
-async def test_no_end_is_told_or_recorded_for_a_run_that_a_crash_cut_off(contract: Contract) -> None:
+async def test_no_end_is_emitted_or_recorded_for_a_run_that_a_crash_interrupted(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
     scheduler = await harness.start(harness.task(takes=10 * MINUTE))
     await harness.until("11:05")

@@ -67,7 +67,7 @@ async def test_a_life_with_a_second_list_knows_no_reinitialisation(contract: Con
 
 
 @clause("scheduler.begins-to-initialize")
-async def test_the_first_thing_that_a_first_list_tells_is_that_it_has_begun(contract: Contract) -> None:
+async def test_the_first_event_of_a_first_list_is_its_start(contract: Contract) -> None:
     harness = ContractHarness(contract)
 
     await harness.scheduler().initialize([harness.task(), harness.task("other")])
@@ -88,7 +88,7 @@ async def test_an_initialisation_begins_before_anything_is_recorded(contract: Co
 
 
 @clause("scheduler.initialized")
-async def test_when_all_tasks_are_scheduled_that_is_told_after_the_tasks(contract: Contract) -> None:
+async def test_the_end_of_an_initialisation_is_emitted_after_its_tasks(contract: Contract) -> None:
     harness = ContractHarness(contract)
 
     await harness.scheduler().initialize([harness.task(), harness.task("other")])
@@ -109,7 +109,7 @@ async def test_an_initialised_scheduler_starts_what_comes(contract: Contract) ->
 
 
 @clause("scheduler.invalid-list")
-async def test_an_invalid_first_list_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
+async def test_an_invalid_first_list_emits_its_failure_and_leaves_nothing_behind(contract: Contract) -> None:
     harness = ContractHarness(contract, "11:00:30")
 
     await refused(harness.scheduler(), [harness.task(), harness.task("other", "61 * * * *")])
@@ -133,7 +133,9 @@ async def test_after_an_invalid_list_a_valid_one_is_a_first_one(contract: Contra
 
 
 @clause("scheduler.cannot-schedule")
-async def test_a_first_list_that_cannot_be_recorded_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
+async def test_a_first_list_that_cannot_be_recorded_emits_its_failure_and_leaves_nothing_behind(
+    contract: Contract,
+) -> None:
     harness = ContractHarness(contract, "11:00:30")
     harness.disk.fail_next(error=disk_full())
 
@@ -173,7 +175,7 @@ async def test_a_list_that_could_not_be_recorded_leaves_the_store_to_another_sch
 
 
 @clause("scheduler.stop-requested")
-async def test_a_stop_is_told_at_once_and_waits_for_what_runs(contract: Contract) -> None:
+async def test_a_stop_is_emitted_at_once_and_waits_for_active_runs(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task(takes=10 * MINUTE))
     await harness.until("11:01")
@@ -202,7 +204,7 @@ async def test_from_a_stop_on_nothing_starts_although_something_still_runs(contr
 
 
 @clause("scheduler.stopped")
-async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract: Contract) -> None:
+async def test_the_end_of_a_stop_is_emitted_when_the_last_run_has_ended(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task(takes=2 * MINUTE), harness.task("other", takes=5 * MINUTE))
     await harness.until("11:01")

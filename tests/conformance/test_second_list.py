@@ -47,7 +47,7 @@ async def state_told_by(scheduler: Scheduler, registrations: Any) -> object:
 
 
 @clause("scheduler.reinitializes")
-async def test_a_second_list_tells_that_it_is_not_the_first(contract: Contract) -> None:
+async def test_the_events_of_a_second_list_say_that_it_is_not_the_first(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
     harness.events.clear()
@@ -97,7 +97,7 @@ async def test_after_a_second_list_a_third_is_again_a_reinitialisation(contract:
 
 
 @clause("scheduler.failed-again-stops")
-async def test_an_invalid_second_list_stops_the_scheduler_when_nothing_runs_any_more(contract: Contract) -> None:
+async def test_an_invalid_second_list_stops_the_scheduler_when_no_run_is_active(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task(takes=10 * MINUTE), harness.task("other", "5 * * * *"))
     await harness.until("11:01")
@@ -155,7 +155,7 @@ async def test_after_a_second_list_that_failed_the_next_is_a_first_one(contract:
 
 
 @clause("scheduler.rejects-while-running")
-async def test_a_list_while_running_is_refused_and_told_to_nobody(contract: Contract) -> None:
+async def test_a_list_while_running_is_refused_without_an_event(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
     harness.events.clear()

@@ -64,7 +64,7 @@ async def test_a_start_is_recorded_as_an_attempt_before_the_callback_is_called(c
 
 
 @clause("task.due")
-async def test_a_start_is_told(contract: Contract) -> None:
+async def test_a_start_is_emitted(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await harness.start(harness.task(takes=MINUTE), harness.task("other", "30 * * * *"))
 
@@ -161,7 +161,7 @@ async def test_an_occurrence_after_the_first_registration_is_missed_by_a_task_th
 
 
 @clause("task.succeeds")
-async def test_a_success_is_recorded_and_told_and_the_task_waits_for_its_time(contract: Contract) -> None:
+async def test_a_success_is_recorded_and_emitted_and_the_task_waits_for_its_time(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await harness.start(harness.task(takes=2 * MINUTE))
 
@@ -197,7 +197,7 @@ async def test_a_failure_is_recorded_and_a_retry_allowed_one_delay_after_its_end
 
 
 @clause("task.fails")
-async def test_a_failure_is_told_and_not_a_success(contract: Contract) -> None:
+async def test_a_failure_is_emitted_and_not_a_success(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await harness.start(harness.task(fails=1))
 
@@ -224,7 +224,7 @@ async def test_a_retry_starts_when_it_is_allowed_and_not_before(contract: Contra
 
 
 @clause("task.retries")
-async def test_the_start_of_a_retry_is_told_recorded_as_an_attempt_and_clears_the_retry(contract: Contract) -> None:
+async def test_the_start_of_a_retry_is_emitted_recorded_as_an_attempt_and_clears_the_retry(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await harness.start(harness.task(takes=MINUTE, fails=1))
 

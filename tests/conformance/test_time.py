@@ -55,7 +55,7 @@ async def test_a_clock_that_was_set_back_is_obeyed_when_it_comes_to_the_time(con
 
 
 @clause("time.host-clock")
-async def test_what_is_recorded_and_told_is_the_time_of_the_clock(contract: Contract) -> None:
+async def test_recorded_and_emitted_times_are_those_of_the_clock(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:30:00")
     await harness.start(harness.task())
 

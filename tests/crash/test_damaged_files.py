@@ -93,7 +93,7 @@ def test_what_is_no_sound_ledger_is_refused_and_left_untouched(ledger: Path, dam
     assert fingerprint(ledger) == before
 
 
-def test_a_ledger_with_a_damaged_page_is_refused_wherever_the_page_lies(ledger: Path) -> None:
+def test_a_ledger_with_a_damaged_page_is_refused_wherever_the_page_is(ledger: Path) -> None:
     make_ledger(ledger)
     sound = ledger.read_bytes()
     for offset in range(_PAGE, len(sound), _PAGE):

@@ -87,7 +87,7 @@ def test_a_ledger_that_was_stopped_is_free(ledger: Path) -> None:
 # --- two processes ----------------------------------------------------------------------------------------------------
 
 
-def test_a_second_process_is_refused_and_told_who_has_it(ledger: Path) -> None:
+def test_a_second_process_is_refused_with_the_holder_of_the_lock(ledger: Path) -> None:
     with holding(ledger) as holder:
         error = opening(ledger)
 

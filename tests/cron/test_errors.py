@@ -165,7 +165,7 @@ def test_details_cannot_be_changed_afterwards() -> None:
         (EXTENDED, "  @reboot", "  ^"),
     ],
 )
-def test_the_caret_stands_under_the_character_that_is_wrong(dialect: Dialect, text: str, caret: str) -> None:
+def test_the_caret_is_under_the_wrong_character(dialect: Dialect, text: str, caret: str) -> None:
     assert refusal(text, dialect).pointer.split("\n")[1] == caret
 
 

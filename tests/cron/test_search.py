@@ -111,7 +111,7 @@ def test_between_leaves_out_its_start_and_includes_its_end() -> None:
 
 
 @pytest.mark.parametrize("end", [THREE, THREE - DAY, THREE + DAY - TICK], ids=["empty", "reversed", "too short"])
-def test_between_yields_nothing_where_nothing_lies(end: datetime) -> None:
+def test_between_yields_nothing_where_nothing_matches(end: datetime) -> None:
     assert list(Schedule("0 3 * * *").between(THREE, end)) == []
 
 
@@ -188,7 +188,7 @@ def test_an_unknown_zone_is_refused() -> None:
 
 @settings(max_examples=200)
 @given(schedules, moments)
-def test_the_next_occurrence_is_its_own_previous_and_nothing_lies_between(schedule: Schedule, moment: datetime) -> None:
+def test_the_next_occurrence_is_its_own_previous_and_none_is_between(schedule: Schedule, moment: datetime) -> None:
     found = schedule.next(moment)
 
     assert found > moment

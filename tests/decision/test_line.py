@@ -99,7 +99,7 @@ def test_a_modifier_that_is_nearly_right_is_answered_with_the_right_one(name: st
 
 
 @pytest.mark.parametrize("name", MODIFIERS)
-def test_a_repeated_modifier_is_refused_where_it_stands_again(name: str) -> None:
+def test_a_repeated_modifier_is_refused_at_its_second_position(name: str) -> None:
     words = {"tz": "UTC", "win": "after,1s", "dist": "uniform", "seed": "stable", "dst": "gap=skip"}
     part = f"@{name}({words.get(name, 'hours=9')})"
 

@@ -71,7 +71,7 @@ def test_a_socket_that_a_dead_krond_has_left_is_replaced(krond: Krond) -> None:
     assert krond.start().json("status")["ready"]
 
 
-def test_a_socket_that_somebody_listens_on_gives_way(krond: Krond) -> None:
+def test_a_socket_with_a_foreign_listener_is_replaced(krond: Krond) -> None:
     krond.state.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as squatter:
         with short_address(krond.state / "control.sock") as address:
@@ -92,7 +92,7 @@ def test_a_directory_in_place_of_the_socket_is_named(krond: Krond) -> None:
 
 
 @needs_root
-def test_a_command_tells_nothing_to_whoever_has_squatted_the_socket(krond: Krond) -> None:
+def test_a_command_sends_nothing_to_a_squatter_of_the_socket(krond: Krond) -> None:
     krond.state.mkdir()
     krond.state.chmod(0o1777)  # another user may create it first
     command = [sys.executable, "-I", "-S", "-c", _SQUATTER]

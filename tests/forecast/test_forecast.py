@@ -54,7 +54,7 @@ def test_the_unit_of_the_series_follows_from_the_span(length: timedelta, unit: s
     assert (found.unit, len(found.buckets)) == (unit, count)
 
 
-def test_how_many_run_at_once_is_told_only_where_durations_are_known() -> None:
+def test_how_many_run_at_once_is_reported_only_where_durations_are_known() -> None:
     entries, day = [entry("0 * * * *")], span(NOON + timedelta(minutes=45), timedelta(days=1))
     known = {"test/job": timedelta(minutes=30)}
 
@@ -64,7 +64,7 @@ def test_how_many_run_at_once_is_told_only_where_durations_are_known() -> None:
     }  # fmt: skip
 
 
-def test_an_empty_span_is_told_without_a_peak() -> None:
+def test_an_empty_span_is_reported_without_a_peak() -> None:
     document = forecast([], span(NOON, timedelta())).to_dict()
 
     assert document["chosen"] == {unit: {"count": 0, "at": None} for unit in ("second", "minute", "hour")}

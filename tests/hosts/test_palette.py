@@ -54,7 +54,7 @@ def test_black_on_white_has_all_contrast_there_is() -> None:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_whatever_is_read_stands_out(page: str, scheme: int) -> None:
+def test_text_has_enough_contrast(page: str, scheme: int) -> None:
     css, pairs = PAGES[page]
     colours = schemes(css)[scheme]
 

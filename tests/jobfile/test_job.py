@@ -145,7 +145,7 @@ def test_the_dialect_is_that_of_the_caller() -> None:
         ("name=x =x", "needs KEY=VALUE", 7),
     ],
 )
-def test_a_word_that_is_no_setting_is_refused_where_it_stands(rest: str, reason: str, offset: int) -> None:
+def test_a_word_that_is_no_setting_is_refused_at_its_position(rest: str, reason: str, offset: int) -> None:
     error = refusal(rest)
 
     assert (error.field, error.reason) == ("settings", reason)

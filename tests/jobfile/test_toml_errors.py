@@ -5,7 +5,7 @@ import pytest
 from tests.jobfile.job_sets import complaints, read, table
 
 
-def test_all_errors_of_a_file_are_told_at_once_at_the_lines_of_their_keys() -> None:
+def test_all_errors_of_a_file_are_reported_at_once_at_the_lines_of_their_keys() -> None:
     text = """[krond]
 slak = "30s"
 
@@ -173,7 +173,7 @@ def test_a_list_is_not_read_by_a_shell() -> None:
         ('[jobs."a\\nb"]\nschedule = "@daily"\ncommand = "x"', 1, 'jobs."a\\nb"'),
     ],
 )
-def test_what_stands_in_the_wrong_place_is_named(text: str, line: int, field: str) -> None:
+def test_a_misplaced_key_is_named(text: str, line: int, field: str) -> None:
     (finding,) = read(text).findings
 
     assert (finding.line, finding.field) == (line, field)

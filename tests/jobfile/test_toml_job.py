@@ -216,7 +216,7 @@ def test_any_other_word_in_braces_is_refused(key: str, text: str) -> None:
     assert (finding.line, finding.field) == (3, f"jobs.x.{key}")
 
 
-def test_a_wrong_salt_of_the_defaults_is_told_once() -> None:
+def test_a_wrong_salt_of_the_defaults_is_reported_once() -> None:
     job_table = '= {schedule = "@daily", command = "x"}'
 
     found = read(f'[defaults]\nsalt = "{{hots}}"\n[jobs]\na {job_table}\nb {job_table}')

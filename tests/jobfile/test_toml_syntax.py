@@ -66,7 +66,7 @@ def test_a_text_that_is_toml_has_all_its_keys_in_the_index(text: str) -> None:
         ("\r\n\r\na = 1\r\n", ("a",), 3),
     ],
 )
-def test_a_key_is_found_where_it_stands(text: str, path: Path, line: int) -> None:
+def test_a_key_is_found_at_its_line(text: str, path: Path, line: int) -> None:
     assert key_lines(text)[path] == line
 
 

@@ -63,7 +63,7 @@ def test_a_wrong_spec_is_not_ready_and_says_what_is_wrong() -> None:
     assert found["conditions"][1]["message"] == "spec.timeZone: is unknown"
 
 
-def test_the_last_entry_is_told_and_an_unschedulable_one_turns_its_condition() -> None:
+def test_the_last_entry_is_reported_and_an_unschedulable_one_sets_its_condition() -> None:
     found = standing(periods=(DONE, NOWHERE)).to_dict({}, NOON)
 
     assert (found["lastPeriodID"], found["lastOutcome"]) == ("2026-03-02T12:00:00Z", "unschedulable")
@@ -101,7 +101,7 @@ def test_what_a_status_says_of_the_time_before_is_read_again() -> None:
     assert parse_status(said) == StoredStatus("abc", NOON, (DONE,), None, LATER, trouble)
 
 
-def test_a_status_that_nobody_has_written_says_nothing() -> None:
+def test_an_unwritten_status_has_no_entries() -> None:
     assert parse_status({}) == StoredStatus()
 
 

@@ -42,7 +42,7 @@ def test_the_pods_say_what_the_image_does_by_itself() -> None:
     assert "command" not in container
 
 
-def test_the_operator_understands_what_the_image_and_the_pods_tell_it() -> None:
+def test_the_operator_accepts_the_arguments_of_the_image_and_the_pods() -> None:
     subcommand, *rest = FILE.words("CMD")
 
     context = operator.commands[subcommand].make_context(subcommand, rest)

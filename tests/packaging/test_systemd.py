@@ -73,7 +73,7 @@ def test_the_state_directory_of_the_unit_is_one_that_krond_takes() -> None:
     assert f"--state /var/lib/{said['StateDirectory']}" in said["ExecReload"]
 
 
-def test_krond_tells_systemd_when_it_is_ready_and_when_it_stops(
+def test_krond_notifies_systemd_when_it_is_ready_and_when_it_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -90,7 +90,7 @@ def test_latest_is_the_last_chosen_second_at_or_before(line: str, at: Instant) -
 
 
 @given(lines, near_noon)
-def test_the_next_is_the_latest_when_it_comes_and_nothing_lies_between(line: str, moment: Instant) -> None:
+def test_the_next_is_the_latest_when_it_is_due_and_none_is_between(line: str, moment: Instant) -> None:
     due = chosen_times(line)
 
     found = due.next(moment)
@@ -187,7 +187,7 @@ def test_where_many_periods_are_ruled_out_next_says_when_to_ask_again() -> None:
 @pytest.mark.slow
 @settings(max_examples=10)  # each is thousands of periods
 @given(st.sampled_from(["* * * * * @only(hours=3)", "* * * * * @win(after,5m) @only(hours=3)"]), near_noon)
-def test_whoever_asks_again_when_told_misses_nothing(line: str, after: Instant) -> None:
+def test_asking_again_at_the_given_instant_misses_no_occurrence(line: str, after: Instant) -> None:
     due, expected = chosen_times(line), min(second for second in by_brute_force(line) if second > after)
 
     asked = walk(due.next, after, most=9)

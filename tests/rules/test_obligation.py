@@ -172,7 +172,7 @@ def test_a_run_that_was_cut_off_is_owed_at_once(scheduler: str) -> None:
     assert owed(cut_off, NOON + MINUTE) == Obligation(ObligationReason.ORPHANED, NOON, preempts_retry=False)
 
 
-def test_a_cut_off_run_stands_for_an_occurrence_and_a_retry_that_came_meanwhile() -> None:
+def test_an_interrupted_run_serves_an_occurrence_and_a_retry_that_came_meanwhile() -> None:
     cut_off = task(last_attempt=NOON, retry_until=NOON + MINUTE, running_since=NOON, scheduler=ANOTHER)
 
     assert owed(cut_off, NOON + 2 * HOUR + MINUTE) == Obligation(
@@ -246,7 +246,7 @@ def test_nothing_is_owed_for_an_instant_that_has_not_come(record: TaskRecord, no
 
 
 @given(records, moments)
-def test_looking_again_when_told_misses_nothing(record: TaskRecord, now: Instant) -> None:
+def test_looking_again_at_the_given_instant_misses_no_run(record: TaskRecord, now: Instant) -> None:
     at = next_evaluation(record, HOURLY, now)
 
     assert at is not None

@@ -74,7 +74,7 @@ def test_neighbours_with_the_same_outcome_are_one_closing() -> None:
     hours=st.integers(0, 60),
     minutes=st.integers(0, 200),
 )
-def test_all_that_lies_between_the_ends_of_a_closing_is_closed_by_it(
+def test_every_period_between_the_ends_of_a_closed_range_is_closed(
     line: str, since: Instant, hours: int, minutes: int
 ) -> None:
     until = since + hours * HOUR

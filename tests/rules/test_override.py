@@ -141,7 +141,7 @@ def test_where_history_is_kept_only_the_configuration_changes(changed: TaskSpec)
 
 @every_change
 @contracts_that_reset
-def test_where_history_is_reset_a_changed_task_begins_anew(contract: Contract, changed: TaskSpec) -> None:
+def test_where_history_is_reset_a_changed_task_starts_over(contract: Contract, changed: TaskSpec) -> None:
     before = stored(contract)
 
     found = override(changed, before, contract)

@@ -56,7 +56,7 @@ def test_a_period_that_the_new_definition_would_have_run_before_the_change_is_sk
     assert closed("0 12 * * * @win(after,2h)", "0 12 * * *", at, at) == ["1 skipped: definition changed"]
 
 
-def test_what_came_while_nobody_was_there_is_missed_or_skipped_but_never_run() -> None:
+def test_periods_without_a_host_are_missed_or_skipped_but_never_run() -> None:
     assert closed("0 * * * *", "5 * * * *", NOON, NOON + 3 * HOUR + MINUTE) == [
         "2 missed: downtime",
         "1 skipped: definition changed",

@@ -52,7 +52,7 @@ def test_a_task_that_runs_is_looked_at_again_with_its_next_occurrence() -> None:
     assert plan_task(running, HOURLY, NOON, ME) == Later(NOON + HOUR)
 
 
-def test_where_nothing_comes_any_more_there_is_no_later() -> None:
+def test_without_further_occurrences_there_is_no_next_look() -> None:
     last = parse_instant("9999-12-31T23:30:00Z")
 
     assert plan_task(REPORT._replace(last_attempt=last), HOURLY, last, ME) == Later(None)

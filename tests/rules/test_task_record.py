@@ -111,7 +111,7 @@ def test_only_texts_numbers_and_none_are_persisted(record: TaskRecord) -> None:
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS) | st.text(), st.none() | st.integers() | st.floats() | st.text()))
-def test_damage_of_any_kind_is_told_as_a_task_that_cannot_be_read(damage: dict[str, object]) -> None:
+def test_damage_of_any_kind_is_reported_as_a_task_that_cannot_be_read(damage: dict[str, object]) -> None:
     record = BUSY
 
     with suppress(TaskTryDeserializeError):
@@ -203,7 +203,7 @@ def test_each_field_must_be_there(field: str) -> None:
     assert dict(error.details) == {"field": field}
 
 
-def test_a_missing_field_is_told_before_a_wrong_one() -> None:
+def test_a_missing_field_is_reported_before_a_wrong_one() -> None:
     assert type(refusal({"name": 7})) is TaskMissingFieldError
 
 
@@ -224,7 +224,7 @@ NUMBERS = ["retryDelayMs", "retryCount"]
     + [(field, None, "number", "NoneType") for field in NUMBERS]
     + [(field, True, "number", "bool") for field in NUMBERS],
 )
-def test_a_field_of_the_wrong_type_is_told_with_both_types(
+def test_a_field_of_the_wrong_type_is_reported_with_both_types(
     field: str, value: object, expected: str, actual: str
 ) -> None:
     error = refusal(damaged(**{field: value}))
@@ -254,7 +254,7 @@ def test_a_field_of_the_wrong_type_is_told_with_both_types(
     ],
     ids=lambda part: str(part)[:30],
 )
-def test_a_value_that_cannot_be_is_told_with_its_reason(field: str, value: object, reason: str) -> None:
+def test_a_value_that_cannot_be_is_reported_with_its_reason(field: str, value: object, reason: str) -> None:
     error = refusal(damaged(**{field: value}))
 
     assert type(error) is TaskInvalidValueError
@@ -264,7 +264,7 @@ def test_a_value_that_cannot_be_is_told_with_its_reason(field: str, value: objec
 
 @pytest.mark.parametrize("field", ["firstSeenAt", *STRINGS_OR_NONE])
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-03-02", "2026-03-02T03:00:00", "2026-02-30T03:00:00Z"])
-def test_an_instant_that_is_none_is_told_with_its_reason(field: str, text: str) -> None:
+def test_an_instant_that_is_none_is_reported_with_its_reason(field: str, text: str) -> None:
     error = refusal(damaged(**{field: text}))
 
     assert type(error) is TaskInvalidValueError

@@ -101,7 +101,7 @@ def demanded(contract: Contract, begin: int, first: Configs, life: list[Step], o
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.name)
 @settings(max_examples=60, deadline=None)
 @given(begin=st.integers(0, 7200), first=configs, life=steps, outcomes=runs)
-def test_whoever_owes_a_run_starts_at_that_second_and_nobody_else(
+def test_each_task_that_owes_a_run_starts_at_that_second_and_no_other(
     contract: Contract, begin: int, first: Configs, life: list[Step], outcomes: Runs
 ) -> None:
     starts = asyncio.run(lived(contract, begin, first, life, outcomes))

@@ -151,7 +151,7 @@ def test_a_start_before_its_due_instant_is_a_violation() -> None:
     assert violated(judge("I@0 RS@299.999 REs End@400", adds=True)) == {"S1", "L1"}
 
 
-def test_an_added_due_that_nobody_serves_is_a_violation_at_the_next_line() -> None:
+def test_an_added_due_that_is_not_served_is_a_violation_at_the_next_line() -> None:
     report = judge("I@0 Freeze@100 Thaw@100 End@361", adds=True)
 
     assert violated(report) == {"L1"}
@@ -229,7 +229,7 @@ def test_an_empty_trace_is_sound() -> None:
     assert (report.verdict, undecided(report)) == (TruthValue.HOLDS, set())
 
 
-def test_a_failure_that_was_told_late_counts_from_when_it_happened() -> None:
+def test_a_failure_that_was_reported_late_counts_from_when_it_happened() -> None:
     checker = Checker(TraceHeader("declarative"))
     listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 1_000}]
     for position in [

@@ -99,9 +99,7 @@ def test_brackets_stand_where_it_is_bound_more_loosely_than_what_surrounds_it(fo
     ],
     ids=str,
 )
-def test_what_stands_in_a_row_is_read_from_the_left_and_only_and_and_or_stand_in_rows(
-    formula: Formula, text: str
-) -> None:
+def test_a_chain_is_read_from_the_left_and_only_and_and_or_form_chains(formula: Formula, text: str) -> None:
     assert str(formula) == text
 
 

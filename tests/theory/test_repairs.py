@@ -25,7 +25,7 @@ def test_the_repaired_formula_says_on_the_witness_what_it_means(defect: Defect) 
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=of)
-def test_a_witness_tells_the_two_apart(defect: Defect) -> None:
+def test_a_witness_distinguishes_the_two_formulas(defect: Defect) -> None:
     assert defect.says is not defect.should
 
 

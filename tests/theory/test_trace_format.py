@@ -144,7 +144,7 @@ def test_positions_may_share_an_instant() -> None:
     assert len(read(START, START)) == 2
 
 
-def test_a_field_that_nobody_knows_is_kept() -> None:
+def test_an_unknown_field_is_kept() -> None:
     (position,) = read('{"t": 0, "event": "Freeze", "host": "a"}')
 
     assert position.fields == {"host": "a"}

@@ -52,7 +52,7 @@ class Life:
 AGAIN = ["UnexpectedShutdown", "InitStart", "InitSuccess"]
 
 
-def test_a_start_that_was_not_told_stands_before_the_crash_at_its_instant() -> None:
+def test_an_unreported_start_is_placed_before_the_crash_at_its_instant() -> None:
     life = Life()
     life.crash(HOUR)
     life.begins_again(HOUR + 10 * MINUTE, lastStart=DUE + 7, interrupted=True)
@@ -63,7 +63,7 @@ def test_a_start_that_was_not_told_stands_before_the_crash_at_its_instant() -> N
     assert not life.violated()
 
 
-def test_a_success_that_was_not_told_ends_the_run() -> None:
+def test_an_unreported_success_ends_the_run() -> None:
     life = Life()
     life.put(DUE, "RunStart", task="a")
     life.crash(DUE + MINUTE)
@@ -74,7 +74,7 @@ def test_a_success_that_was_not_told_ends_the_run() -> None:
     assert not life.violated()  # nothing was cut off, and no restart is waited for
 
 
-def test_a_failure_that_was_not_told_is_retried_in_its_time() -> None:
+def test_an_unreported_failure_is_retried_in_its_time() -> None:
     life = Life()
     life.put(DUE, "RunStart", task="a")
     life.crash(DUE)
@@ -85,7 +85,7 @@ def test_a_failure_that_was_not_told_is_retried_in_its_time() -> None:
     assert not life.violated()
 
 
-def test_an_end_and_the_next_start_that_were_not_told_both_stand_there() -> None:
+def test_an_unreported_end_and_the_next_start_are_both_placed() -> None:
     life = Life()
     life.put(DUE, "RunStart", task="a")
     life.crash(3 * HOUR)
@@ -117,7 +117,7 @@ def test_the_disk_failed_until_the_last_of_what_was_recorded_then() -> None:
     assert not life.violated()
 
 
-def test_a_list_that_was_accepted_and_not_told_was_accepted() -> None:
+def test_an_accepted_list_that_was_not_reported_counts_as_accepted() -> None:
     life = Life()
     life.put(HOUR, "StopStart", call=1)
     life.put(HOUR, "StopEnd", call=1)
@@ -156,7 +156,7 @@ def test_a_list_of_which_the_ledger_knows_nothing_was_not_accepted() -> None:
     assert life.events == ["InitStart", *AGAIN]
 
 
-def test_what_was_told_is_not_told_again() -> None:
+def test_a_reported_event_is_not_reported_again() -> None:
     life = Life()
     life.put(DUE, "RunStart", task="a")
     life.put(DUE + 1, "RunSuccess", task="a")
@@ -209,7 +209,7 @@ def test_starts_from_before_the_trace_are_not_lost_ones() -> None:
     assert {position.kind for position in positions} == {"InitStart", "InitSuccess", "UnexpectedShutdown"}
 
 
-def test_what_waits_for_a_list_that_never_comes_is_told_at_the_end() -> None:
+def test_an_event_that_waits_for_a_list_that_never_comes_is_reported_at_the_end() -> None:
     life = Life()
     life.crash(HOUR)
     assert not life.events
@@ -250,7 +250,7 @@ def corrected() -> Life:
     return life
 
 
-def test_a_lost_start_at_the_very_instant_of_one_before_the_correction_stands_at_its_instant() -> None:
+def test_a_lost_start_at_the_instant_of_one_before_the_correction_keeps_its_instant() -> None:
     life = corrected()
     life.put(AHEAD + DUE, "UnexpectedShutdown", clock=AHEAD + DUE)
     life.begins_again(AHEAD + DUE + MINUTE, lastStart=AHEAD + DUE, interrupted=True)

@@ -142,7 +142,7 @@ def test_tasks_of_one_line_have_seconds_of_their_own() -> None:
     assert trace.dues[0][0] != trace.dues[1][0]
 
 
-def test_an_identity_that_is_not_the_name_decides_and_stands_in_the_list() -> None:
+def test_an_identity_that_is_not_the_name_decides_and_is_in_the_list() -> None:
     trace = Trace(a="/etc/jobs.kron:a")
     trace.lists(NOON - 1, a=SPREAD, b=SPREAD)
 
@@ -204,7 +204,7 @@ def test_a_trace_is_continued_where_it_ended() -> None:
     assert [t for t, _ in trace.dues] == [NOON + 10 * MINUTE, NOON + 20 * MINUTE]
 
 
-def test_dues_that_a_crash_kept_out_of_the_trace_are_told_by_the_next_life() -> None:
+def test_dues_that_a_crash_kept_out_of_the_trace_are_added_after_the_restart() -> None:
     trace = Trace()
     trace.lists(NOON, a="10 * * * *", b="10 * * * *")
     due = NOON + 10 * MINUTE

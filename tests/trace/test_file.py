@@ -132,7 +132,7 @@ def test_a_torn_last_line_is_cut_off(path: Path, torn: bytes) -> None:
     assert read(path) == [INIT, STOPPED]
 
 
-def test_a_file_with_nothing_but_a_torn_header_begins_anew(path: Path) -> None:
+def test_a_file_with_only_a_torn_header_is_started_again(path: Path) -> None:
     path.write_bytes(b'{"trace": 1, "con')
 
     write(path, INIT)

@@ -179,7 +179,7 @@ async def test_a_late_period_after_a_pause_is_judged_without_slack() -> None:
     assert first["Outcome"]["slackMs"] == 0
 
 
-async def test_a_slack_that_was_set_since_the_start_stands_beside_what_it_judged() -> None:
+async def test_a_slack_that_was_set_since_the_start_is_recorded_with_what_it_judged() -> None:
     async with recording() as (host, trace):
         await host.begin(work())
         host.book.slack = 5 * MINUTE
@@ -217,7 +217,7 @@ async def test_overlaps_that_a_job_has_allowed_or_replaces_are_lawful() -> None:
     assert trace.report.verdict is TruthValue.HOLDS
 
 
-async def test_runs_without_a_period_are_nobodys_overlap_or_attempt() -> None:
+async def test_runs_without_a_period_are_neither_overlaps_nor_attempts() -> None:
     async with recording() as (host, trace):
         host.runner.lasts = 90 * MINUTE
         await host.begin(work(concurrency="allow"), work("@reboot", "b"))

@@ -42,7 +42,7 @@ def test_runs_of_a_step_can_be_taken_together_and_failures_come_between_them_in_
     assert len(found) == 2 + 3 * 2 * len(tasks) + 2
 
 
-def test_a_violation_is_told_as_an_event_with_its_blame() -> None:
+def test_a_violation_is_an_event_with_its_blame() -> None:
     violations: list[Event] = []
     monitor = OnlineMonitor(TraceHeader("declarative"), violations.append)
 

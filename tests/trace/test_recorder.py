@@ -90,7 +90,7 @@ async def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
     assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-async def test_the_list_stands_in_the_first_position() -> None:
+async def test_the_first_position_has_the_list() -> None:
     recorded = RecordedScheduler()
     await recorded.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
 

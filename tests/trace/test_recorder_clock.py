@@ -40,7 +40,7 @@ async def test_what_a_clock_that_was_set_back_shows_is_said_beside_the_time_of_t
 async def work() -> None: ...
 
 
-def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
+def test_an_event_reported_late_does_not_look_like_a_clock_set_back() -> None:
     positions: list[TraceEvent] = []
     recorder = TraceRecorder(lambda: NOON, positions.append)
 
@@ -51,7 +51,7 @@ def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
     assert [(each.time_ms, "clock" in each.fields) for each in positions] == [(1772452800000, False)] * 2
 
 
-async def test_occurrences_that_nobody_served_before_the_clock_was_set_back_are_served_one_by_one() -> None:
+async def test_unserved_occurrences_before_the_clock_was_set_back_are_served_one_by_one() -> None:
     recorded = RecordedScheduler()
     durations = iter([timedelta(minutes=3.5)])
 

@@ -136,12 +136,12 @@ def test_a_wrong_token_in_the_address_or_one_with_a_post_is_refused(gate: Watche
 
 
 @pytest.mark.parametrize("path", ["/page", "/healthz", f"/page?token={TOKEN}"])
-def test_a_foreign_name_is_misdirected_whoever_asks(gate: Watched, path: str) -> None:
+def test_a_request_for_a_foreign_name_is_misdirected(gate: Watched, path: str) -> None:
     assert gate.place.ask(path, BEARER, host="evil.example").status == 421
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/page", "/nothing", "/bad", "/page?token=x"])
-def test_every_answer_tells_browsers_to_be_strict(gate: Watched, path: str) -> None:
+def test_every_answer_has_the_strict_security_headers(gate: Watched, path: str) -> None:
     headers = gate.place.ask(path, BEARER).headers
 
     assert headers["content-security-policy"].startswith("default-src 'none'")

@@ -118,7 +118,7 @@ def test_a_path_whose_owner_accepts_nothing_is_in_use_and_not_waited_for(tmp_pat
 
 
 @pytest.mark.parametrize("what", ["file", "link"])
-def test_a_path_at_which_something_else_lies_is_refused_and_left(tmp_path: Path, what: str) -> None:
+def test_a_path_with_another_kind_of_file_is_refused_and_left(tmp_path: Path, what: str) -> None:
     path = tmp_path / "precious"
     if what == "file":
         path.write_text("mine")

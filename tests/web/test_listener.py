@@ -104,7 +104,7 @@ def test_clients_with_the_token_have_places_that_others_do_not_have() -> None:
             connection.close()
 
 
-def test_a_body_that_nobody_reads_does_not_keep_the_connection() -> None:
+def test_an_unread_body_does_not_keep_the_connection() -> None:
     with served(PlainTextResponse("ok"), patience=0.05) as place, place.connect() as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\nx")
 

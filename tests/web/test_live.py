@@ -74,7 +74,7 @@ def test_of_many_changes_the_message_says_that_there_are_more() -> None:
         assert (len(change["jobs"]), change["more"]) == (50, True)
 
 
-def test_one_more_than_there_may_be_is_refused_until_somebody_leaves() -> None:
+def test_a_listener_above_the_limit_is_refused_until_another_leaves() -> None:
     with served(ChangeFeed(most=1)) as place:
         with listen(place):
             assert place.ask("/events").status == 503
@@ -105,7 +105,7 @@ def test_who_does_not_read_is_sent_away() -> None:
         assert received < len(long)
 
 
-def test_a_krond_tells_who_listens_and_ends_without_waiting_for_them(tmp_path: Path) -> None:
+def test_krond_notifies_listeners_and_ends_without_waiting_for_them(tmp_path: Path) -> None:
     jobs = '[krond]\nlisten = "127.0.0.1:0"\n[jobs.once]\nschedule = "0 0 29 2 *"\ncommand = "true"\n'
     krond = Krond(tmp_path, jobs).start()
     with listen_to(krond) as connection:
@@ -116,7 +116,7 @@ def test_a_krond_tells_who_listens_and_ends_without_waiting_for_them(tmp_path: P
         assert krond.end() == 0
 
 
-def test_what_is_done_by_command_is_told_to_who_listens(tmp_path: Path) -> None:
+def test_the_effect_of_a_command_is_sent_to_listeners(tmp_path: Path) -> None:
     jobs = '[krond]\nlisten = "127.0.0.1:0"\n[jobs.once]\nschedule = "0 0 29 2 *"\ncommand = "true"\n'
     krond = Krond(tmp_path, jobs).start()
     with listen_to(krond) as connection:

@@ -214,7 +214,7 @@ def test_only_a_run_that_is_recorded_has_an_output(krond: Krond, visitor: PageCl
     assert visitor.get(f"/runs/{runs(krond, 'fails')[0]}/output/..%2Fx").status == 404
 
 
-def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: PageClient) -> None:
+def test_why_answers_in_a_sentence_and_shows_the_period(visitor: PageClient) -> None:
     page = visitor.get("/why?job=spread&at=2030-01-01T12:10:00Z")
 
     assert page.status == 200

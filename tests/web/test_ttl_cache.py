@@ -27,7 +27,7 @@ async def test_all_who_ask_at_once_get_one_answer() -> None:
     assert set(await asyncio.gather(*(kept.get("key", make) for _ in range(50)))) == {b"1"}
 
 
-async def test_an_answer_that_is_not_fresh_any_more_is_made_anew() -> None:
+async def test_a_stale_answer_is_computed_again() -> None:
     kept, make = TtlCache(0), NumberedResponses()
 
     assert [await kept.get("key", make) for _ in range(2)] == [b"1", b"2"]
@@ -39,7 +39,7 @@ async def test_each_key_has_its_own_answer() -> None:
     assert [await kept.get(key, make) for key in ("a", "b", "a")] == [b"1", b"2", b"1"]
 
 
-async def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> None:
+async def test_a_failure_is_cached_for_a_while_if_wanted() -> None:
     kept, make = TtlCache(60, failures=60), NumberedResponses()
     make.fails = True
 
@@ -49,7 +49,7 @@ async def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> N
     assert make.made == 1
 
 
-async def test_what_fails_is_tried_anew_by_the_next() -> None:
+async def test_a_failed_computation_is_tried_again_by_the_next_request() -> None:
     kept, make = TtlCache(60), NumberedResponses()
 
     make.fails = True

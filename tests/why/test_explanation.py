@@ -95,7 +95,7 @@ def test_what_the_host_ended_ran(result: ResultCode) -> None:
     assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is not None
 
 
-def test_a_run_that_somebody_asked_for_ran_and_is_no_period() -> None:
+def test_a_triggered_run_ran_and_is_no_period() -> None:
     answer = Explanation(asked(NOON + 30 * MINUTE)._replace(started=[run(TRIGGERED)]))
 
     assert (answer.run is not None, answer.periods) == (True, [])
@@ -177,7 +177,7 @@ def test_a_period_to_come_that_is_served_was_handled_while_the_clock_was_ahead(d
     )
 
 
-def test_a_period_that_nobody_has_judged_yet_is_planned_and_said_to_be_due() -> None:
+def test_an_unjudged_period_is_planned_and_shown_as_due() -> None:
     inquiry = asked(NOON)
 
     assert state(inquiry) == "planned"
@@ -263,13 +263,13 @@ def test_a_job_without_periods_runs_when_the_machine_is_started() -> None:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def test_times_are_told_on_the_wall_clock_of_the_job_too() -> None:
+def test_times_are_also_shown_on_the_wall_clock_of_the_job() -> None:
     found = sentence(Explanation(asked(NOON + 30 * MINUTE, IN_BERLIN)))
 
     assert "2026-03-01T12:30:00Z (Sun 13:30:00 +01:00)" in found
 
 
-def test_a_missed_period_is_told_with_its_reason() -> None:
+def test_a_missed_period_is_shown_with_its_reason() -> None:
     found = sentence(
         Explanation(asked(NOON + 5 * MINUTE)._replace(touching=[closed(closed_from(3, 5), NOON + 5 * MINUTE)]))
     )

@@ -181,7 +181,7 @@ def test_a_file_beyond_the_bound_is_refused(folder: Path) -> None:
     assert finding.message.startswith("is larger than")
 
 
-def test_a_path_where_nothing_lies_is_said_to_be_missing_whatever_its_name(tmp_path: Path) -> None:
+def test_a_path_without_a_file_is_reported_missing_whatever_its_name(tmp_path: Path) -> None:
     loaded = load_jobs([str(tmp_path / "krnod")])
 
     (finding,) = loaded.findings

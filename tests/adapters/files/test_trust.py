@@ -182,7 +182,7 @@ def test_in_a_directory_with_the_sticky_bit_others_cannot_replace_a_file(file: P
 
 
 @needs_root
-def test_a_file_of_somebody_else_is_refused(file: Path) -> None:
+def test_a_file_of_another_user_is_refused(file: Path) -> None:
     os.chown(file, 65534, 65534)
 
     assert refusal(file).reason == "belongs to uid 65534"

@@ -34,7 +34,7 @@ def _document(version: str, uid: str = "u-1", **more: Any) -> dict[str, Any]:
     return {"metadata": metadata, "spec": spec, **more}
 
 
-def test_a_kronjob_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
+def test_a_kronjob_of_an_answer_is_not_reported_again_by_the_watch() -> None:
     cache, changes = _cache()
 
     for version in ("7", "7", "8", "7"):
@@ -43,7 +43,7 @@ def test_a_kronjob_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
     assert changes.versions == ["7", "8"]
 
 
-def test_a_job_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
+def test_a_job_of_an_answer_is_not_reported_again_by_the_watch() -> None:
     cache, changes = _cache()
 
     for version in ("7", "7", "8", "7"):

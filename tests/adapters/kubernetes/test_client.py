@@ -126,7 +126,7 @@ def test_a_date_to_come_back_at_is_no_number_of_seconds() -> None:
     assert refused(refuse(503, **{"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"})).retry_after is None
 
 
-def test_a_refusal_by_somebody_in_between_is_told_in_his_words() -> None:
+def test_a_refusal_by_a_proxy_is_reported_in_its_words() -> None:
     async def step(_: web.Request) -> web.StreamResponse:
         return web.Response(status=502, text="<h1>no upstream</h1>\n")
 
@@ -168,7 +168,7 @@ async def test_a_request_may_have_a_time_of_its_own() -> None:
             await api.request("get", JOBS, "ns", "mail", timeout=0.05)
 
 
-def test_a_credential_that_is_not_accepted_is_told_as_such() -> None:
+def test_a_rejected_credential_is_reported_as_such() -> None:
     found = refused(refuse(401, "Unauthorized", "Unauthorized"))
 
     assert found.message == "Unauthorized: the token or certificate has expired, or is of another cluster"
@@ -184,7 +184,7 @@ async def test_a_server_that_does_not_listen_is_unreachable() -> None:
     assert caught.value.message == f"API server {address}: Connection refused"
 
 
-async def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_told() -> None:
+async def test_a_server_that_cuts_the_tls_handshake_is_reported_as_unreachable() -> None:
     async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.transport.abort()
@@ -210,7 +210,7 @@ async def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
     assert found == "cluster.invalid:6443"
 
 
-async def test_every_answer_and_every_silence_is_told() -> None:
+async def test_every_answer_and_every_timeout_is_reported() -> None:
     responses: list[tuple[str, str, int]] = []
     async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
         api.on_response = lambda verb, resource, code: responses.append((verb, resource, code))
@@ -231,7 +231,7 @@ async def test_the_server_s_clock_is_compared_with_ours() -> None:
     assert found == 9.5
 
 
-async def test_a_server_that_does_not_tell_its_time_leaves_what_was_known() -> None:
+async def test_a_server_without_a_date_leaves_the_known_clock_skew() -> None:
     first = say(thing("mail"), 200, Date="Sun, 01 Mar 2026 12:00:00 GMT")
     async with (
         serving(first, say(thing("mail"), 200, Date="soon")) as server,

@@ -43,7 +43,7 @@ def plugin(code: str, *words: str, clock: Clock | None = None, patience: float =
     return ExecCredential(command, lambda _certificate, _key: None, wall=clock or Clock(), patience=patience)
 
 
-def test_a_program_tells_the_token_and_hears_what_the_kubeconfig_says(tmp_path: Path) -> None:
+def test_a_program_prints_the_token_and_gets_the_environment_of_the_kubeconfig(tmp_path: Path) -> None:
     assert live(plugin(COUNTING, str(tmp_path / "n")).authenticate()) == RequestAuth("Bearer token 1 me", None)
 
 
@@ -55,7 +55,7 @@ async def test_a_program_is_asked_once_for_all_who_wait(tmp_path: Path) -> None:
     }
 
 
-async def test_a_token_that_ends_soon_is_asked_for_anew(tmp_path: Path) -> None:
+async def test_a_token_that_expires_soon_is_requested_again(tmp_path: Path) -> None:
     clock = Clock()
     made = plugin(COUNTING, str(tmp_path / "n"), "2026-03-01T12:01:00Z", clock=clock)
     found = [await made.authenticate()]
@@ -66,7 +66,7 @@ async def test_a_token_that_ends_soon_is_asked_for_anew(tmp_path: Path) -> None:
     assert [proof.authorization for proof in found] == ["Bearer token 1 me", "Bearer token 1 me", "Bearer token 2 me"]
 
 
-async def test_a_token_that_was_not_accepted_is_asked_for_anew(tmp_path: Path) -> None:
+async def test_a_rejected_token_is_requested_again(tmp_path: Path) -> None:
     made = plugin(COUNTING, str(tmp_path / "n"))
     await made.authenticate()
     made.invalidate()
@@ -86,7 +86,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("code", "message"), WRONG.values(), ids=WRONG.keys())
-def test_a_program_that_does_not_tell_is_an_error_that_says_how(code: str, message: str) -> None:
+def test_a_program_without_a_valid_answer_is_an_error_that_says_why(code: str, message: str) -> None:
     with pytest.raises(CredentialError, match=f"^credential plugin {sys.executable}: .*{message}"):
         live(plugin(code).authenticate())
 
@@ -108,7 +108,7 @@ async def test_a_program_that_is_missing_is_an_answer_that_does_not_come(tmp_pat
     assert str(tmp_path / "missing") in found
 
 
-def test_a_program_is_told_of_the_cluster_if_it_wants_to_be(tmp_path: Path) -> None:
+def test_a_program_gets_the_cluster_if_the_kubeconfig_says_so(tmp_path: Path) -> None:
     def exec_info(more: dict[str, Any]) -> Any:
         code = "import json, os; print(json.dumps({'status': {'token': os.environ['KUBERNETES_EXEC_INFO']}}))"
         file = tmp_path / "config"

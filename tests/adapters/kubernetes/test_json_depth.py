@@ -33,13 +33,13 @@ def test_what_is_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels:
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(VALUES)
-def test_what_lies_beside_it_is_untouched(value: Any) -> None:
+def test_siblings_of_a_dropped_value_are_untouched(value: Any) -> None:
     found = decode_json(buried(2 * MAX_JSON_DEPTH + 10_000, value=value))
 
     assert found["before"] == found["after"] == {"value": value}
 
 
-def test_what_is_no_json_is_told_however_deep_it_is() -> None:
+def test_invalid_json_is_reported_however_deep_it_is() -> None:
     with pytest.raises(ValueError, match="Expecting"):
         decode_json(b"[" * 100_000)
 

@@ -33,7 +33,7 @@ async def test_the_holder_renews_by_one_write_every_period() -> None:
         assert a.changes == [True]
 
 
-async def test_while_the_holder_renews_nobody_else_leads() -> None:
+async def test_while_the_holder_renews_no_other_replica_leads() -> None:
     async with electing() as election:
         a, b = await election.candidate("a"), await election.candidate("b")
 
@@ -91,7 +91,7 @@ async def test_who_released_the_lease_never_takes_it_again() -> None:
         assert a.changes == [True, False]
 
 
-async def test_a_lease_of_somebody_else_is_not_released() -> None:
+async def test_a_lease_of_another_holder_is_not_released() -> None:
     async with electing(**OTHER) as election:
         b = await election.candidate("b")
 

@@ -57,7 +57,7 @@ async def test_a_renewal_counts_from_when_it_was_sent() -> None:
         assert not a.leads
 
 
-async def test_the_end_of_leading_is_told_when_it_comes_not_a_period_later() -> None:
+async def test_the_end_of_leadership_is_reported_at_once_not_a_period_later() -> None:
     async with electing() as election:
         a = await election.candidate("a")
         election.leases.instead = [refuse(500)] * 9
@@ -82,7 +82,7 @@ async def test_two_requests_fit_into_the_deadline_and_none_outlasts_it() -> None
         assert election.limits == [5, 2, 5], "leading for another 8, 2 and 0 seconds"
 
 
-async def test_who_could_not_renew_for_long_leads_again_if_nobody_took_the_lease() -> None:
+async def test_a_replica_that_could_not_renew_for_long_leads_again_if_the_lease_is_free() -> None:
     async with electing() as election:
         a = await election.candidate("a")
         election.leases.instead = [cut]
@@ -93,7 +93,7 @@ async def test_who_could_not_renew_for_long_leads_again_if_nobody_took_the_lease
         assert election.leases.spec["leaseTransitions"] == 0
 
 
-async def test_who_could_not_renew_for_long_follows_if_somebody_took_the_lease() -> None:
+async def test_a_replica_that_could_not_renew_for_long_follows_if_another_took_the_lease() -> None:
     async with electing() as election:
         a, b = await election.candidate("a"), await election.candidate("b")
 
@@ -102,7 +102,7 @@ async def test_who_could_not_renew_for_long_follows_if_somebody_took_the_lease()
         assert (a.changes, b.changes) == ([True, False], [True])
 
 
-async def test_a_lease_that_somebody_edited_is_read_anew_at_once() -> None:
+async def test_an_edited_lease_is_read_again_at_once() -> None:
     async with electing() as election:
         a = await election.candidate("a")
         election.leases.edit(**election.leases.spec, preferredHolder="x")
@@ -112,7 +112,7 @@ async def test_a_lease_that_somebody_edited_is_read_anew_at_once() -> None:
         assert a.changes == [True]
 
 
-async def test_a_lease_that_was_deleted_is_made_anew() -> None:
+async def test_a_deleted_lease_is_created_again() -> None:
     async with electing() as election:
         a = await election.candidate("a")
         election.leases.lease = None
@@ -140,7 +140,7 @@ async def test_a_renewal_whose_answer_was_lost_is_found_again() -> None:
         assert a.changes == [True]
 
 
-async def test_no_answer_of_the_server_ends_it_and_each_is_told() -> None:
+async def test_no_answer_of_the_server_ends_the_election_and_each_is_reported() -> None:
     async with electing() as election:
         election.leases.instead = [
             refuse(403),

@@ -63,7 +63,7 @@ def test_after_a_clean_end_it_goes_on_from_the_last_version() -> None:
     assert (scripted.causes, scripted.problems) == (["closed"], [])
 
 
-def test_a_bookmark_moves_the_version_and_tells_nobody() -> None:
+def test_a_bookmark_moves_the_version_without_a_change() -> None:
     scripted = after(page(version="100"), stream(("BOOKMARK", thing("", "150"))))
 
     assert scripted.queries("resourceVersion")[2] == ("150",)
@@ -85,7 +85,7 @@ def test_a_watch_that_falls_silent_is_begun_again_from_the_last_version() -> Non
     assert (scripted.causes, scripted.problems) == (["closed"], [])
 
 
-async def test_a_server_that_hangs_is_told_once_it_does_not_agree_to_be_watched_again() -> None:
+async def test_a_server_that_hangs_is_reported_when_the_next_watch_fails_too() -> None:
     async with reflecting(page(), stream(end="silent"), silence=1.0, timeout=1.0) as scripted:
         while "broken" not in scripted.causes:
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
@@ -126,21 +126,21 @@ def test_the_store_keeps_what_it_has_until_the_new_list_is_complete() -> None:
 
 
 @pytest.mark.parametrize("code", [401, 403, 404, 429, 500, 503])
-def test_a_list_that_is_refused_is_told_and_tried_again(code: int) -> None:
+def test_a_refused_list_is_reported_and_retried(code: int) -> None:
     scripted = after(refuse(code), page(thing("a", "1")))
 
     assert scripted.store.known == {"a": "1"}
     assert (scripted.causes, scripted.problems) == (["refused"], ["ApiRefusedError"])
 
 
-def test_a_list_that_is_not_answered_is_told_and_tried_again() -> None:
+def test_an_unanswered_list_is_reported_and_retried() -> None:
     scripted = after(cut, page(thing("a", "1")))
 
     assert scripted.store.known == {"a": "1"}
     assert (scripted.causes, scripted.problems) == (["broken"], ["ApiUnreachableError"])
 
 
-def test_a_watch_that_is_refused_is_told_and_tried_again_without_a_new_list() -> None:
+def test_a_refused_watch_is_reported_and_retried_without_a_new_list() -> None:
     scripted = after(page(version="100"), refuse(500), stream(("ADDED", thing("a", "101"))))
 
     assert scripted.store.calls == ["replace", "put a"]
@@ -178,7 +178,7 @@ def test_lists_alone_do_not_end_the_longer_waiting() -> None:
     assert scripted.waits == [1, 2, 4]
 
 
-async def test_a_watch_that_lasted_ends_the_longer_waiting_though_it_told_of_nothing() -> None:
+async def test_a_watch_that_lasted_resets_the_backoff_though_it_had_no_events() -> None:
     async with reflecting(refuse(500), refuse(500), page()) as scripted:
         scripted.server.script += [scripted.lasting(5, stream()), refuse(500)]
         await scripted.server.idle.wait()
@@ -215,7 +215,7 @@ async def test_an_open_watch_is_a_sign_of_life_and_a_closed_one_was() -> None:
     assert found == [7.0, 7.0]
 
 
-async def test_who_is_cancelled_leaves_no_connection() -> None:
+async def test_a_cancelled_reflector_leaves_no_connection() -> None:
     async with reflecting(page(), stream(end="silent")) as scripted:
         while len(scripted.server.asked) < 2:
             await asyncio.sleep(0)  # noqa: TID251  # a turn, no time

@@ -68,7 +68,7 @@ def test_a_server_that_our_authority_vouches_for_is_asked(keys: Keys) -> None:
     assert ask(keys, cluster={"certificate-authority": "ours.crt"}) == "answered"
 
 
-def test_a_server_that_nobody_vouches_for_is_not_asked(keys: Keys) -> None:
+def test_a_server_with_an_untrusted_certificate_gets_no_request(keys: Keys) -> None:
     assert "certificate verify failed" in ask(keys, cluster={"certificate-authority": "other.crt"})
 
 
@@ -94,7 +94,7 @@ def test_a_certificate_says_who_we_are(keys: Keys) -> None:
     assert ask(keys, cluster=cluster, wants=keys.ours) != "answered"
 
 
-def test_a_program_may_tell_a_certificate(keys: Keys) -> None:
+def test_a_program_may_provide_a_certificate(keys: Keys) -> None:
     status = {
         "clientCertificateData": keys.client.certificate.read_text(), "clientKeyData": keys.client.key.read_text(),
     }  # fmt: skip
@@ -104,7 +104,7 @@ def test_a_program_may_tell_a_certificate(keys: Keys) -> None:
     assert ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user, wants=keys.ours) == "answered"
 
 
-def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked(keys: Keys) -> None:
+def test_an_encrypted_key_is_an_error_without_a_prompt(keys: Keys) -> None:
     key = encrypted(keys.folder, keys.client)
     user = {"client-certificate": "client.crt", "client-key": key.name}
 

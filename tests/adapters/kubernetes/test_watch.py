@@ -91,7 +91,7 @@ def test_what_is_no_event_is_a_broken_connection(rest: bytes) -> None:
     assert isinstance(error, ApiUnreachableError)
 
 
-def test_a_connection_that_breaks_is_told() -> None:
+def test_a_broken_connection_is_reported() -> None:
     found, error = watched(stream(("ADDED", thing("a")), end="cut"))
 
     assert len(found) == 1
@@ -124,7 +124,7 @@ async def test_who_stops_to_listen_leaves_no_connection() -> None:
         await server.left.wait()
 
 
-async def test_who_is_cancelled_while_he_listens_leaves_no_connection() -> None:
+async def test_a_cancelled_watch_leaves_no_connection() -> None:
     opened = asyncio.Event()
 
     async def listen() -> None:

@@ -38,7 +38,7 @@ class Office:
         await self.clock.advance(timedelta(seconds=seconds))
 
 
-async def test_what_starts_goes_before_statuses_and_these_before_what_is_told() -> None:
+async def test_starts_go_before_statuses_and_statuses_before_events() -> None:
     office = Office()
     for priority in (Priority.EVENT, Priority.CLEANUP, Priority.STATUS, Priority.START):
         office.queue.add(priority, "ns", "a", office.write(priority.name))
@@ -155,7 +155,7 @@ async def test_one_that_comes_when_the_last_worker_has_just_stopped_is_done() ->
     assert office.done == ["b"]
 
 
-async def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
+async def test_a_bug_in_one_item_is_reported_and_does_not_end_the_others() -> None:
     office = Office()
 
     async def broken() -> None:
@@ -171,7 +171,7 @@ async def test_a_bug_in_one_is_told_and_does_not_end_the_others() -> None:
     await office.queue.close(0.0)
 
 
-async def test_what_is_under_way_when_it_closes_is_finished_and_nothing_begins_any_more() -> None:
+async def test_close_finishes_active_items_and_starts_no_other() -> None:
     office = Office()
     office.queue.add(Priority.START, "ns", 1, office.write("under way"))
     office.queue.add(Priority.START, "ns", 2, office.write("too late"))
@@ -182,7 +182,7 @@ async def test_what_is_under_way_when_it_closes_is_finished_and_nothing_begins_a
     assert office.done == ["under way"]
 
 
-async def test_of_too_many_events_the_oldest_are_not_told() -> None:
+async def test_of_too_many_events_the_oldest_are_dropped() -> None:
     office = Office()
     for number in range(20_001):
         office.queue.add(Priority.EVENT, "ns", number, office.write(str(number)))

@@ -108,7 +108,7 @@ def test_a_survivor_is_found_although_the_clock_was_set_meanwhile(tmp_path: Path
 
 
 @pytest.mark.parametrize("change", ["boot", "ticks", "number"])
-async def test_who_is_not_the_same_in_everything_is_not_a_survivor(tmp_path: Path, change: str) -> None:
+async def test_a_process_that_differs_in_any_field_is_not_a_survivor(tmp_path: Path, change: str) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         host.kill()

@@ -87,7 +87,7 @@ def test_an_output_file_that_cannot_be_opened(tmp_path: Path, path: str) -> None
     assert refusal(tmp_path, "true", stdout=f"file:{path}").startswith(f"output file {path}: ")
 
 
-def test_an_output_file_that_is_a_pipe_nobody_reads(tmp_path: Path) -> None:
+def test_an_output_file_that_is_a_pipe_without_a_reader_is_refused(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 

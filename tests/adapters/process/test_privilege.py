@@ -127,7 +127,7 @@ async def test_several_users_have_spawners_of_their_own(tmp_path: Path) -> None:
         await until(lambda: not any((known := read_stat(one.pid)) and known.is_alive for one in started))
 
 
-def test_a_host_without_root_may_name_itself_and_nobody_else() -> None:
+def test_a_host_without_root_may_name_its_own_user_only() -> None:
     """Only root can try this: it becomes another user first, and asks the code that drops privileges."""
     code = (
         "import os, sys; sys.path.append(sys.argv[1])\n"

@@ -92,7 +92,7 @@ async def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> Non
         assert (await runner.run("true", user=UNPRIVILEGED_USER)).exit_code == 0
 
 
-def test_a_spawner_whose_host_is_gone_before_it_is_ready_ends_without_a_word(tmp_path: Path) -> None:
+def test_a_spawner_whose_host_is_gone_before_it_is_ready_ends_silently(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair()
     ours.close()
     said = tmp_path / "said"
@@ -118,7 +118,7 @@ async def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> N
 
 
 @needs_root
-async def test_a_user_who_stops_its_spawner_holds_up_nobody_else(tmp_path: Path) -> None:
+async def test_a_user_who_stops_its_spawner_delays_no_other_user(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         spawner = await spawner_of(runner, runner.start("sleep", "1000", user=UNPRIVILEGED_USER))
         os.kill(spawner, signal.SIGSTOP)  # as its user could

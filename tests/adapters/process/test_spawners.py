@@ -24,7 +24,7 @@ async def test_what_is_prepared_is_used_by_the_first_start(tmp_path: Path) -> No
         assert len(list(live.iterdir())) == 40
 
 
-async def test_users_are_looked_up_anew_after_a_refresh(tmp_path: Path) -> None:
+async def test_users_are_looked_up_again_after_a_refresh(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         long = runner.start("sleep", "1000")
         first = (await runner.started(long)).pid

@@ -117,7 +117,7 @@ async def test_every_signal_has_its_default_effect_and_none_is_blocked(
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-async def test_it_starts_at_home_or_where_it_is_told(tmp_path: Path) -> None:
+async def test_a_process_starts_at_home_or_in_its_configured_folder(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         assert await runner.says("pwd") == f"{Path('~').expanduser()}\n"
         assert await runner.says("pwd", cwd=str(tmp_path)) == f"{tmp_path}\n"

@@ -94,7 +94,7 @@ async def test_lines_that_a_log_without_a_reader_does_not_take_are_counted(
         assert len(runner.lost) <= 2
 
 
-async def test_a_host_without_a_log_runs_all_the_same_and_counts_what_is_lost(tmp_path: Path, place: Path) -> None:
+async def test_a_host_without_a_log_runs_and_counts_lost_messages(tmp_path: Path, place: Path) -> None:
     async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as runner:
         run_id = runner.start("sh", "-c", "echo one; echo two", stdout="syslog", stderr="syslog")
 

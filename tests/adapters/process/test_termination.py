@@ -123,7 +123,7 @@ async def test_a_group_whose_leader_has_exited_is_killed_also_when_the_runner_de
     await gone(left)
 
 
-async def test_who_is_left_is_killed_at_once_if_nobody_wants_to_wait(tmp_path: Path) -> None:
+async def test_remaining_processes_are_killed_at_once_on_request(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         left = await left_behind(runner, tmp_path, timedelta(hours=1))
         runner.runner.kill_terminating()

@@ -109,7 +109,7 @@ def test_a_line_that_had_no_end_gets_one_before_the_mark(output: Written) -> Non
     assert output.finish() == b"one\n" + MARK + b"two\n"
 
 
-def test_the_other_stream_is_not_touched_and_nothing_is_told_twice(output: Written) -> None:
+def test_the_other_stream_is_not_touched_and_no_loss_is_marked_twice(output: Written) -> None:
     output.append(b"one\n")
     output.look()
     output.append(b"out\n")

@@ -69,7 +69,7 @@ def test_every_period_of_a_range_is_counted() -> None:
 @pytest.mark.parametrize(
     ("result", "seen"), [(ResultCode.FAILED, 1), (ResultCode.UNKNOWN, 0), (ResultCode.NOT_STARTED, 0)]
 )
-def test_every_end_is_counted_and_its_duration_if_somebody_saw_it(result: ResultCode, seen: int) -> None:
+def test_every_end_is_counted_and_its_duration_if_it_was_observed(result: ResultCode, seen: int) -> None:
     metrics = JobMetrics()
 
     metrics.on_ended([(begin(metrics, RUN), RunEnd(RUN.run_id, RUN.started + MINUTE, result))])
@@ -81,7 +81,7 @@ def test_every_end_is_counted_and_its_duration_if_somebody_saw_it(result: Result
     } <= lines(metrics)
 
 
-def test_what_is_there_is_told_as_it_is() -> None:
+def test_gauges_show_the_present_jobs() -> None:
     assert {
         "kron_active_runs 2.0",
         "kron_jobs 1.0",
@@ -102,7 +102,7 @@ def test_every_identity_is_read_as_it_was_written(identities: list[str]) -> None
     assert [sample.labels["job"] for sample in samples] == identities
 
 
-def test_jobs_that_are_gone_are_not_told_and_are_forgotten() -> None:
+def test_removed_jobs_are_not_exported_and_are_forgotten() -> None:
     metrics = JobMetrics()
     begin(metrics, RUN)
     no_jobs = JobGauges(0, {}, {}, 0.0)

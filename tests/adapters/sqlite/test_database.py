@@ -60,7 +60,7 @@ def test_what_was_removed_is_written_again_and_the_next_append_succeeds(tmp_path
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_somebody_else_put_there_is_left_alone_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_foreign_file_at_the_path_is_left_alone_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
 
     def replace(path: Path) -> None:

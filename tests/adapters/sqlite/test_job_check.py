@@ -31,7 +31,7 @@ def test_nothing_is_found_in_a_sound_ledger(path: Path) -> None:
     assert messages(path) == []
 
 
-def test_it_is_checked_while_somebody_has_it(path: Path) -> None:
+def test_an_open_ledger_can_be_checked(path: Path) -> None:
     async def live() -> list[Diagnostic]:
         ledger = SqliteJobLedger(path)
         await ledger.open()

@@ -187,7 +187,7 @@ def test_what_is_older_than_the_retention_leaves_with_its_definition(path: Path)
     assert check_ledger(path) == []
 
 
-def test_of_very_many_definitions_that_nobody_names_some_leave_with_each_round(path: Path) -> None:
+def test_each_round_removes_some_of_very_many_unused_definitions(path: Path) -> None:
     texts = [f'{DEFINITION[:-1]}, "n": {number}}}' for number in range(1500)]
     keys = {definition_key(text): text for text in texts}
     changed = [JobBatch(keys, [JOB._replace(definition_key=key)]) for key in (*keys, KEY)[-3:]]

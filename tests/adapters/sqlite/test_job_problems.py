@@ -21,7 +21,7 @@ def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED, ResultCode.UNKNOWN])
-def test_a_run_that_did_not_end_well_is_told(tmp_path: Path, result: ResultCode) -> None:
+def test_a_run_that_did_not_end_well_is_a_problem(tmp_path: Path, result: ResultCode) -> None:
     assert troubles(tmp_path, ResultCode.SUCCEEDED, result) == ["run 1"]
 
 
@@ -30,7 +30,7 @@ def test_a_run_that_was_meant_to_end_so_is_not(tmp_path: Path, result: ResultCod
     assert troubles(tmp_path, result) == []
 
 
-def test_the_newest_are_told_first_and_no_more_than_wanted(tmp_path: Path) -> None:
+def test_the_newest_problems_come_first_and_no_more_than_wanted(tmp_path: Path) -> None:
     assert troubles(tmp_path, *[ResultCode.FAILED] * 3, limit=2) == ["run 2", "run 1"]
 
 

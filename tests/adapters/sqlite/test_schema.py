@@ -17,7 +17,7 @@ EARLIER = {
 
 
 @pytest.mark.parametrize("version", EARLIER)
-def test_it_is_brought_up_to_date_by_whoever_owns_it_and_not_by_readers(tmp_path: Path, version: int) -> None:
+def test_the_owner_of_a_ledger_migrates_it_and_readers_do_not(tmp_path: Path, version: int) -> None:
     path = tmp_path / "ledger.db"
     before = remember(path, EVERYTHING)
     execute(path, *EARLIER[version], f"PRAGMA user_version={version}")

@@ -115,7 +115,7 @@ async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time
 
 
 @on_a_loop
-async def test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start(harness: RestartableScheduler) -> None:
+async def test_a_recorded_clamp_is_not_reported_again_by_the_next_start(harness: RestartableScheduler) -> None:
     await run_ahead(harness)
     await harness.start()
     await crash(harness.scheduler)
@@ -268,7 +268,7 @@ async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(ha
 
 
 @on_a_loop
-async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_told_when_it_is_durable(
+async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_reported_when_durable(
     harness: RestartableScheduler,
 ) -> None:
     harness.clock.jump(AHEAD)

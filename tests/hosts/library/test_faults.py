@@ -52,7 +52,7 @@ async def test_a_callback_that_cancels_itself_fails() -> None:
     await scheduler.stop()
 
 
-def test_a_sink_that_raises_is_reported_once_and_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_sink_that_raises_is_reported_once_and_affects_no_task(caplog: pytest.LogCaptureFixture) -> None:
     def broken(event: Event) -> None:
         raise ValueError(event.name)
 

@@ -228,7 +228,7 @@ def test_what_a_database_says_stays_in_the_cause(
 
 
 @pytest.mark.parametrize("contract", ["polling", "declarative"])
-def test_a_running_scheduler_whose_table_is_gone_tells_it_in_plain_words(tmp_path: Path, contract: str) -> None:
+def test_a_running_scheduler_reports_a_missing_table_in_plain_words(tmp_path: Path, contract: str) -> None:
     ledger = tmp_path / "tasks.db"
     life = Life(ledger, contract)
 

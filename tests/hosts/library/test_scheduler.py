@@ -59,7 +59,7 @@ async def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
     await scheduler.stop()
 
 
-async def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up() -> None:
+async def test_a_line_that_never_has_an_allowed_second_never_runs_and_delays_no_other() -> None:
     harness = SchedulerHarness()
     scheduler = harness.scheduler(dialect="extended")
 

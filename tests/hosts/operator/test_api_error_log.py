@@ -47,7 +47,7 @@ class LoggedErrors:
 
 @pytest.mark.parametrize("error", [refused(403, "Forbidden"), refused(500, "InternalError"), refused(429, "Later")])
 @pytest.mark.parametrize("resource", [KRONJOB_STATUS, EVENTS, JOBS])
-def test_a_write_that_is_refused_for_now_is_told(error: ApiRefusedError, resource: Resource) -> None:
+def test_a_write_that_is_refused_for_now_is_logged(error: ApiRefusedError, resource: Resource) -> None:
     errors = LoggedErrors()
 
     errors.ask(error, resource)
@@ -55,7 +55,7 @@ def test_a_write_that_is_refused_for_now_is_told(error: ApiRefusedError, resourc
     assert errors.lines == [(resource.label, error.message)]
 
 
-def test_a_server_that_does_not_answer_is_told() -> None:
+def test_a_server_that_does_not_answer_is_logged() -> None:
     errors = LoggedErrors()
 
     errors.ask(ApiUnreachableError(server="https://test", reason="reset"))
@@ -64,7 +64,7 @@ def test_a_server_that_does_not_answer_is_told() -> None:
 
 
 @pytest.mark.parametrize("error", [refused(409, "Conflict"), refused(404, "NotFound"), refused(422, "Invalid")])
-def test_an_answer_that_has_its_own_consequence_is_not_told(error: ApiRefusedError) -> None:
+def test_an_error_that_is_handled_elsewhere_is_not_logged(error: ApiRefusedError) -> None:
     errors = LoggedErrors()
 
     errors.ask(error)
@@ -72,7 +72,7 @@ def test_an_answer_that_has_its_own_consequence_is_not_told(error: ApiRefusedErr
     assert errors.lines == []
 
 
-def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
+def test_the_same_error_of_many_objects_is_logged_once_a_minute() -> None:
     errors = LoggedErrors()
 
     for second in (0, 1, 59, 60, 61):
@@ -85,7 +85,7 @@ def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
     ]
 
 
-def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
+def test_the_log_says_how_to_install_a_missing_definition() -> None:
     errors = LoggedErrors()
 
     errors.problems.log_watch_error("kronjobs", refused(404, "NotFound", message="404 page not found"))
@@ -94,7 +94,7 @@ def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
     assert text.endswith("kron-operator crd | kubectl apply -f -")
 
 
-def test_a_problem_is_told_to_its_last_word() -> None:
+def test_a_problem_is_logged_completely() -> None:
     errors = LoggedErrors()
 
     errors.problems.log_watch_error("kronjobs", refused(403, "Forbidden", message=LONG))

@@ -91,7 +91,7 @@ async def test_a_repaired_spec_makes_up_for_nothing() -> None:
     assert cluster.created() == [("15:00", "15:00:00")]
 
 
-async def test_a_deleted_kronjob_starts_nothing_any_more() -> None:
+async def test_a_deleted_kronjob_starts_no_job() -> None:
     cluster = at_noon()
     cluster.kronjob()
     await Replica(cluster).lead()
@@ -102,7 +102,7 @@ async def test_a_deleted_kronjob_starts_nothing_any_more() -> None:
     assert cluster.made == []
 
 
-async def test_a_kronjob_made_again_under_the_same_name_begins_anew() -> None:
+async def test_a_kronjob_created_again_under_the_same_name_starts_over() -> None:
     cluster = at_noon()
     cluster.kronjob()
     await Replica(cluster).lead()
@@ -178,7 +178,7 @@ async def test_a_job_that_could_not_be_created_before_a_suspension_has_no_slack_
     assert cluster.outcomes() == [("13:00", "missed", "DeadlineExceeded")]
 
 
-async def test_suspended_and_resumed_before_anybody_looked_changes_nothing() -> None:
+async def test_a_suspend_and_resume_between_two_steps_changes_nothing() -> None:
     cluster = at_noon()
     cluster.kronjob()
     await Replica(cluster).lead()

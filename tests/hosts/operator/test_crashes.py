@@ -40,7 +40,7 @@ async def test_who_leads_no_more_creates_nothing() -> None:
     assert cluster.made == []
 
 
-async def test_who_leads_again_before_anybody_noticed_does_what_was_left() -> None:
+async def test_a_replica_that_leads_again_after_a_short_loss_does_the_pending_work() -> None:
     cluster = at_noon()
     cluster.kronjob()
     replica = await Replica(cluster).lead()
@@ -195,7 +195,7 @@ async def test_a_job_that_another_one_replaced_before_it_was_created_is_not_crea
     assert cluster.outcomes() == [("12:05", "skipped", "Superseded"), ("12:10", "executed", "")]
 
 
-async def test_what_was_missed_before_the_first_job_is_told_after_a_crash_before_the_status() -> None:
+async def test_periods_missed_before_the_first_job_are_reported_after_a_crash_before_the_status() -> None:
     cluster = at_noon()
     cluster.kronjob("a", "*/5 * * * *", policy={"concurrency": "allow", "deadline": "0s"})
     await cluster.clock.advance(12 * MINUTE)
@@ -212,7 +212,7 @@ async def test_what_was_missed_before_the_first_job_is_told_after_a_crash_before
     assert periods_without_outcome(cluster, "a") == []
 
 
-async def test_a_definition_changed_while_nobody_looked_runs_nothing_by_itself() -> None:
+async def test_a_definition_changed_without_a_leader_causes_no_run() -> None:
     cluster = at_noon()
     cluster.kronjob(policy={"deadline": "1h"}, window={"duration": "2h"})
     first = await Replica(cluster).lead()

@@ -116,7 +116,7 @@ async def test_a_namespace_that_is_being_deleted_ends_all_tries_silently() -> No
     assert cluster.outcomes() == []
 
 
-async def test_statuses_that_somebody_else_writes_all_the_time_are_written_in_the_end() -> None:
+async def test_statuses_with_a_constant_foreign_writer_are_written_in_the_end() -> None:
     cluster = at_noon()
     cluster.kronjob()
     await Replica(cluster).lead()

@@ -36,7 +36,7 @@ def made_beside(namespace: str, name: str, *, is_first: bool) -> int:
 
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize(("namespace", "name"), [("evil", OWN), ("ns", "copy")])
-def test_a_job_that_lies_elsewhere_cannot_take_a_period(namespace: str, name: str, *, is_first: bool) -> None:
+def test_a_job_of_another_namespace_cannot_take_a_period(namespace: str, name: str, *, is_first: bool) -> None:
     assert made_beside(namespace, name, is_first=is_first) == 1
 
 
@@ -72,7 +72,7 @@ async def test_a_copy_with_our_owner_reference_is_active_in_its_namespace_and_no
     assert "copy" not in [each["name"] for each in cluster.status()["active"]] or namespace == "ns"
 
 
-async def test_a_job_elsewhere_that_has_succeeded_tells_nothing_of_us() -> None:
+async def test_a_succeeded_job_of_another_namespace_changes_nothing() -> None:
     cluster = at_noon()
     cluster.kronjob(successfulJobsHistoryLimit=0)
     await Replica(cluster).lead()

@@ -160,7 +160,7 @@ async def test_every_decision_and_every_outcome_is_one_line_of_the_log() -> None
     assert outcome["lateness_s"] == 0.0
 
 
-def test_a_decision_of_the_log_is_found_again_by_whoever_replays_it() -> None:
+def test_a_logged_decision_replays_to_the_same_decision() -> None:
     async def story() -> None:
         cluster = at_noon()
         cluster.kronjob(window={"duration": "1h"}, seed={"salt": "x"}, timeZone="Europe/Paris")
@@ -214,7 +214,7 @@ async def test_the_status_has_the_seed_hash_of_the_next_period() -> None:
     assert status["nextSeedHash"] == sha256(f"ns/a\n{status['nextPeriodID']}\nx".encode()).hexdigest()
 
 
-async def test_a_kronjob_created_before_its_period_was_chosen_owns_it_though_its_nominal_lies_before() -> None:
+async def test_a_kronjob_created_before_the_chosen_time_owns_a_period_with_an_earlier_nominal_time() -> None:
     cluster = at_noon()
     await cluster.clock.advance(timedelta(minutes=1))
     cluster.kronjob(window={"duration": "1h"})

@@ -51,7 +51,7 @@ async def test_the_next_is_the_smallest_chosen_second_and_not_the_next_nominal_t
     assert cluster.status()["nextChosenTime"] == f"{expected:%Y-%m-%dT%H:%M:%SZ}"
 
 
-async def test_a_job_with_our_annotations_is_the_execution_of_its_period_whoever_owns_it() -> None:
+async def test_a_job_with_our_annotations_is_the_run_of_its_period_with_any_owner() -> None:
     cluster = at_noon()
     cluster.kronjob()
     metadata = (await the_job())["metadata"]
@@ -64,7 +64,7 @@ async def test_a_job_with_our_annotations_is_the_execution_of_its_period_whoever
     assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "executed", "")]
 
 
-async def test_a_job_that_is_not_ours_stands_in_nobodys_way() -> None:
+async def test_a_foreign_job_blocks_no_kronjob() -> None:
     cluster = at_noon()
     cluster.kronjob()
     await Replica(cluster).lead()

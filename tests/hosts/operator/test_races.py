@@ -116,7 +116,7 @@ async def test_a_copy_of_a_job_that_runs_is_active_as_long_as_it_runs_and_no_lon
     assert reasons == [("executed", ""), ("skipped", "ConcurrencyForbid"), ("executed", "")]
 
 
-async def test_what_somebody_else_handled_is_learnt_also_with_another_spec() -> None:
+async def test_periods_handled_by_another_replica_are_learnt_also_with_another_spec() -> None:
     cluster = at_noon()
     cluster.kronjob()
     replica = await Replica(cluster).lead()

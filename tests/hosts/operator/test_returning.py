@@ -4,7 +4,7 @@ from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon
 from tests.hosts.operator.test_faults import UNREACHABLE
 
 
-async def test_an_old_job_whose_period_is_not_listed_any_more_is_no_news() -> None:
+async def test_an_old_job_whose_period_is_no_longer_listed_changes_nothing() -> None:
     cluster = at_noon()
     cluster.kronjob(schedule="* * * * *")
     first = await Replica(cluster).lead()
@@ -24,7 +24,7 @@ async def test_an_old_job_whose_period_is_not_listed_any_more_is_no_news() -> No
     assert "Missed" not in cluster.events()
 
 
-async def test_a_period_that_the_new_definition_runs_is_not_closed_though_nobody_saw_the_change() -> None:
+async def test_a_period_that_the_new_definition_runs_is_not_closed_by_an_unobserved_change() -> None:
     cluster = at_noon()
     cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
     first = await Replica(cluster).lead()
@@ -38,7 +38,7 @@ async def test_a_period_that_the_new_definition_runs_is_not_closed_though_nobody
     assert cluster.outcomes() == [("12:30", "executed", "")]
 
 
-async def test_a_job_that_succeeded_while_nobody_looked_is_told() -> None:
+async def test_a_job_that_succeeded_without_a_leader_is_reported() -> None:
     cluster = at_noon()
     cluster.kronjob()
     first = await Replica(cluster).lead()
@@ -53,7 +53,7 @@ async def test_a_job_that_succeeded_while_nobody_looked_is_told() -> None:
     assert cluster.events().count("SawCompletedJob") == 1
 
 
-async def test_a_job_whose_end_is_told_is_not_told_again_by_the_next_leader() -> None:
+async def test_the_reported_end_of_a_job_is_not_reported_again_by_the_next_leader() -> None:
     cluster = at_noon()
     cluster.kronjob()
     first = await Replica(cluster).lead()
@@ -83,7 +83,7 @@ async def test_a_replica_that_leads_again_goes_on_where_it_was() -> None:
     assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "skipped", "ConcurrencyForbid")]
 
 
-async def test_a_template_that_became_wrong_while_nobody_looked_closes_what_was_open() -> None:
+async def test_a_template_that_became_wrong_without_a_leader_closes_open_periods() -> None:
     cluster = at_noon()
     cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
     first = await Replica(cluster).lead()
@@ -120,7 +120,7 @@ async def test_a_template_that_was_repaired_while_another_led_makes_up_for_nothi
     assert cluster.made == []
 
 
-async def test_a_period_that_was_executed_and_not_listed_is_not_closed_by_a_change_that_nobody_saw() -> None:
+async def test_an_executed_unlisted_period_is_not_closed_by_an_unobserved_change() -> None:
     cluster = at_noon()
     cluster.kronjob()
     first = await Replica(cluster).lead()
