@@ -112,7 +112,7 @@ class ContractHarness:
         """Return the events of that name."""
         return [event for event in self.events if event.name == name]
 
-    def story(self, *names: str) -> list[str]:
+    def event_names(self, *names: str) -> list[str]:
         """Return the names of all events that are among the given ones, in order."""
         return [event.name for event in self.events if event.name in names]
 

@@ -145,14 +145,14 @@ async def test_a_second_initialize_begins_when_the_first_has_ended(contract: Con
     scheduler = harness.scheduler()
     first = await harness.begin(scheduler, harness.task("one"))
     second = await harness.begin(scheduler, harness.task("two"))
-    held = harness.story(*INITIALIZATIONS)
+    held = harness.event_names(*INITIALIZATIONS)
 
     harness.gate.door.set()
     await asyncio.gather(first, second)
 
     started, again, completed, _ = INITIALIZATIONS
     assert held == [started]
-    assert harness.story(*INITIALIZATIONS) == [started, completed, again, completed]
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed, again, completed]
     assert set(harness.store.records) == {"two"}
 
 
@@ -167,7 +167,7 @@ async def test_equal_lists_at_once_share_one_initialisation(contract: Contract) 
     await harness.settle()
 
     started, _, completed, _ = INITIALIZATIONS
-    assert harness.story(*INITIALIZATIONS) == [started, completed]
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed]
     assert harness.starts() == times("11:00:30")
 
 
@@ -196,7 +196,7 @@ async def test_unequal_lists_at_once_follow_one_another(contract: Contract) -> N
     await asyncio.gather(first, second)
 
     started, again, completed, _ = INITIALIZATIONS
-    assert harness.story(*INITIALIZATIONS) == [started, completed, again, completed]
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed, again, completed]
     assert set(harness.store.records) == {"two"}
 
 
@@ -215,7 +215,7 @@ async def test_an_initialize_beside_another_is_refused_and_changes_nothing(contr
     harness.gate.door.set()
     await first
     started, _, completed, _ = INITIALIZATIONS
-    assert harness.story(*INITIALIZATIONS) == [started, completed]
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed]
     assert set(harness.store.records) == {"one"}
 
 
@@ -234,7 +234,7 @@ async def test_a_stop_during_initialize_lets_both_return_and_nothing_start(contr
     await harness.until("13:30")
 
     assert harness.began == []
-    assert harness.story("SchedulerInitializationCompleted", "SchedulerStopped") == [
+    assert harness.event_names("SchedulerInitializationCompleted", "SchedulerStopped") == [
         "SchedulerInitializationCompleted",
         "SchedulerStopped",
     ]

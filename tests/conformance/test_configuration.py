@@ -24,7 +24,7 @@ async def test_the_same_name_text_and_delay_are_the_same_configuration_whatever_
 
     await harness.start(["report", "0 * * * *", harness.task(takes=HOUR)[2], timedelta(seconds=300)])
 
-    assert harness.story(*CLASSES) == ["TaskPreserved"]
+    assert harness.event_names(*CLASSES) == ["TaskPreserved"]
 
 
 @clause("override.identical")
@@ -35,7 +35,7 @@ async def test_another_case_of_the_name_is_another_task(contract: Contract) -> N
 
     await harness.start(harness.task("Report"))
 
-    assert harness.story(*CLASSES) == ["TaskAdded"]
+    assert harness.event_names(*CLASSES) == ["TaskAdded"]
     assert set(harness.store.records) == {"Report"}
 
 
@@ -62,7 +62,7 @@ async def test_any_difference_of_text_or_delay_is_an_override(
     await harness.start(harness.task(cron=cron, retry=retry))
 
     (overridden,) = harness.events_named("TaskOverridden")
-    assert harness.story(*CLASSES) == ["TaskOverridden"]
+    assert harness.event_names(*CLASSES) == ["TaskOverridden"]
     assert overridden.fields["changeType"] == change
     assert (harness.record().cron, harness.record().retry_delay) == (cron, retry)
 

@@ -99,7 +99,7 @@ async def test_one_mistake_at_the_end_of_a_list_and_nothing_of_it_happens(
     await harness.until("13:00")
 
     assert (harness.disk.appends, harness.store.records, harness.began) == (0, {}, [])
-    assert harness.story("TaskAdded", "TaskScheduled", "PollingStarted", "TaskRunStarted") == []
+    assert harness.event_names("TaskAdded", "TaskScheduled", "PollingStarted", "TaskRunStarted") == []
 
 
 # --- wrapped ----------------------------------------------------------------------------------------------------------

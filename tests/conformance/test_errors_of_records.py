@@ -79,7 +79,7 @@ async def test_every_damage_of_a_record_is_refused_by_an_error_of_the_same_famil
     error = await of_notes(harness, noted)
 
     assert isinstance(error, TaskTryDeserializeError)
-    assert harness.story("SchedulerInitializationCompleted", "SchedulerInitializationFailed") == [
+    assert harness.event_names("SchedulerInitializationCompleted", "SchedulerInitializationFailed") == [
         "SchedulerInitializationFailed"
     ]
 

@@ -262,6 +262,6 @@ async def test_a_file_whose_tasks_have_no_field_of_a_record_has_no_records_at_al
     assert isinstance(error, TaskTryDeserializeError)
     assert dict(error.details) == {"value": value}
     assert re.fullmatch(r"[A-Z][a-z ]+", error.message)
-    assert harness.story("SchedulerInitializationFailed", "SchedulerInitializationCompleted")[-1:] == [
+    assert harness.event_names("SchedulerInitializationFailed", "SchedulerInitializationCompleted")[-1:] == [
         "SchedulerInitializationFailed"
     ]

@@ -95,7 +95,7 @@ async def test_the_end_of_an_initialisation_has_the_numbers_of_scheduled_and_ski
 async def test_an_initialisation_of_a_running_scheduler_has_its_own_event(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
-    before = harness.story("SchedulerReinitializationStarted")
+    before = harness.event_names("SchedulerReinitializationStarted")
 
     await scheduler.initialize([harness.task()])
 
@@ -110,7 +110,10 @@ async def test_a_stop_is_emitted_when_it_begins_and_when_it_ends(contract: Contr
 
     await scheduler.stop()
 
-    assert harness.story("SchedulerStopRequested", "SchedulerStopped") == ["SchedulerStopRequested", "SchedulerStopped"]
+    assert harness.event_names("SchedulerStopRequested", "SchedulerStopped") == [
+        "SchedulerStopRequested",
+        "SchedulerStopped",
+    ]
     assert only(harness, "SchedulerStopRequested") == ("INFO", {})
     assert only(harness, "SchedulerStopped") == ("INFO", {})
 
@@ -150,7 +153,7 @@ async def test_the_end_of_a_poll_has_the_numbers_of_evaluated_and_started_tasks(
 async def test_polling_that_begins_with_the_first_task_is_emitted(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start()
-    before = harness.story("PollingStarted")
+    before = harness.event_names("PollingStarted")
 
     await scheduler.initialize([harness.task()])
 
@@ -162,7 +165,7 @@ async def test_polling_that_begins_with_the_first_task_is_emitted(contract: Cont
 async def test_polling_that_ends_with_the_last_task_is_emitted(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
-    before = harness.story("PollingStopped")
+    before = harness.event_names("PollingStopped")
 
     await scheduler.initialize([])
 
@@ -178,7 +181,7 @@ async def test_a_stop_emits_that_polling_is_to_end_and_then_that_it_ended(contra
     await scheduler.stop()
 
     assert only(harness, "PollingStopRequested") == ("DEBUG", {})
-    assert harness.story("PollingStopRequested", "PollingStopped") == ["PollingStopRequested", "PollingStopped"]
+    assert harness.event_names("PollingStopRequested", "PollingStopped") == ["PollingStopRequested", "PollingStopped"]
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------
@@ -199,7 +202,7 @@ async def test_a_new_task_is_emitted_as_added_and_as_scheduled_with_its_configur
 async def test_a_task_that_a_restart_finds_unchanged_is_emitted_as_preserved(contract: Contract) -> None:
     harness = ContractHarness(contract)
     await (await harness.start(harness.task())).stop()
-    before = harness.story("TaskPreserved")
+    before = harness.event_names("TaskPreserved")
 
     await harness.start(harness.task())
 

@@ -106,7 +106,7 @@ async def test_a_task_is_added_before_it_is_scheduled_and_scheduled_before_it_ru
 
     await harness.start(harness.task())
 
-    assert harness.story(*_LIST, *_STARTS, *_ENDS) == [
+    assert harness.event_names(*_LIST, *_STARTS, *_ENDS) == [
         "TaskAdded",
         "TaskScheduled",
         "TaskRunStarted",
@@ -121,7 +121,7 @@ async def test_a_failure_comes_before_its_retry_and_a_retry_before_its_run(contr
 
     await harness.until("11:05")
 
-    assert harness.story(*_STARTS, *_ENDS) == [
+    assert harness.event_names(*_STARTS, *_ENDS) == [
         "TaskRunStarted",
         "TaskRunFailed",
         "TaskRetryStarted",
@@ -137,7 +137,7 @@ async def test_a_preemption_comes_after_the_failure_and_before_the_run_that_pree
 
     await harness.until("12:00")
 
-    assert harness.story(*_STARTS, *_ENDS) == [
+    assert harness.event_names(*_STARTS, *_ENDS) == [
         "TaskRunStarted",
         "TaskRunFailed",
         "TaskRetryPreempted",
@@ -153,4 +153,4 @@ async def test_the_end_of_a_run_comes_before_the_start_of_the_run_that_waited_fo
 
     await harness.until("12:30")
 
-    assert harness.story(*_STARTS, *_ENDS) == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]
+    assert harness.event_names(*_STARTS, *_ENDS) == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]

@@ -101,7 +101,7 @@ async def test_the_same_list_again_writes_nothing_and_schedules_no_task_again(co
 
     assert harness.store.records == records
     assert harness.disk.appends == appends
-    assert harness.story("TaskAdded", "TaskOverridden", "TaskOrphaned", "TaskScheduled", "TaskRunStarted") == []
+    assert harness.event_names("TaskAdded", "TaskOverridden", "TaskOrphaned", "TaskScheduled", "TaskRunStarted") == []
     (completed,) = harness.events_named("SchedulerInitializationCompleted")
     assert dict(completed.fields) == {"totalRegistrations": 3, "scheduledCount": 0, "skippedCount": 3}
 
@@ -194,7 +194,7 @@ async def test_every_later_life_of_a_scheduler_finds_what_changed(contract: Cont
         await scheduler.stop()
         harness.events.clear()
         await scheduler.initialize([harness.task(cron=cron)])
-        found += harness.story("TaskAdded", "TaskPreserved", "TaskOverridden")
+        found += harness.event_names("TaskAdded", "TaskPreserved", "TaskOverridden")
 
     assert found == ["TaskOverridden", "TaskPreserved", "TaskOverridden"]
     assert harness.record().cron == "0 * * * *"
@@ -210,7 +210,7 @@ async def test_every_later_list_of_a_running_scheduler_finds_what_changed(contra
         await scheduler.initialize([harness.task(cron=cron)])
     await harness.until("12:10")
 
-    names = harness.story("TaskAdded", "TaskPreserved", "TaskOverridden")
+    names = harness.event_names("TaskAdded", "TaskPreserved", "TaskOverridden")
     assert names == ["TaskOverridden", "TaskPreserved", "TaskOverridden"]
     assert harness.starts() == times("10:15", "11:15")
 

@@ -278,5 +278,5 @@ async def test_a_task_that_was_unregistered_and_comes_back_is_new(contract: Cont
     await harness.until("13:15")
 
     assert harness.record().first_seen == at("12:30")
-    assert harness.story("TaskAdded", "TaskPreserved") == ["TaskAdded", "TaskAdded"]
+    assert harness.event_names("TaskAdded", "TaskPreserved") == ["TaskAdded", "TaskAdded"]
     assert harness.starts() == times("11:00", "13:00")

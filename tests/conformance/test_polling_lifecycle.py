@@ -25,8 +25,8 @@ async def test_the_first_list_with_a_task_begins_the_loop_once(contract: Contrac
     await harness.start(harness.task(), harness.task("other"))
     await harness.until("11:00")
 
-    assert harness.story(*LOOP) == [BEGAN]
-    assert harness.story("PollStarted", BEGAN)[:2] == [BEGAN, "PollStarted"]
+    assert harness.event_names(*LOOP) == [BEGAN]
+    assert harness.event_names("PollStarted", BEGAN)[:2] == [BEGAN, "PollStarted"]
     assert harness.starts() == times("11:00")
 
 
@@ -34,13 +34,13 @@ async def test_the_first_list_with_a_task_begins_the_loop_once(contract: Contrac
 async def test_a_second_list_with_the_first_task_begins_the_loop(contract: Contract) -> None:
     harness = ContractHarness(contract)
     scheduler = await harness.start()
-    before = harness.story(*LOOP)
+    before = harness.event_names(*LOOP)
 
     await scheduler.initialize([harness.task()])
     await harness.until("11:00")
 
     assert before == []
-    assert harness.story(*LOOP) == [BEGAN]
+    assert harness.event_names(*LOOP) == [BEGAN]
     assert harness.starts() == times("11:00")
 
 
@@ -52,7 +52,7 @@ async def test_a_list_after_a_stop_begins_the_loop_again(contract: Contract) -> 
 
     await scheduler.initialize([harness.task()])
 
-    assert harness.story(*LOOP) == [BEGAN, REQUESTED, ENDED, BEGAN]
+    assert harness.event_names(*LOOP) == [BEGAN, REQUESTED, ENDED, BEGAN]
 
 
 @clause("polling.last-task-cancelled")
@@ -66,12 +66,12 @@ async def test_the_loop_ends_when_its_last_task_is_taken_away(contract: Contract
     engine.arm()
     await engine.apply(partial(book.declare, tasks))
     await engine.apply(partial(book.declare, tasks[:1]))
-    before = harness.story(*LOOP)
+    before = harness.event_names(*LOOP)
 
     await engine.apply(partial(book.declare, []))
     await harness.until("13:00")
 
-    assert (before, harness.story(*LOOP)) == ([BEGAN], [BEGAN, ENDED])
+    assert (before, harness.event_names(*LOOP)) == ([BEGAN], [BEGAN, ENDED])
     assert harness.began == []
     await engine.drain()
 
@@ -84,7 +84,7 @@ async def test_an_empty_second_list_ends_the_loop_and_not_the_scheduler(contract
     await scheduler.initialize([])
     await harness.settle()
 
-    assert harness.story(*LOOP, "SchedulerStopped") == [BEGAN, ENDED]
+    assert harness.event_names(*LOOP, "SchedulerStopped") == [BEGAN, ENDED]
     harness.events.clear()
     await harness.until("13:00")
     assert (harness.events_named("PollStarted"), harness.began) == ([], [])
@@ -99,7 +99,7 @@ async def test_an_empty_list_after_a_stop_leaves_the_loop_inactive(contract: Con
     await scheduler.initialize([])
     await harness.until("13:00")
 
-    assert harness.story(*LOOP) == [BEGAN, REQUESTED, ENDED]
+    assert harness.event_names(*LOOP) == [BEGAN, REQUESTED, ENDED]
     assert (harness.store.records, harness.began) == ({}, [])
 
 
@@ -112,7 +112,7 @@ async def test_a_stop_asks_the_loop_to_stop_and_no_poll_follows(contract: Contra
     stopping = asyncio.create_task(scheduler.stop())
     await harness.settle()
 
-    assert harness.story(*LOOP) == [BEGAN, REQUESTED]
+    assert harness.event_names(*LOOP) == [BEGAN, REQUESTED]
     harness.events.clear()
     await harness.until("11:09")
     assert (harness.events_named("PollStarted"), harness.starts("other"), stopping.done()) == ([], [], False)
@@ -130,7 +130,13 @@ async def test_the_loop_ends_when_all_that_runs_has_ended(contract: Contract) ->
     await harness.until("11:10")
 
     assert early == []
-    assert harness.story(*LOOP, "TaskRunCompleted") == [BEGAN, REQUESTED, "TaskRunCompleted", "TaskRunCompleted", ENDED]
+    assert harness.event_names(*LOOP, "TaskRunCompleted") == [
+        BEGAN,
+        REQUESTED,
+        "TaskRunCompleted",
+        "TaskRunCompleted",
+        ENDED,
+    ]
     assert stopping.done()
 
 
@@ -141,7 +147,7 @@ async def test_a_loop_without_runs_ends_at_once(contract: Contract) -> None:
 
     await scheduler.stop()
 
-    assert harness.story(*LOOP) == [BEGAN, REQUESTED, ENDED]
+    assert harness.event_names(*LOOP) == [BEGAN, REQUESTED, ENDED]
     assert harness.clock.now() == at("10:07:30")
 
 
@@ -152,7 +158,7 @@ async def test_without_tasks_no_loop_runs(contract: Contract) -> None:
     await harness.start()
     await harness.clock.advance(3 * HOUR)
 
-    assert harness.story(*LOOP, "PollStarted", "PollCompleted") == []
+    assert harness.event_names(*LOOP, "PollStarted", "PollCompleted") == []
 
 
 @clause("polling.inactive-without-tasks")
@@ -162,7 +168,7 @@ async def test_without_tasks_the_scheduler_runs_until_it_is_stopped(contract: Co
 
     await scheduler.stop()
 
-    assert harness.story("SchedulerInitializationCompleted", "SchedulerStopRequested", "SchedulerStopped") == [
+    assert harness.event_names("SchedulerInitializationCompleted", "SchedulerStopRequested", "SchedulerStopped") == [
         "SchedulerInitializationCompleted", "SchedulerStopRequested", "SchedulerStopped",
     ]  # fmt: skip
-    assert harness.story(*LOOP) == []
+    assert harness.event_names(*LOOP) == []

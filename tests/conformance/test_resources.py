@@ -50,7 +50,7 @@ async def test_after_a_stop_whose_runs_failed_nothing_is_left_of_the_loop(contra
 
     assert asyncio.all_tasks() == {asyncio.current_task()}
     assert len(harness.events_named("TaskRunFailed")) == 1
-    assert harness.story("PollingStopRequested", "PollingStopped", "SchedulerStopped") == [
+    assert harness.event_names("PollingStopRequested", "PollingStopped", "SchedulerStopped") == [
         "PollingStopRequested",
         "PollingStopped",
         "SchedulerStopped",

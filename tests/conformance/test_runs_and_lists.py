@@ -42,7 +42,7 @@ async def test_the_end_of_every_run_in_flight_is_recorded_and_emitted_before_a_s
 
     assert [harness.record("report").last_success, harness.record("backup").last_failure] == times("11:10", "11:10")
     assert [harness.record(name).running_since for name in ("report", "backup")] == [None, None]
-    *ends, stopped = harness.story(*_ENDS, "SchedulerStopped")
+    *ends, stopped = harness.event_names(*_ENDS, "SchedulerStopped")
     assert sorted(ends) == ["TaskRunCompleted", "TaskRunFailed"]
     assert stopped == "SchedulerStopped"
 
@@ -75,7 +75,7 @@ async def test_the_only_end_after_a_crash_is_that_of_the_run_that_started_again(
     await harness.until("11:59")
 
     assert harness.starts() == times("11:00", "11:30")
-    assert harness.story("TaskRunStarted", *_ENDS) == ["TaskRunStarted", "TaskRunStarted", "TaskRunCompleted"]
+    assert harness.event_names("TaskRunStarted", *_ENDS) == ["TaskRunStarted", "TaskRunStarted", "TaskRunCompleted"]
     assert harness.record().last_success == times("11:40")[0]
 
 
@@ -89,7 +89,7 @@ async def test_no_end_is_emitted_or_recorded_for_a_run_that_a_crash_interrupted(
     await harness.start(harness.task(takes=10 * MINUTE))
     await harness.until("11:12")  # when the first run would have ended, and the second has not
 
-    assert harness.story(*_ENDS) == []
+    assert harness.event_names(*_ENDS) == []
     assert (harness.record().last_success, harness.record().last_failure) == (None, None)
     assert [(run.started, run.ended, run.result) for run in harness.store.history] == [
         (*times("11:00"), None, TaskRunOutcome.INTERRUPTED)
@@ -144,7 +144,7 @@ async def test_the_callback_of_the_later_list_is_called(contract: Contract) -> N
     await scheduler.initialize([harness.task(fails=0)])
     await harness.until("11:00")
 
-    assert harness.story(*_ENDS) == ["TaskRunCompleted"]
+    assert harness.event_names(*_ENDS) == ["TaskRunCompleted"]
 
 
 @clause("trace.later-list-replaces")

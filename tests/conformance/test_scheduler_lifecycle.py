@@ -44,7 +44,7 @@ async def test_a_life_with_a_second_list_passes_through_all_six_states_in_their_
     await scheduler.initialize([harness.task("other")])
     await scheduler.stop()
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, REQUESTED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, REQUESTED, STOPPED]
 
 
 @clause("scheduler.five-states")
@@ -60,7 +60,7 @@ async def test_a_life_with_a_second_list_knows_no_reinitialisation(contract: Con
     await refused(scheduler, [harness.task("other")])
     await scheduler.stop()
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
 
 
 # --- initialising -----------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ async def test_the_end_of_an_initialisation_is_emitted_after_its_tasks(contract:
 
     await harness.scheduler().initialize([harness.task(), harness.task("other")])
 
-    assert harness.story("TaskScheduled", "PollingStarted", *LIFE) == [
+    assert harness.event_names("TaskScheduled", "PollingStarted", *LIFE) == [
         STARTED, "TaskScheduled", "TaskScheduled", "PollingStarted", COMPLETED,
     ]  # fmt: skip
 
@@ -128,7 +128,7 @@ async def test_after_an_invalid_list_a_valid_one_is_a_first_one(contract: Contra
     await scheduler.initialize([harness.task()])
     await harness.until("11:00")
 
-    assert harness.story(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
     assert harness.starts() == times("11:00")
 
 
@@ -156,7 +156,7 @@ async def test_after_a_list_that_could_not_be_recorded_the_next_is_a_first_one(c
     await scheduler.initialize([harness.task()])
     await harness.until("11:00")
 
-    assert harness.story(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
     assert harness.starts() == times("11:00")
 
 
@@ -184,7 +184,7 @@ async def test_a_stop_is_emitted_at_once_and_waits_for_active_runs(contract: Con
     await harness.until("11:09:59")
 
     assert not stopping.done()
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, REQUESTED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED]
     await harness.until("11:10")
     assert stopping.done()
     assert harness.ended == [("report", at("11:10"))]
@@ -215,7 +215,7 @@ async def test_the_end_of_a_stop_is_emitted_when_the_last_run_has_ended(contract
     await harness.until("11:05")
 
     assert early == []
-    assert harness.story(REQUESTED, STOPPED, "TaskRunCompleted") == [
+    assert harness.event_names(REQUESTED, STOPPED, "TaskRunCompleted") == [
         REQUESTED, "TaskRunCompleted", "TaskRunCompleted", STOPPED,
     ]  # fmt: skip
     assert stopping.done()
@@ -242,7 +242,7 @@ async def test_a_scheduler_that_has_stopped_takes_a_list_again_as_its_first(cont
     await scheduler.initialize([harness.task()])
     await harness.until("12:00")
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED, STARTED, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED, STARTED, COMPLETED]
     assert harness.starts() == times("11:00", "12:00")
 
 

@@ -36,7 +36,7 @@ async def refused(scheduler: Scheduler, registrations: Any) -> None:
         await scheduler.initialize(registrations)
 
 
-async def state_told_by(scheduler: Scheduler, registrations: Any) -> object:
+async def state_reported_by(scheduler: Scheduler, registrations: Any) -> object:
     """Return the state for which the list is refused."""
     with pytest.raises(SchedulerAlreadyActiveError) as caught:
         await scheduler.initialize(registrations)
@@ -82,7 +82,7 @@ async def test_after_a_second_list_the_scheduler_runs_what_it_says(contract: Con
     await harness.until("11:30")
 
     assert harness.began == [("new", at("10:30")), ("kept", at("11:00")), ("new", at("11:30"))]
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED]
 
 
 @clause("scheduler.reinitialized")
@@ -93,7 +93,7 @@ async def test_after_a_second_list_a_third_is_again_a_reinitialisation(contract:
 
     await scheduler.initialize([harness.task("third")])
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, AGAIN, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, AGAIN, COMPLETED]
 
 
 @clause("scheduler.failed-again-stops")
@@ -105,9 +105,9 @@ async def test_an_invalid_second_list_stops_the_scheduler_when_no_run_is_active(
     await refused(scheduler, [harness.task(cron="61 * * * *")])
     await harness.until("11:09:59")
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED]
     await harness.until("13:00")
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED, STOPPED]
     assert harness.began == [("report", at("11:00"))]
     assert harness.record().last_success == at("11:10")
 
@@ -121,7 +121,7 @@ async def test_a_second_list_that_cannot_be_recorded_stops_the_scheduler(contrac
     await refused(scheduler, [harness.task("other")])
     await harness.until("13:00")
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED, STOPPED]
     assert harness.began == []
 
 
@@ -133,7 +133,7 @@ async def test_an_invalid_second_list_leaves_the_scheduler_uninitialised(contrac
     await refused(scheduler, [harness.task(cron="61 * * * *")])
     await harness.until("13:00")
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED]
     assert harness.began == []
 
 
@@ -147,7 +147,7 @@ async def test_after_a_second_list_that_failed_the_next_is_a_first_one(contract:
     await scheduler.initialize([harness.task()])
     await harness.until("11:00")
 
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED, STARTED, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, FAILED, STARTED, COMPLETED]
     assert harness.starts() == times("11:00")
 
 
@@ -160,7 +160,7 @@ async def test_a_list_while_running_is_refused_without_an_event(contract: Contra
     scheduler = await harness.start(harness.task())
     harness.events.clear()
 
-    state = await state_told_by(scheduler, [harness.task("other")])
+    state = await state_reported_by(scheduler, [harness.task("other")])
 
     assert state == "running"
     assert harness.events == []
@@ -184,7 +184,7 @@ async def test_while_running_even_an_invalid_list_is_refused_for_the_state(contr
     harness = ContractHarness(contract)
     scheduler = await harness.start(harness.task())
 
-    state = await state_told_by(scheduler, [harness.task(cron="61 * * * *")])
+    state = await state_reported_by(scheduler, [harness.task(cron="61 * * * *")])
 
     assert state == "running"
 
@@ -198,13 +198,13 @@ async def test_a_list_while_another_is_being_recorded_is_refused(contract: Contr
     initializing = asyncio.create_task(scheduler.initialize([harness.task()]))
     await asyncio.wait([initializing], timeout=0)
 
-    state = await state_told_by(scheduler, [harness.task("other")])
+    state = await state_reported_by(scheduler, [harness.task("other")])
 
     assert state == "initializing"
     assert [event.name for event in harness.events] == [STARTED]
     slow.ready.set()
     await initializing
-    assert harness.story(*LIFE) == [STARTED, COMPLETED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED]
     assert list(harness.store.records) == ["report"]
 
 
@@ -216,9 +216,9 @@ async def test_a_list_while_a_stop_waits_for_a_run_is_refused(contract: Contract
     stopping = asyncio.create_task(scheduler.stop())
     await harness.settle()
 
-    state = await state_told_by(scheduler, [harness.task()])
+    state = await state_reported_by(scheduler, [harness.task()])
 
     assert (state, stopping.done()) == ("stopping", False)
     await harness.until("13:00")
-    assert harness.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
     assert harness.starts() == times("11:00")

@@ -139,7 +139,7 @@ async def test_with_its_last_task_the_loop_stops_to_wait_for_any_instant(contrac
     await engine.apply(partial(book.declare, tasks))
     await engine.apply(partial(book.declare, tasks[:1]))
     await harness.settle()
-    one_left = clock.waits[-1], harness.story(*LOOP)
+    one_left = clock.waits[-1], harness.event_names(*LOOP)
 
     await engine.apply(partial(book.declare, []))
     await harness.settle()
@@ -159,13 +159,13 @@ async def test_the_loop_is_inactive_from_the_call_that_cancels_the_last_task_on(
     scheduler = await harness.start(harness.task(), harness.task("other"))
     await scheduler.initialize([harness.task()])
     await harness.settle()
-    before = harness.story(*LOOP)
+    before = harness.event_names(*LOOP)
 
     await scheduler.initialize([])
     await harness.settle()
 
     assert before == ["PollingStarted"]
-    assert harness.story(*LOOP) == ["PollingStarted", "PollingStopped"]
+    assert harness.event_names(*LOOP) == ["PollingStarted", "PollingStopped"]
     assert clock.waits[-1] is None
     clock.waits.clear()
     await harness.until("23:00")
@@ -180,7 +180,7 @@ async def test_a_last_task_that_is_cancelled_while_it_runs_ends_and_never_starts
 
     await scheduler.initialize([])
     await harness.until("11:06")
-    events = harness.story(*LOOP)
+    events = harness.event_names(*LOOP)
     await harness.until("11:30")
     clock.waits.clear()
     await harness.until("23:00")

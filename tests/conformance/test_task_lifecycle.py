@@ -169,7 +169,7 @@ async def test_a_success_is_recorded_and_emitted_and_the_task_waits_for_its_time
 
     assert harness.record().last_success == at("11:02")
     assert state(harness.record()) == "AwaitingRun"
-    assert harness.story(*RUNS) == ["TaskRunStarted", "TaskRunCompleted"]
+    assert harness.event_names(*RUNS) == ["TaskRunStarted", "TaskRunCompleted"]
     assert harness.starts() == times("11:00")
 
 
@@ -203,7 +203,7 @@ async def test_a_failure_is_emitted_and_not_a_success(contract: Contract) -> Non
 
     await harness.until("11:01")
 
-    assert harness.story(*RUNS) == ["TaskRunStarted", "TaskRunFailed"]
+    assert harness.event_names(*RUNS) == ["TaskRunStarted", "TaskRunFailed"]
     assert harness.record().last_success is None
 
 
@@ -232,7 +232,7 @@ async def test_the_start_of_a_retry_is_emitted_recorded_as_an_attempt_and_clears
 
     record = harness.record()
     assert (state(record), record.last_attempt, record.retry_until) == ("Running", at("11:06"), None)
-    assert harness.story(*RUNS)[:3] == ["TaskRunStarted", "TaskRunFailed", "TaskRetryStarted"]
+    assert harness.event_names(*RUNS)[:3] == ["TaskRunStarted", "TaskRunFailed", "TaskRetryStarted"]
 
 
 @clause("task.retries")
@@ -257,7 +257,7 @@ async def test_an_occurrence_during_the_wait_for_a_retry_starts_the_task_in_its_
     await harness.until("11:59")
 
     assert harness.starts() == times("11:00", "11:03")
-    assert harness.story(*RUNS) == [
+    assert harness.event_names(*RUNS) == [
         "TaskRunStarted", "TaskRunFailed", "TaskRetryPreempted", "TaskRunStarted", "TaskRunCompleted",
     ]  # fmt: skip
 

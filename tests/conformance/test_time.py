@@ -231,7 +231,7 @@ async def test_polling_ends_with_the_last_task(contract: Contract) -> None:
     await scheduler.initialize([])
     await harness.until("14:00")
 
-    assert harness.story("PollingStarted", "PollingStopped") == ["PollingStarted", "PollingStopped"]
+    assert harness.event_names("PollingStarted", "PollingStopped") == ["PollingStarted", "PollingStopped"]
     assert max(polls(harness)) == at("10:07:30")
 
 
@@ -242,7 +242,7 @@ async def test_an_empty_list_begins_no_polling(contract: Contract) -> None:
     await harness.start()
     await harness.until("14:00")
 
-    assert harness.story("PollingStarted", "PollStarted", "PollCompleted") == []
+    assert harness.event_names("PollingStarted", "PollStarted", "PollCompleted") == []
 
 
 @clause("time.no-tasks-no-polls")
@@ -253,7 +253,7 @@ async def test_no_poll_follows_the_end_of_polling(contract: Contract) -> None:
     await scheduler.initialize([])
     await harness.until("14:00")
 
-    assert harness.story("PollStarted", "PollingStopped")[-1] == "PollingStopped"
+    assert harness.event_names("PollStarted", "PollingStopped")[-1] == "PollingStopped"
 
 
 @clause("time.no-tasks-no-polls")

@@ -13,10 +13,10 @@ _MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[ForkServer]:
+def fork_server() -> Iterator[ForkServer]:
     """A process that forks children."""
-    with ForkServer() as nursery:
-        yield nursery
+    with ForkServer() as fork_server:
+        yield fork_server
 
 
 @pytest.fixture

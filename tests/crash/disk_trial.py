@@ -31,7 +31,7 @@ from tests.crash.sqlite_disk import SqliteDisk
 from tests.crash.trace import Trace, TraceLine
 
 _SECOND = timedelta(seconds=1)
-_WORK = 95 * _SECOND  # of schedules, each chore among them
+_WORK = 95 * _SECOND  # of schedules, each task among them
 _OUTAGE = 130 * _SECOND  # long enough for the longest back-off
 _STOP = timedelta(minutes=10)  # enough for every run that a stop waits for
 
@@ -52,11 +52,11 @@ class Trial:
         self.scheduler = self._new_scheduler()
 
     def _new_scheduler(self) -> Scheduler:
-        def tell(event: Event) -> None:
+        def record_event(event: Event) -> None:
             self._trace.write("event", name=event.name, fields=dict(event.fields))
 
         ledger = KillingLedger(SqliteTaskLedger(self.ledger), self._trace, KillPoint(None, 0))
-        return Scheduler(ledger=ledger, contract=DECLARATIVE, clock=self.clock, sink=tell, timezone="UTC")
+        return Scheduler(ledger=ledger, contract=DECLARATIVE, clock=self.clock, sink=record_event, timezone="UTC")
 
     def arm(self, *, for_good: bool) -> None:
         """Let the step fail."""
@@ -67,7 +67,7 @@ class Trial:
         self._disk.repair()
 
     async def initialize(self, *, without: str | None = None) -> ErrorText | None:
-        """Declare the chores; return the error, if any."""
+        """Declare the tasks; return the error, if any."""
         tasks = registrations(self.clock, self._trace, KillPoint(None, 0))
         try:
             await self.scheduler.initialize([task for task in tasks if task.name != without])

@@ -13,10 +13,10 @@ from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.contract import Contract, InterruptedRun, OrphanMeaning
 from kron.rules.task_record import TaskRecord
 from tests.crash.ledger_contents import LedgerContents
-from tests.crash.life import CHORES, Chore
+from tests.crash.life import RECORDING_TASKS, RecordingTask
 from tests.crash.trace import TraceLine
 
-_CHORES = {chore.name: chore for chore in CHORES}
+_RECORDING_TASKS = {task.name: task for task in RECORDING_TASKS}
 _MINUTE = timedelta(minutes=1)
 
 
@@ -40,7 +40,7 @@ class Written(NamedTuple):
 class Oracle:
     """What one task owes."""
 
-    chore: Chore
+    task: RecordingTask
     first: Instant
     last_start: Instant | None = None
     retry: Instant | None = None
@@ -59,7 +59,7 @@ class Oracle:
 
     def owes_due(self, now: Instant) -> bool:
         """Whether an occurrence has come that no start has served."""
-        due = self.chore.latest_due(now)
+        due = self.task.latest_due(now)
         return due >= self.first.replace(second=0, microsecond=0) and (self.last_start is None or due > self.last_start)
 
     def owes(self, now: Instant) -> bool:
@@ -70,8 +70,8 @@ class Oracle:
         """Return the first instant from base on at which a run is owed."""
         if self.owes(base):
             return base
-        due = self.chore.latest_due(base)
-        while due <= base or self.chore.latest_due(due) != due:
+        due = self.task.latest_due(base)
+        while due <= base or self.task.latest_due(due) != due:
             due += _MINUTE
         return due if self.retry is None else min(due, self.retry)
 
@@ -87,12 +87,12 @@ def judge(lives: Sequence[Life], contract: Contract) -> list[str]:
 
 
 def _repeated_successes(file: LedgerContents) -> Iterator[str]:
-    for chore in CHORES:
-        runs = [run for run in file.runs if run[0] == chore.name and run[4] == "success"]
+    for task in RECORDING_TASKS:
+        runs = [run for run in file.runs if run[0] == task.name and run[4] == "success"]
         starts = [parse_instant(start) for _, _, start, _, _ in runs]
         for one, two in pairwise(starts):
-            if chore.latest_due(two) <= one:
-                yield f"{chore.name} succeeded at {format_instant(one)} and once more at {format_instant(two)}"
+            if task.latest_due(two) <= one:
+                yield f"{task.name} succeeded at {format_instant(one)} and once more at {format_instant(two)}"
 
 
 class _Verdict:
@@ -188,7 +188,7 @@ class _Verdict:
             before = self._records.get(record.name)
             self._records[record.name] = record
             if before is None:
-                self._oracles[record.name] = Oracle(_CHORES[record.name], record.first_seen)
+                self._oracles[record.name] = Oracle(_RECORDING_TASKS[record.name], record.first_seen)
             elif self._ready is None:
                 yield from self._declare(before, record)
             elif record.running_since is not None:
@@ -241,7 +241,7 @@ class _Verdict:
             oracle.idle_since, oracle.retry, oracle.count = after.last_success, None, 0
         else:
             oracle.idle_since = after.last_failure
-            oracle.retry = None if after.last_failure is None else after.last_failure + oracle.chore.delay
+            oracle.retry = None if after.last_failure is None else after.last_failure + oracle.task.delay
             expected = ended._replace(last_failure=after.last_failure, retry_until=oracle.retry)
         if after != expected or oracle.idle_since is None:
             yield f"{name}: the end was recorded as {after}, not as {expected}"

@@ -30,9 +30,9 @@ def _try(fault: Fault, stride: int, folder: Path) -> None:
 
 
 async def _tell(disk: SqliteDisk, fault: Fault, step: int, folder: Path) -> list[str]:
-    story = HostLives(folder)
-    story.disturb, story.mend = partial(disk.arm, step, fault, for_good=True), disk.repair
-    return await story.tell()
+    lives = HostLives(folder)
+    lives.disturb, lives.mend = partial(disk.arm, step, fault, for_good=True), disk.repair
+    return await lives.run()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from kron.errors import ControlError
 from kron.hosts.krond.control_client import ControlClient
 from tests.faults.fake_clock import FakeClock
 from tests.faults.judge import judge
-from tests.faults.recording_jobs import CHORES, living, words
+from tests.faults.recording_jobs import RECORDING_JOBS, living, words
 from tests.hosts.krond.krond_process import Krond
 
 _STILLBORN = 0.3  # of them are killed before they are ready, or about to be
@@ -66,7 +66,7 @@ class KilledKrond:
 
     def _write(self) -> None:
         note = str(self._chance.random())  # another definition, with the same times
-        self._krond.write("".join(chore.table(self._diary, note) for chore in CHORES))
+        self._krond.write("".join(each.table(self._diary, note) for each in RECORDING_JOBS))
 
     # --- lives --------------------------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class KilledKrond:
         """Ask for something that is not due anyway."""
         match self._chance.randrange(4):
             case 0:
-                client.ask("trigger", job=self._chance.choice(CHORES).name)
+                client.ask("trigger", job=self._chance.choice(RECORDING_JOBS).name)
             case 1:
                 client.ask(self._chance.choice(["suspend", "resume"]), jobs=[_HELD])
             case 2:
@@ -145,7 +145,10 @@ class KilledKrond:
         self.counts["survivors"] = len(self.survivors)
         for row in rows:
             self.counts[row["outcome"]] += row.get("count", 1)
-        self.complaints += [*self._logged_errors(), *judge(rows, said, CHORES, (self._born, self._ended - _SETTLING))]
+        self.complaints += [
+            *self._logged_errors(),
+            *judge(rows, said, RECORDING_JOBS, (self._born, self._ended - _SETTLING)),
+        ]
         self.complaints += [f"{run_id} was left behind" for run_id in living(self._krond.file)]
         for row in rows:
             if row["run_id"] in self.survivors and row["result"] != "unknown":

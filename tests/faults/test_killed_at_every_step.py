@@ -18,12 +18,12 @@ def sweep(folder: Path, when: When, stride: int) -> int:
     for number in count():
         place = folder / str(number)
         place.mkdir()
-        story = HostLives(place, 1 + number * stride, when, _PAUSES[number % len(_PAUSES)])
+        lives = HostLives(place, 1 + number * stride, when, _PAUSES[number % len(_PAUSES)])
 
-        complaints = asyncio.run(story.tell())
+        complaints = asyncio.run(lives.run())
 
         assert complaints == [], f"died at append {1 + number * stride}, {when.value}"
-        if not story.has_died:
+        if not lives.has_died:
             return number
     raise AssertionError
 

@@ -40,7 +40,7 @@ class Bits:
 
 
 @dataclass
-class Kernel:
+class DemandOracle:
     """Each task that owes a run and may start, starts. `script(name, n)` gives the n-th run's success and seconds."""
 
     now: int

@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     failure = find_counterexample(lives(first, options.minutes * _SECONDS, time.monotonic))
     if failure is None:
         return 0
-    tell(failure)
+    report_failure(failure)
     return 1
 
 
@@ -50,7 +50,7 @@ def lives(first: int, seconds: float, monotonic: Callable[[], float]) -> Iterato
             _say(f"{seed - first + 1} seeds in {now - begun:.0f} s")
 
 
-def tell(failure: Counterexample) -> None:
+def report_failure(failure: Counterexample) -> None:
     """Say what is violated, in which scenario, and print the trace that shows it."""
     scenario = failure.scenario
     _say(f"{failure.violated} is violated under {scenario.contract.name}: {failure.explanation}")

@@ -55,7 +55,7 @@ def lived(seed: int) -> tuple[HostScenario, HostLife, list[str]]:
 # --- the oracle -------------------------------------------------------------------------------------------------------
 
 
-class Fates:
+class PeriodOutcomes:
     """The outcomes of a job's periods, read independently from the ledger and the schedule."""
 
     def __init__(self, scenario: HostScenario, life: HostLife, work: JobSpec) -> None:
@@ -93,12 +93,12 @@ def expected(work: JobSpec, chosen: list[Instant], woke: Instant) -> list[set[st
 
 def complaints(scenario: HostScenario, life: HostLife) -> Iterator[str]:
     """Yield what is wrong with a life."""
-    fates = {work: Fates(scenario, life, work) for work in scenario.works}
+    outcomes = {work: PeriodOutcomes(scenario, life, work) for work in scenario.works}
     for standstill in life.standstills:
         place, began, ended = standstill
-        due = [at for each in fates.values() for at, _ in each.of(began, ended)]
+        due = [at for each in outcomes.values() for at, _ in each.of(began, ended)]
         is_frozen = place is not Place.AT_THE_DISK and bool(due) and ended - min(due) > scenario.slack
-        for work, each in fates.items():
+        for work, each in outcomes.items():
             periods = each.of(began, ended)
             if is_frozen:
                 allowed = expected(work, [at for at, _ in periods], ended)
@@ -109,7 +109,7 @@ def complaints(scenario: HostScenario, life: HostLife) -> Iterator[str]:
             if any(found not in right for (_, found), right in zip(periods, allowed, strict=True)):
                 yield f"seed {scenario.seed}, {_text(standstill)}, {work.identity}: {periods} instead of {allowed}"
     end = scenario.start + scenario.span - scenario.slack
-    for work, each in fates.items():
+    for work, each in outcomes.items():
         if forgotten := [at for at, found in each.of(scenario.start, end) if found == "nothing"]:
             yield f"seed {scenario.seed}, {work.identity}: no outcome for what was chosen for {forgotten}"
 
