@@ -123,7 +123,7 @@ def test_both_take_the_same_refuse_the_same_and_remember_the_same(batches: list[
 
 
 @given(st.lists(BATCHES, max_size=4), BATCHES)
-def test_what_a_ledger_refuses_changes_nothing_of_that_job(batches: list[JobBatch], last: JobBatch) -> None:
+def test_a_refused_record_changes_nothing_of_its_job(batches: list[JobBatch], last: JobBatch) -> None:
     async def live() -> None:
         ledger = MemoryJobLedger()
         await ledger.open()

@@ -167,7 +167,7 @@ def test_a_head_without_end_is_a_failure_of_bounded_length() -> None:
     assert len(reason) <= 201
 
 
-def test_what_a_server_says_instead_of_http_is_cut_and_escaped() -> None:
+def test_an_answer_that_is_not_http_is_cut_and_escaped() -> None:
     def nonsense(handler: BaseHTTPRequestHandler) -> None:
         handler.wfile.write(b"\x1b[2J" * 1000 + b"\r\n\r\n")
 

@@ -171,7 +171,7 @@ _EVENT = parts(type=st.sampled_from(["ADDED", "DELETED", "BOOKMARK", "ERROR", 3]
 
 @settings(max_examples=40, deadline=None)
 @given(_EVENT, _PAGE, _OBJECT, st.text(max_size=10))
-def test_whatever_is_answered_is_read_or_refused_as_no_answer(line: Json, page: Json, found: Json, text: str) -> None:
+def test_any_answer_is_read_or_refused_as_invalid(line: Json, page: Json, found: Json, text: str) -> None:
     with suppress(ValueError, ApiRefusedError):
         decode_watch_event(json.loads(json.dumps(line)))
     for verb, answer in (("list", page), ("get", found), ("delete", found)):

@@ -64,7 +64,7 @@ def complaint(code: str) -> str:
     return str(caught.value).removeprefix(f"credential plugin {sys.executable}: ")
 
 
-def test_what_a_credential_plugin_complains_about_is_one_line_of_200_characters() -> None:
+def test_the_error_of_a_credential_plugin_is_one_line_of_200_characters() -> None:
     found = complaint(f"import sys; sys.exit('Traceback\\n  File x\\n\\x1b[31m' + 'no login: ' + {10_000 * 'x'!r})")
 
     assert found.startswith("exit code 1: \\x1b[31mno login: xxx")
@@ -81,7 +81,7 @@ def test_what_a_credential_plugin_complains_about_is_one_line_of_200_characters(
     ],
     ids=["on standard error", "no JSON", "as a time", "as a field"],
 )
-def test_what_a_credential_plugin_prints_is_in_no_message(code: str) -> None:
+def test_the_output_of_a_credential_plugin_is_in_no_message(code: str) -> None:
     assert "secret" not in complaint(code)
 
 

@@ -113,7 +113,7 @@ def test_a_forged_job_at_an_end_of_the_calendar_stops_no_other(
 
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.tuples(_TIME | _WRONG, _TIME | _WRONG, st.booleans()), min_size=1, max_size=3), st.booleans())
-def test_whatever_the_annotations_of_a_job_say_the_others_run_on_time(
+def test_with_any_annotations_of_a_job_the_others_run_on_time(
     jobs: list[tuple[Any, Any, bool]],
     is_first: bool,  # noqa: FBT001  # drawn
 ) -> None:
@@ -151,7 +151,7 @@ _STATUS = st.fixed_dictionaries(
 
 @settings(max_examples=20, deadline=None)
 @given(_STATUS, st.sampled_from(WINDOWS), st.booleans())
-def test_whatever_a_status_says_the_others_run_on_time(
+def test_with_any_status_the_others_run_on_time(
     status: dict[str, Any],
     window: dict[str, str],
     is_first: bool,  # noqa: FBT001  # drawn

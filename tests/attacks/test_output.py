@@ -98,7 +98,7 @@ def test_a_job_that_takes_the_whole_disk_again_and_again_is_killed_and_stops_no_
     assert krond.ask("trigger", "other", "--wait").returncode == 0
 
 
-def test_what_a_run_allocated_is_free_after_its_end_and_no_file_is_used_again(
+def test_the_space_of_a_run_is_free_after_its_end_and_no_file_is_used_again(
     new_krond: NewKrond, small_disk: Callable[[str], Path]
 ) -> None:
     state = small_disk("128m")

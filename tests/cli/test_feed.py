@@ -93,7 +93,7 @@ def test_a_wrong_end_says_that_it_may_be_a_length(file: str) -> None:
 
 
 @pytest.mark.parametrize("when", ["soon", "2026-02-30 10:00", "10000-01-01T00:00:00Z", "-3h"])
-def test_what_is_no_moment_is_wrong_usage(file: str, when: str) -> None:
+def test_a_text_that_is_no_instant_is_wrong_usage(file: str, when: str) -> None:
     answer = kron("feed", file, f"--to={when}")
 
     assert (answer.code, answer.out) == (2, "")

@@ -41,7 +41,7 @@ def test_another_context_has_another_namespace(api: ApiServer) -> None:
     assert answer.err == "kron: error: there is no KronJob other/db-backup\n"
 
 
-def test_of_a_suspended_one_it_is_said_that_nothing_starts(api: ApiServer) -> None:
+def test_a_suspended_kronjob_is_said_to_start_nothing(api: ApiServer) -> None:
     api.holds(resource(policy={"suspend": True}))
 
     answer = api.kron("next", "prod/db-backup", "--json")
@@ -108,7 +108,7 @@ def test_an_existing_job_gives_the_outcome_of_its_period(api: ApiServer) -> None
     assert answer.json["job"] == build_job(owner, second)["metadata"]["name"]
 
 
-def test_what_did_not_run_is_a_no(api: ApiServer) -> None:
+def test_a_period_that_did_not_run_exits_with_1(api: ApiServer) -> None:
     answer = api.kron("why", "prod/db-backup", "--at", "2026-03-03T00:00:00Z", "--json")
 
     assert (answer.code, answer.json["outcome"], answer.json["source"]) == (1, None, "computed")

@@ -93,7 +93,7 @@ def test_without_a_name_and_without_a_file_it_is_said_what_is_missing(api: ApiSe
         (("validate", "prod/x", "-f", "x.yaml"), "either"),
     ],
 )
-def test_what_cannot_be_asked_is_wrong_usage(api: ApiServer, arguments: tuple[str, ...], words: str) -> None:
+def test_an_invalid_question_is_wrong_usage(api: ApiServer, arguments: tuple[str, ...], words: str) -> None:
     answer = api.kron(*arguments)
 
     assert (answer.code, answer.out) == (2, "")

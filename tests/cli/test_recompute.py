@@ -136,7 +136,7 @@ def test_instants_outside_the_calendar_are_a_difference_not_a_crash(file: Path) 
     assert answer.code == 1
 
 
-def test_what_is_no_trace_still_gets_one_error_with_its_line(file: Path) -> None:
+def test_an_invalid_trace_still_gets_one_error_with_its_line(file: Path) -> None:
     file.write_text(f"{write_header(TraceHeader('kron'))}\n{json.dumps(decision(chosen='noon'))}\n")
 
     answer = kron("verify", str(file), "--recompute")
@@ -202,7 +202,7 @@ def test_a_due_that_is_missing_and_one_too_many_are_differences(file: Path) -> N
     ]
 
 
-def test_what_was_due_last_is_compared_too(file: Path) -> None:
+def test_the_last_dues_are_compared_too(file: Path) -> None:
     lines = [{**line, "lastDue": {"b": 0}} if "lastDue" in line else line for line in day()]
 
     answer = recompute(file, *lines, header=NAMED)

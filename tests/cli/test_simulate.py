@@ -47,7 +47,7 @@ def test_a_list_of_a_module_is_simulated_and_judged(folder: Path) -> None:
     assert (folder / "trace.jsonl").read_text().count("UnexpectedShutdown") > 0
 
 
-def test_its_trace_is_what_verify_reads() -> None:
+def test_verify_reads_the_trace_of_a_simulation() -> None:
     kron("simulate", "simulated:registrations", *TERMS, "--trace", "t.jsonl")
 
     assert kron("verify", "t.jsonl").code == 0
@@ -78,7 +78,7 @@ def test_the_jobs_of_a_file_are_simulated_under_their_names(folder: Path) -> Non
         ("nothing.kron", "No such file"),
     ],
 )
-def test_what_cannot_be_simulated_gets_one_error(what: str, word: str) -> None:
+def test_an_invalid_argument_gets_one_error(what: str, word: str) -> None:
     answer = kron("simulate", what)
 
     assert answer.code == 2

@@ -31,7 +31,7 @@ CHOICE = (
         _SCOPE,
         "hosts.utc",
         "All comparisons are made between instants in UTC.",
-        "cron/test_search::test_what_comes_out_is_in_utc_whatever_the_zone",
+        "cron/test_search::test_occurrences_are_in_utc_in_every_zone",
         f"{_DECIDE}::test_the_nominal_time_may_be_given_in_any_zone",
     ),
     _row(_SCOPE, "hosts.zone", "Schedules and constraints are read in the time zone of the job."),

@@ -9,7 +9,7 @@ _RESOURCES = "Limits on resources"
 _PROPERTIES = "theory/test_properties"
 _CAUGHT = f"{_PROPERTIES}::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
 _AT_A_CRASH = f"{_PROPERTIES}::test_at_a_crash_everything_is_frozen_unless_something_acts"
-_OPEN = f"{_PROPERTIES}::test_what_recurs_for_ever_is_never_decided_and_does_not_count"
+_OPEN = f"{_PROPERTIES}::test_a_property_about_recurrence_is_never_decided_and_does_not_count"
 
 
 def _row(section: str, name: str, sentence: str, *shown_by: str) -> Clause:

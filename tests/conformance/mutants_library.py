@@ -85,7 +85,7 @@ LIBRARY = (
         "errors/runtime.py",
         "cannot be written: {reason}",
         "cannot be written by INSERT INTO task: {reason}",
-        f"{_STORES}::test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql",
+        f"{_STORES}::test_with_any_damage_of_the_file_no_message_and_no_event_contains_sql",
     ),
     bug(
         "failures.no-internals",

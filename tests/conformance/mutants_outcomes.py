@@ -39,7 +39,7 @@ OUTCOMES = (
         "rules/verdict.py",
         "return Close(Outcome.MISSED, Reason.DEADLINE.value)",
         "return Wait(None)",
-        f"{_PERIODS}::test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once",
+        f"{_PERIODS}::test_with_any_policy_and_state_an_eligible_period_is_handled_at_once",
     ),
     bug(
         "deadline.within deadline.beyond",
@@ -151,7 +151,7 @@ OUTCOMES = (
         "engine/jobs/job_state.py",
         "PeriodQueue(self.work.timing, until, self.handled)",
         "PeriodQueue(self.work.timing, self.record.declared_at, NO_PERIODS)",
-        f"{_PERIODS}::test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life",
+        f"{_PERIODS}::test_periods_handled_before_the_clock_was_set_back_stay_handled_after_a_restart",
     ),
     bug(
         "shown.period outcome.one-each",

@@ -97,7 +97,7 @@ async def test_a_registration_of_another_length_is_refused(contract: Contract, l
     [None, 4, "four", {"name", "cron", "callback", "delay"}],
     ids=["none", "a number", "a text", "a set of four"],
 )
-async def test_what_is_no_sequence_is_refused_as_a_registration(contract: Contract, wrong: object) -> None:
+async def test_a_value_that_is_no_sequence_is_refused_as_a_registration(contract: Contract, wrong: object) -> None:
     error = await refusal(ContractHarness(contract), wrong)
 
     assert answer(error) == (RegistrationShapeError, SHAPE, {"registrationIndex": 0, "received": wrong})

@@ -62,7 +62,7 @@ async def failed_stop(harness: ContractHarness, error: Exception) -> KronError:
 
 @pytest.mark.parametrize("registrations", [None, "report", {}, 7, iter(())], ids=lambda value: type(value).__name__)
 @clause("errors.registrations-not-array")
-async def test_what_is_no_list_is_refused_without_details(contract: Contract, registrations: object) -> None:
+async def test_a_value_that_is_no_list_is_refused_without_details(contract: Contract, registrations: object) -> None:
     error = await refusal(ContractHarness(contract), registrations)
 
     assert parts(error) == (RegistrationsNotArrayError, "Registrations must be an array", {})

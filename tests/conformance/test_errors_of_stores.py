@@ -126,7 +126,7 @@ def texts_of(events: list[Event]) -> list[str]:
     ids=["no tasks", "no runs", "a field less", "refused"],
 )
 @clause("failures.no-internals")
-async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
+async def test_with_any_damage_of_the_file_no_message_and_no_event_contains_sql(
     contract: Contract, tmp_path: Path, damage: str
 ) -> None:
     harness, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
@@ -152,7 +152,7 @@ async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
 
 
 @clause("failures.no-internals")
-async def test_what_the_database_said_is_kept_as_the_cause(contract: Contract, tmp_path: Path) -> None:
+async def test_the_text_of_the_database_is_kept_as_the_cause(contract: Contract, tmp_path: Path) -> None:
     harness, path = ContractHarness(contract), tmp_path / "tasks.db"
     scheduler = harness.scheduler(path)
     await scheduler.initialize([harness.task()])

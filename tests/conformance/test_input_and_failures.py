@@ -128,7 +128,7 @@ async def test_an_expression_that_could_do_harm_is_refused(
 
 
 @clause("input.names-in-logs")
-async def test_whatever_a_task_is_called_each_event_is_one_line_of_the_log(
+async def test_with_any_task_name_each_event_is_one_line_of_the_log(
     contract: Contract, caplog: pytest.LogCaptureFixture
 ) -> None:
     harness = ContractHarness(contract)
@@ -147,9 +147,7 @@ async def test_whatever_a_task_is_called_each_event_is_one_line_of_the_log(
 
 
 @clause("input.names-in-logs")
-async def test_whatever_a_task_is_called_the_refusal_of_it_is_one_line(
-    contract: Contract, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_with_any_task_name_its_refusal_is_one_line(contract: Contract, caplog: pytest.LogCaptureFixture) -> None:
     harness = ContractHarness(contract)
 
     with caplog.at_level(logging.DEBUG, "kron"), pytest.raises(ScheduleDuplicateTaskError) as caught:

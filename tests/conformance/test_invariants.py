@@ -154,7 +154,7 @@ async def test_a_week_of_downtime_is_followed_by_one_run(contract: Contract) -> 
 
 
 @clause("invariant.state-persists")
-async def test_what_a_task_has_done_and_still_owes_survives_a_restart(contract: Contract, tmp_path: Path) -> None:
+async def test_the_history_and_debts_of_a_task_survive_a_restart(contract: Contract, tmp_path: Path) -> None:
     harness = ContractHarness(contract, "10:59:30")
     first = harness.scheduler(tmp_path / "tasks.db")
     await first.initialize([harness.task(fails=1, retry=10 * MINUTE), harness.task("backup")])

@@ -84,7 +84,7 @@ def test_a_period_is_planned_until_its_second_eligible_from_then_on_and_then_han
 
 
 @clause("trigger.handled-when-eligible", "state.terminal")
-def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -> None:
+def test_with_any_policy_and_state_an_eligible_period_is_handled_at_once() -> None:
     decision = decide(Timing.parse("0 12 * * * @win(after,1h)", identity="a"), NOON)
     assert decision.chosen_time is not None
 
@@ -238,7 +238,7 @@ async def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Pat
 
 
 @clause("clock.persisted", "clock.backward", "once.per-period")
-async def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life(tmp_path: Path) -> None:
+async def test_periods_handled_before_the_clock_was_set_back_stay_handled_after_a_restart(tmp_path: Path) -> None:
     host = RestartableHost(store=SqliteJobLedger(tmp_path / "jobs.db"))
     await host.begin(work("*/10 * * * *", deadline="2h"))
     await host.clock.advance(65 * MINUTE)

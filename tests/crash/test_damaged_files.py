@@ -81,7 +81,9 @@ FOREIGN_OR_DAMAGED: dict[str, tuple[Damage, str]] = {
 
 
 @pytest.mark.parametrize(("damage", "reason"), FOREIGN_OR_DAMAGED.values(), ids=FOREIGN_OR_DAMAGED.keys())
-def test_what_is_no_sound_ledger_is_refused_and_left_untouched(ledger: Path, damage: Damage, reason: str) -> None:
+def test_a_file_that_is_no_sound_ledger_is_refused_and_left_untouched(
+    ledger: Path, damage: Damage, reason: str
+) -> None:
     damage(ledger)
     before = fingerprint(ledger)
 

@@ -139,7 +139,7 @@ def test_a_forked_child_is_refused_while_its_parent_has_the_ledger(ledger: Path)
 
 
 @pytest.mark.parametrize("fork", ["exit", "close", "open"])
-def test_what_a_forked_child_does_leaves_the_ledger_to_its_parent(ledger: Path, fork: str) -> None:
+def test_a_forked_child_leaves_the_ledger_to_its_parent(ledger: Path, fork: str) -> None:
     with holding(ledger, fork) as holder:
         error = opening(ledger)
         if fork == "close":

@@ -71,7 +71,7 @@ def test_a_field_that_was_refused_once_is_refused_again() -> None:
 @pytest.mark.parametrize(
     "value", [None, 5, ["0", "3", "*", "*", "*"], b"0 3 * * *"], ids=["None", "int", "list", "bytes"]
 )
-def test_what_is_not_a_text_is_refused_by_its_type(value: object) -> None:
+def test_a_value_that_is_not_a_string_is_refused_by_its_type(value: object) -> None:
     error = refusal(value)  # type: ignore[arg-type]  # what an untyped caller may pass
 
     assert error.reason == f"must be a text, found {type(value).__name__}"

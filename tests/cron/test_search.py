@@ -152,7 +152,7 @@ def test_an_aware_datetime_of_any_zone_is_the_moment_it_names(tz: tzinfo, name: 
 
 
 @pytest.mark.parametrize("name", ["UTC", "Asia/Tokyo"])
-def test_what_comes_out_is_in_utc_whatever_the_zone(name: str) -> None:
+def test_occurrences_are_in_utc_in_every_zone(name: str) -> None:
     schedule, paris = Schedule("0 3 * * *", name), THREE.astimezone(zone("Europe/Paris"))
 
     assert {schedule.next(paris).tzinfo, schedule.previous(paris).tzinfo} == {UTC}
@@ -161,7 +161,7 @@ def test_what_comes_out_is_in_utc_whatever_the_zone(name: str) -> None:
 
 @pytest.mark.parametrize("value", [wall("2026-03-02"), None, 0, "2026-03-02T00:00:00Z", THREE.date()], ids=repr)
 @pytest.mark.parametrize("name", ["UTC", "Europe/Paris"])
-def test_what_names_no_moment_is_refused(value: datetime, name: str) -> None:
+def test_a_start_that_is_no_instant_is_refused(value: datetime, name: str) -> None:
     schedule = Schedule("0 3 * * *", name)
 
     with pytest.raises(NaiveDatetimeError):

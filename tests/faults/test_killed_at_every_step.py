@@ -29,7 +29,7 @@ def sweep(folder: Path, when: When, stride: int) -> int:
 
 
 @sides
-def test_whatever_a_host_dies_of_each_period_has_one_outcome_and_no_process_is_forgotten(
+def test_after_a_death_at_any_append_each_period_has_one_outcome_and_no_process_is_forgotten(
     quick_folder: Path, when: When
 ) -> None:
     assert sweep(quick_folder, when, 17) >= 5

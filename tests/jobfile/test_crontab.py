@@ -197,7 +197,7 @@ def test_the_zone_of_the_lines_below_may_be_set() -> None:
 
 
 @pytest.mark.parametrize("name", ["LOGNAME", "USER"])
-def test_who_runs_a_line_cannot_be_changed(name: str) -> None:
+def test_the_user_of_a_line_cannot_be_changed(name: str) -> None:
     found = read(f"{name}=bob\n0 3 * * * x", "crontab")
 
     assert name not in dict(found.jobs[0].command.env)

@@ -170,7 +170,7 @@ def test_the_mark_that_some_editors_begin_a_file_with_stays() -> None:
 
 
 @pytest.mark.parametrize("schedule", ['"""0 3 * * *"""', "'''0 3 * * *'''"])
-def test_what_is_spread_over_lines_is_left_to_its_author(schedule: str) -> None:
+def test_a_value_over_several_lines_is_not_edited(schedule: str) -> None:
     text = f'[jobs.x]\nschedule = {schedule}\ncommand = "true"\n'
 
     with pytest.raises(InvalidDefinitionError):

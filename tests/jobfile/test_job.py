@@ -61,7 +61,7 @@ def test_every_setting_can_be_set(key: str) -> None:
     assert job(f"{key}=x").settings == ((key, "x"),)
 
 
-def test_what_a_job_reads_can_be_set() -> None:
+def test_the_standard_input_of_a_job_can_be_set() -> None:
     assert setting('stdin="hello"', "stdin") == "hello"
 
 
@@ -114,7 +114,7 @@ def test_the_identity_is_the_name_unless_it_is_given() -> None:
 @pytest.mark.parametrize(
     ("setting", "modifier"), [("deadline=1m", "@policy(…)"), ("window=after,1h", "@win(…)"), ("timezone=UTC", "@tz(…)")]
 )
-def test_what_a_modifier_says_is_no_setting(setting: str, modifier: str) -> None:
+def test_a_modifier_is_no_setting(setting: str, modifier: str) -> None:
     assert refusal(f"name=x {setting}").fix == f"write {modifier} after the schedule"
 
 

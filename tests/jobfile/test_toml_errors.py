@@ -205,7 +205,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "line"), BROKEN.values(), ids=BROKEN.keys())
-def test_what_is_no_toml_is_one_error_with_its_line(text: str, line: int) -> None:
+def test_invalid_toml_is_one_error_with_its_line(text: str, line: int) -> None:
     (finding,) = read(text).findings
 
     assert (finding.level, finding.field, finding.line) == ("error", "syntax", line)

@@ -180,7 +180,7 @@ def test_defaults_do_not_reach_what_has_no_window() -> None:
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in IN_DEFAULTS])
-def test_what_is_each_jobs_own_is_no_default(key: str) -> None:
+def test_keys_of_a_single_job_are_no_defaults(key: str) -> None:
     (finding,) = read(table("", f'{key} = "x"')).findings
 
     assert (finding.line, finding.field, finding.message) == (

@@ -81,14 +81,14 @@ def test_a_key_is_found_at_its_line(text: str, path: Path, line: int) -> None:
     ],
     ids=["dotted key", "header", "arrays", "tables", "both"],
 )
-def test_what_is_nested_too_deeply_is_refused_with_its_line(text: str) -> None:
+def test_a_value_nested_too_deeply_is_refused_with_its_line(text: str) -> None:
     with pytest.raises(NestingError) as caught:
         key_lines(text)
 
     assert caught.value.line == 2
 
 
-def test_what_is_nested_as_deeply_as_allowed_is_indexed() -> None:
+def test_a_value_nested_as_deeply_as_allowed_is_indexed() -> None:
     assert key_lines(".".join("a" * DEEPEST) + " = 1")
 
 

@@ -40,7 +40,7 @@ def stated(schema: dict[str, Any]) -> Any:
     return found
 
 
-def test_it_is_the_definition_of_kronjobs() -> None:
+def test_the_crd_is_the_definition_of_kronjobs() -> None:
     found = crd()
 
     assert found["metadata"]["name"] == "kronjobs.kron.io"

@@ -42,7 +42,7 @@ def span(first: Instant, last: Instant, chosen: Instant | None = None) -> Period
         span(NOON + HOUR, NOON + 4 * HOUR, NOON + 4 * HOUR),
     ],
 )
-def test_what_can_be_true_stays_as_it_is(entry: PeriodStatus) -> None:
+def test_plausible_times_are_kept(entry: PeriodStatus) -> None:
     assert HORIZON.clip(entry) == entry
 
 

@@ -87,7 +87,7 @@ def plain(*names: str) -> dict[tuple[str, str], Any]:
 
 
 @pytest.mark.slow
-def test_it_renders_to_the_plain_manifests_but_for_the_namespace_which_helm_makes() -> None:
+def test_the_chart_renders_to_the_plain_manifests_without_the_namespace() -> None:
     wanted = plain("crd.yaml", "operator.yaml")
     del wanted["Namespace", "kron-system"]
 

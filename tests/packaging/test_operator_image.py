@@ -24,7 +24,7 @@ def test_the_image_installs_what_the_operator_needs() -> None:
     assert "--constraint /kron/constraints.txt" in FILE.text
 
 
-def test_its_entry_point_is_the_command_that_is_installed_in_it() -> None:
+def test_the_entry_point_of_the_image_is_the_installed_command() -> None:
     (program,) = FILE.words("ENTRYPOINT")
 
     assert program == operator.name

@@ -260,7 +260,7 @@ def test_occurrences_end_with_the_calendar() -> None:
 
 
 @given(st.lists(near_noon, min_size=2))
-def test_what_was_asked_before_never_changes_an_answer(questions: list[Instant]) -> None:
+def test_earlier_queries_never_change_an_answer(questions: list[Instant]) -> None:
     schedule = Schedule("0 3,12 * * *", "Europe/Paris")
     due = Occurrences(schedule)
 

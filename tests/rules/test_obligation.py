@@ -114,7 +114,7 @@ def test_a_matching_minute_of_the_first_registration_stays_owed() -> None:
     assert owed(task(first_seen=NOON + timedelta(seconds=30)), NOON + 20 * MINUTE) == due(NOON)
 
 
-def test_what_came_before_the_first_registration_is_not_owed() -> None:
+def test_an_occurrence_before_the_first_registration_is_not_owed() -> None:
     assert owed(task(first_seen=NOON + MINUTE), NOON + HOUR - MICROSECOND) is None
 
 
@@ -161,7 +161,7 @@ def test_a_task_that_runs_owes_nothing(now: Instant, retry_until: Instant | None
     assert owed(running, now) is None
 
 
-def test_what_came_during_a_run_is_owed_when_it_has_ended() -> None:
+def test_an_occurrence_during_a_run_is_owed_when_it_has_ended() -> None:
     assert owed(task(last_attempt=NOON), NOON + 2 * HOUR + MINUTE) == due(NOON + 2 * HOUR)
 
 

@@ -194,7 +194,7 @@ def test_a_freeze_begins_with_the_planned_instant() -> None:
     assert freeze(Plan(NOON, NOON - SECOND), now, now - NOON, SLACK) == Freeze(NOON - MICROSECOND, now)
 
 
-def test_what_was_due_at_the_last_step_is_not_part_of_a_freeze() -> None:
+def test_a_period_due_at_the_last_step_is_not_part_of_a_freeze() -> None:
     now = NOON + SLACK + MICROSECOND
 
     assert freeze(Plan(NOON - SECOND, NOON), now, now - NOON, SLACK) == Freeze(NOON, now)

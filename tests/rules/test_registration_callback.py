@@ -104,7 +104,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("callback", ACCEPTED.values(), ids=ACCEPTED)
-def test_what_makes_a_coroutine_when_called_is_a_callback(callback: object) -> None:
+def test_a_callable_that_returns_a_coroutine_is_a_callback(callback: object) -> None:
     assert is_async_callable(callback)
     assert check(callback)[0].callback is callback
 

@@ -71,7 +71,7 @@ def test_an_expression_is_read_in_the_time_zone_of_the_scheduler() -> None:
 
 
 @pytest.mark.parametrize("text", ["*/10 * * * *", "@daily", "0 0 * jan *", "0 0 * * *  @tz(UTC)"])
-def test_what_only_the_extended_dialect_has_is_refused_in_the_other(text: str) -> None:
+def test_an_extension_is_refused_in_the_other_dialect(text: str) -> None:
     assert type(refusal(reader("posix"), text)) is CronExpressionInvalidError
     assert extended(text).next(NOON) is not None
 

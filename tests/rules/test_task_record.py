@@ -86,7 +86,7 @@ def test_a_record_is_persisted_in_camel_case_texts_and_milliseconds() -> None:
     }
 
 
-def test_what_has_not_happened_is_none() -> None:
+def test_times_of_events_that_have_not_happened_are_none() -> None:
     absent = {name for name, value in BACKUP.to_fields().items() if value is None}
 
     assert absent == {"lastAttemptAt", "lastSuccessAt", "lastFailureAt", "pendingRetryUntil", "runningSince"}
@@ -180,7 +180,7 @@ def test_a_run_without_an_owner_is_interrupted() -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], "backup", 7, [("name", "backup")], BUSY], ids=lambda value: type(value))
-def test_what_is_no_mapping_is_no_task(value: object) -> None:
+def test_a_value_that_is_no_mapping_is_no_task(value: object) -> None:
     error = refusal(value)
 
     assert type(error) is TaskInvalidStructureError
@@ -343,7 +343,7 @@ def test_a_retry_that_waits_by_an_earlier_and_longer_delay_is_left_alone() -> No
     assert clamp(record(last_failure=NOW - HOUR, retry_until=NOW + 9 * HOUR), NOW) is None
 
 
-def test_what_was_clamped_is_not_clamped_again() -> None:
+def test_a_clamped_record_is_not_clamped_again() -> None:
     failed = NOW + 3 * DAY
     found = clamped(record(failed, last_attempt=failed, last_failure=failed, retry_until=failed + HOUR))
 

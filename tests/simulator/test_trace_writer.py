@@ -75,7 +75,7 @@ def test_without_a_judge_there_is_no_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [10, 4_000], ids=["a short trace", "a long one"])
-def test_what_cannot_stand_in_a_trace_is_said(tmp_path: Path, length: int) -> None:
+def test_an_event_that_cannot_be_written_is_an_error(tmp_path: Path, length: int) -> None:
     writer = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
     positions = minutes(length)
 

@@ -271,7 +271,7 @@ HOURS_AGO = -10 * 3_600_000
     ],
     ids=["missed", "served", "cut off", "retry", "new since"],
 )
-def test_what_the_ledger_remembers_says_whether_a_run_is_owed_at_once(memory: dict[str, object], owed: bool) -> None:  # noqa: FBT001
+def test_the_record_of_the_ledger_decides_whether_a_run_is_owed_at_once(memory: dict[str, object], owed: bool) -> None:  # noqa: FBT001
     item = {"task": "a", "cron": "5 * * * *", "retryDelayMs": 0, "first": HOURS_AGO, **memory}
     checker = Checker(TraceHeader("declarative"))
     listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 0}]

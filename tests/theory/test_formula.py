@@ -104,7 +104,7 @@ def test_a_chain_is_read_from_the_left_and_only_and_and_or_form_chains(formula: 
 
 
 @given(formulas)
-def test_what_is_printed_can_be_read_back(formula: Formula) -> None:
+def test_a_printed_formula_is_read_back(formula: Formula) -> None:
     unfolded = without_names(formula)
 
     assert read(str(unfolded)) == unfolded
@@ -227,7 +227,7 @@ def test_equal_formulas_are_equal_values(formula: Formula) -> None:
     ],
     ids=str,
 )
-def test_what_is_built_differently_is_different(one: Formula, other: Formula) -> None:
+def test_formulas_that_are_built_differently_are_different(one: Formula, other: Formula) -> None:
     assert one != other
     assert len({one, other}) == 2
 

@@ -120,7 +120,7 @@ def test_a_run_in_flight_at_the_end_of_all_things_never_ends() -> None:
 
 
 @pytest.mark.parametrize("name", ["E4", "E5", "A1"])
-def test_what_recurs_for_ever_is_never_decided_and_does_not_count(name: str) -> None:
+def test_a_property_about_recurrence_is_never_decided_and_does_not_count(name: str) -> None:
     report = judge("I Due RS REs")
 
     assert finding(report, name).verdict is TruthValue.UNDECIDED

@@ -162,7 +162,7 @@ def test_a_period_that_first_comes_in_a_set_sees_all_of_it() -> None:
     assert violated(judge_periods("I SS b:RS1&SE")) == {"S3", "T3"}
 
 
-def test_what_is_decided_counts_for_what_is_done_at_once() -> None:
+def test_a_decision_counts_for_an_action_at_the_same_position() -> None:
     assert violated(judge_periods("RS1&D1(-)&O1(executed)@90")) == {"I7"}
     assert violated(judge_periods("RS1&D1&O1(missed)@90")) == {"I5"}
 

@@ -132,7 +132,7 @@ def test_a_name_that_no_line_can_hold_is_refused() -> None:
     assert refusal(HEADER, '{"t": 0, "event": "RunStart", "task": "\\ud800"}').field == "task"
 
 
-def test_what_a_ledger_remembered_is_at_hand() -> None:
+def test_the_remembered_records_of_a_ledger_are_read() -> None:
     task = '"task": "a", "cron": "* * * * *", "retryDelayMs": 0, "first": 5'
     (position,) = read(f'{{"t": 9, "event": "InitSuccess", "call": 1, "remembered": [{{{task}, "retryAt": 7}}]}}')
 

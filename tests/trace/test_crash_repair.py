@@ -95,7 +95,7 @@ def test_an_unreported_end_and_the_next_start_are_both_placed() -> None:
     assert [position.time_ms for position in life.positions[3:5]] == [HOUR + DUE - 1, HOUR + DUE]
 
 
-def test_what_was_recorded_when_the_disk_worked_again_was_not_done_while_it_did_not() -> None:
+def test_a_run_recorded_after_a_disk_failure_was_not_done_during_it() -> None:
     life = Life()
     life.put(DUE, "Freeze")
     life.crash(HOUR)
@@ -132,7 +132,7 @@ def test_an_accepted_list_that_was_not_reported_counts_as_accepted() -> None:
     assert not life.violated() - {"L1"}  # no scheduler served the first list
 
 
-def test_what_was_lost_while_the_clock_was_behind_says_what_the_clock_showed() -> None:
+def test_an_event_lost_while_the_clock_was_behind_has_the_time_of_the_clock() -> None:
     life = Life()
     life.put(2 * HOUR, "StopStart", call=1)
     life.put(2 * HOUR, "StopEnd", call=1)

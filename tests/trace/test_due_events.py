@@ -100,7 +100,7 @@ def test_a_due_comes_before_everything_else_at_its_instant() -> None:
     assert trace.dues == [(due, "a")]
 
 
-def test_what_falls_due_at_one_instant_shares_a_position() -> None:
+def test_dues_at_one_instant_share_a_position() -> None:
     trace = Trace()
     trace.lists(NOON, a="10 * * * *", b="10 * * * *", c="20 * * * *")
 
@@ -172,7 +172,7 @@ def test_under_a_contract_that_forgets_a_changed_task_it_was_due_in_this_minute_
     assert "lastDue" not in trace.last("InitSuccess").fields
 
 
-def test_what_is_no_schedule_is_said_to_be_invalid_because_the_judge_cannot_see_it() -> None:
+def test_an_invalid_schedule_is_marked_because_the_checker_cannot_see_it() -> None:
     trace = Trace()
     items = [{"name": "a", "cron": "0 * * * * @win(sideways,3h)", "retryDelayMs": 0}]
 
@@ -249,7 +249,7 @@ def test_a_start_long_after_the_chosen_second_is_a_violation() -> None:
     assert violated(judged(story(lambda due: due + MINUTE + SECOND))) == {"L1"}
 
 
-def test_what_was_due_last_says_whether_a_first_coming_owes_a_run() -> None:
+def test_the_last_due_decides_whether_a_new_task_owes_a_run() -> None:
     for ago, owed in ((20 * SECOND, True), (40 * SECOND, False)):
         trace = Trace()
         now = NOON + 30 * SECOND

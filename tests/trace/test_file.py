@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
 
 
-def test_what_was_written_is_read_back(path: Path) -> None:
+def test_a_written_trace_is_read_back(path: Path) -> None:
     write(path, INIT, STOPPED)
 
     assert read(path) == [INIT, STOPPED]

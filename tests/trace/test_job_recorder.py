@@ -55,7 +55,7 @@ async def recording(**settings: Any) -> AsyncIterator[tuple[RestartableHost, Rec
     trace.finish()
 
 
-async def test_what_a_host_does_is_judged_by_the_theory() -> None:
+async def test_the_trace_of_a_host_satisfies_the_theory() -> None:
     async with recording() as (host, trace):
         host.runner.codes = [0, 1, 0]
         await host.begin(work("*/20 * * * * @win(after,30m)", retries=1), work("0 * * * * @avoid(hours=13)", "b"))
@@ -116,7 +116,7 @@ def milliseconds(at: Instant) -> int:
     return round(at.timestamp() * 1000)
 
 
-async def test_what_a_step_says_of_a_period_and_does_is_one_position() -> None:
+async def test_the_decision_outcome_and_start_of_a_period_share_a_position() -> None:
     async with recording() as (host, trace):
         await host.begin(work(deadline="90s", concurrency="allow", retries=2))
         await host.clock.advance(2 * MINUTE)

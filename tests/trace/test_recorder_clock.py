@@ -25,7 +25,7 @@ def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
     assert times == sorted(times)
 
 
-async def test_what_a_clock_that_was_set_back_shows_is_said_beside_the_time_of_the_trace() -> None:
+async def test_a_trace_has_the_time_of_a_clock_that_was_set_back_beside_its_own() -> None:
     recorded = RecordedScheduler()
     await recorded.scheduler.initialize([task()])
     await recorded.clock.advance(HOUR)

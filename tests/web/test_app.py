@@ -182,7 +182,7 @@ def test_routes_of_a_host_come_before_the_pages_and_a_loop_that_does_not_turn_is
     page.close()
 
 
-def test_who_takes_too_long_to_send_a_form_is_sent_away(hive: Beehive) -> None:
+def test_a_client_that_takes_too_long_to_send_a_form_is_disconnected(hive: Beehive) -> None:
     page = PageApp(hive, ChangeFeed(), control=Keeper(), patience=0.01)
     with served(page) as place, place.connect() as connection:
         head = b"POST /jobs/feed/suspend HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\ncsrf"

@@ -65,7 +65,7 @@ def test_health_is_for_everybody_and_a_page_is_not(gate: Watched) -> None:
     [BEARER, f"authorization: bearer  {TOKEN}"],
     ids=["bearer", "in other letters"],
 )
-def test_who_shows_the_token_may_come_in(gate: Watched, header: str) -> None:
+def test_a_request_with_the_token_is_admitted(gate: Watched, header: str) -> None:
     assert gate.place.ask("/page", header).status == 200
     assert gate.refused == []
 
@@ -85,7 +85,7 @@ def test_who_shows_the_token_may_come_in(gate: Watched, header: str) -> None:
         'Cookie: ="; \\',
     ],
 )
-def test_who_shows_something_else_is_refused(gate: Watched, header: str) -> None:
+def test_a_request_with_another_token_is_refused(gate: Watched, header: str) -> None:
     assert gate.place.ask("/page", header).status == 401
     assert len(gate.refused) == 1
 

@@ -99,7 +99,7 @@ def test_a_path_is_for_its_owner_alone_needs_no_token_and_is_gone_at_the_end(tmp
     assert not path.exists()
 
 
-def test_what_a_crash_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
+def test_the_socket_of_a_crashed_process_is_removed_and_one_in_use_is_not(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     left = bind(f"unix:{path}")
     left.socket.close()

@@ -30,7 +30,7 @@ def test_a_visitor_who_asks_again_and_then_falls_silent_is_sent_away() -> None:
         assert read_reply(connection).status == 200
 
 
-def test_of_too_many_visitors_the_one_that_was_silent_for_longest_has_to_go() -> None:
+def test_of_too_many_clients_the_longest_idle_one_is_disconnected() -> None:
     with served(PlainTextResponse("ok"), most=2) as place:
         first, second = place.connect(), place.connect()
 

@@ -89,7 +89,7 @@ def is_established(local: int, remote: int) -> bool:
     return ends.get((local, remote)) == "01"
 
 
-def test_who_does_not_read_is_sent_away() -> None:
+def test_a_listener_that_does_not_read_is_disconnected() -> None:
     long = "x" * 30_000_000  # more than the buffers of a client that does not read
     hub = ChangeFeed(most=1, patience=0.05)
     with served(app_with_changes(hub, long), patience=0.05) as place, listen(place) as silent:

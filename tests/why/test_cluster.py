@@ -97,7 +97,7 @@ def test_the_outcome_of_a_listed_period_is_that_of_the_status() -> None:
     }
 
 
-def test_what_did_not_run_has_no_job() -> None:
+def test_a_period_that_did_not_run_has_no_job() -> None:
     found = asked(records(entry(outcome="skipped", reason="ConcurrencyForbid")))
 
     assert (outcome_of(found), found.reason, job_of(found), found.ran) == ("skipped", "ConcurrencyForbid", None, False)

@@ -54,7 +54,7 @@ def state(inquiry: Evidence) -> object:
 # --- whether it ran ---------------------------------------------------------------------------------------------------
 
 
-def test_what_began_within_the_minute_ran() -> None:
+def test_a_run_that_began_within_the_minute_ran() -> None:
     succeeded = run(RUN, RunEnd("run 1", NOON + MINUTE, ResultCode.SUCCEEDED, 0))
 
     answer = Explanation(asked(NOON + timedelta(seconds=50))._replace(touching=[succeeded], started=[succeeded]))
@@ -65,14 +65,14 @@ def test_what_began_within_the_minute_ran() -> None:
     )
 
 
-def test_what_was_chosen_for_the_second_ran_however_late_it_began() -> None:
+def test_a_run_chosen_for_the_second_ran_however_late_it_began() -> None:
     late = run(RUN._replace(started=NOON + 5 * MINUTE))
 
     assert Explanation(asked(NOON)._replace(touching=[late])).run is not None
     assert Explanation(asked(NOON + timedelta(seconds=1))._replace(touching=[late])).run is None
 
 
-def test_what_could_not_be_started_did_not_run() -> None:
+def test_a_run_that_could_not_be_started_did_not_run() -> None:
     evidence = run(RUN, RunEnd("run 1", NOON, ResultCode.NOT_STARTED, detail="No such file"))
 
     answer = Explanation(asked(NOON)._replace(touching=[evidence], started=[evidence]))
@@ -82,14 +82,14 @@ def test_what_could_not_be_started_did_not_run() -> None:
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED])
-def test_what_was_asked_for_and_never_began_did_not_run(result: ResultCode) -> None:
+def test_a_triggered_run_that_never_began_did_not_run(result: ResultCode) -> None:
     evidence = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, detail="it had not begun"))
 
     assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is None
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED])
-def test_what_the_host_ended_ran(result: ResultCode) -> None:
+def test_a_run_that_the_host_ended_ran(result: ResultCode) -> None:
     evidence = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, signal="SIGTERM"))
 
     assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is not None
@@ -243,7 +243,7 @@ def test_the_nearest_may_lie_inside_of_one_range() -> None:
     ]
 
 
-def test_what_is_not_owned_is_named_only_if_nothing_else_is_there() -> None:
+def test_an_unowned_period_is_named_only_if_there_is_no_other() -> None:
     record = OWNER._replace(declared_at=NOON + MINUTE, handled_until=NOON + MINUTE)
     before = run(attempt_at(-150, "before"))
 

@@ -164,7 +164,7 @@ def test_the_same_file_by_two_names_has_two_identities(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gone.toml", "notes.txt", "a\0.toml", "x" * 300 + ".toml"])
-def test_what_cannot_be_read_is_said_and_not_ok(folder: Path, name: str) -> None:
+def test_an_unreadable_path_is_an_error(folder: Path, name: str) -> None:
     loaded = load(f"{folder}/{name}")
 
     assert loaded.unreadable

@@ -47,7 +47,7 @@ def test_an_event_that_is_older_than_what_is_known_is_left() -> None:
     assert changes.heard == ["job new"]
 
 
-def test_what_is_missing_in_a_whole_list_is_gone() -> None:
+def test_an_object_missing_in_a_complete_list_is_gone() -> None:
     cache, changes = a_cache()
     cache.jobs.put(parse_job(a_job()))
 
@@ -57,7 +57,7 @@ def test_what_is_missing_in_a_whole_list_is_gone() -> None:
     assert changes.heard == ["job new", "job gone"]
 
 
-def test_what_was_created_after_a_list_was_made_is_not_missing_in_it() -> None:
+def test_an_object_created_after_a_list_is_not_missing_in_it() -> None:
     cache, _ = a_cache()
     cache.jobs.put(parse_job(a_job(version=30)))
 

@@ -151,7 +151,7 @@ async def not_json(_: web.Request) -> web.StreamResponse:
 
 
 @pytest.mark.parametrize("step", [cut, not_json, say([1])], ids=["cut", "not JSON", "no document"])
-def test_what_is_no_answer_is_the_server_s_absence(step: Step) -> None:
+def test_an_invalid_answer_counts_as_an_unreachable_server(step: Step) -> None:
     assert isinstance(answered(step), ApiUnreachableError)
 
 

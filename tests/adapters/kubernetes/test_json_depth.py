@@ -24,7 +24,7 @@ def buried(levels: int, **beside: Any) -> bytes:
 
 
 @pytest.mark.parametrize("levels", [2_000, 9_998])
-def test_what_is_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels: int) -> None:
+def test_json_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels: int) -> None:
     found = decode_json(buried(levels))
 
     assert exceeds_max_depth(found["deep"])
@@ -110,7 +110,7 @@ async def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> Non
     assert turns.done == [free[0], "short", *free[1:], "first", *free, "second"]
 
 
-async def test_what_is_no_json_frees_the_turn_of_the_next() -> None:
+async def test_invalid_json_frees_the_turn_of_the_next() -> None:
     reader = JsonReader(pause=Turns().pause)
     with pytest.raises(ValueError, match="Expecting"):
         await reader.read(b" " * 100_000, 4)

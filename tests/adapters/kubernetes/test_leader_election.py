@@ -8,7 +8,7 @@ OTHER = {
 }  # fmt: skip
 
 
-async def test_who_finds_no_lease_makes_it_and_leads() -> None:
+async def test_a_replica_without_a_lease_creates_it_and_leads() -> None:
     async with electing() as election:
         a = await election.candidate("a")
 
@@ -81,7 +81,7 @@ async def test_a_released_lease_is_taken_at_the_next_turn() -> None:
         assert election.leases.spec["leaseTransitions"] == 1
 
 
-async def test_who_released_the_lease_never_takes_it_again() -> None:
+async def test_a_replica_that_released_the_lease_never_takes_it_again() -> None:
     async with electing() as election:
         a = await election.candidate("a")
         await a.election.release()

@@ -32,7 +32,7 @@ async def test_a_release_that_cannot_be_written_raises_nothing() -> None:
         assert (a.leads, [error.name for error in a.problems]) == (False, ["ApiUnreachableError"])
 
 
-async def test_who_cannot_renew_stops_to_lead_by_himself_before_the_lease_is_old() -> None:
+async def test_a_leader_that_cannot_renew_stops_leading_before_its_lease_expires() -> None:
     async with electing() as election:
         a = await election.candidate("a")
         election.now += 9.9
@@ -121,7 +121,7 @@ async def test_a_deleted_lease_is_created_again() -> None:
         assert election.leases.spec["holderIdentity"] == "a"
 
 
-async def test_of_two_who_find_no_lease_one_leads() -> None:
+async def test_of_two_replicas_without_a_lease_one_leads() -> None:
     async with electing() as election:
         election.leases.instead = [refuse(404), refuse(404)]
         a, b = await asyncio.gather(election.candidate("a"), election.candidate("b"))

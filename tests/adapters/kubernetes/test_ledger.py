@@ -86,7 +86,7 @@ def test_the_first_outcome_of_a_period_counts_and_only_that_is_reported() -> Non
     assert found.outcomes == [("executed", "a-1")]
 
 
-def test_what_was_superseded_is_written_before_another_job_is_created() -> None:
+def test_a_superseded_period_is_written_before_another_job_is_created() -> None:
     async def story(found: Ledger, _kronjob: KronJobSnapshot) -> None:
         closed = closed_from(3, 2)._replace(identity="ns/a", outcome=Outcome.SKIPPED, reason="superseded")
         await found.ledger.append(DECLARED._replace(closed=[closed]))

@@ -35,7 +35,7 @@ def test_a_kronjob_rests_twice_as_long_after_each_refusal_up_to_two_minutes() ->
     assert rests == [0, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120]
 
 
-def test_who_waits_is_asked_again_within_seconds() -> None:
+def test_a_waiting_kronjob_is_retried_within_seconds() -> None:
     office = Office()
     for _ in range(12):
         office.probe()

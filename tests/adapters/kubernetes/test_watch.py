@@ -84,7 +84,7 @@ NO_EVENTS = {"text": b"hello\n", "JSON": b'"x"\n', "half": b'{"type":"ADDED"}\n'
 
 
 @pytest.mark.parametrize("rest", NO_EVENTS.values(), ids=NO_EVENTS.keys())
-def test_what_is_no_event_is_a_broken_connection(rest: bytes) -> None:
+def test_an_invalid_event_is_a_broken_connection(rest: bytes) -> None:
     found, error = watched(stream(("ADDED", thing("a")), rest, end="cut"))
 
     assert len(found) == 1
@@ -117,7 +117,7 @@ async def test_a_watch_outlasts_what_a_request_may_take() -> None:
     assert result == []
 
 
-async def test_who_stops_to_listen_leaves_no_connection() -> None:
+async def test_a_closed_watch_leaves_no_connection() -> None:
     async with serving(stream(("ADDED", thing("a")), end="silent")) as server, asking(server) as api:
         async with aclosing(api.watch(JOBS, "ns", "7")) as events:
             await anext(events)

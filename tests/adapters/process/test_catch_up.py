@@ -25,7 +25,7 @@ async def with_stopped_spawner(runner: RecordedRunner) -> tuple[str, int]:
     return run_id, known.parent
 
 
-async def test_it_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -> None:
+async def test_catch_up_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id, spawner = await with_stopped_spawner(runner)
         asyncio.get_running_loop().call_later(0.1, os.kill, spawner, signal.SIGCONT)
@@ -35,7 +35,7 @@ async def test_it_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -
         assert runner.has_ended(run_id)
 
 
-async def test_it_waits_no_longer_than_it_may(tmp_path: Path) -> None:
+async def test_catch_up_waits_no_longer_than_its_limit(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id, spawner = await with_stopped_spawner(runner)
 
@@ -45,7 +45,7 @@ async def test_it_waits_no_longer_than_it_may(tmp_path: Path) -> None:
         os.kill(spawner, signal.SIGCONT)
 
 
-async def test_what_was_said_while_the_loop_stood_still_is_heard(tmp_path: Path) -> None:
+async def test_reports_sent_during_a_freeze_are_received(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id = runner.start("sleep", "1000")
         pid = (await runner.started(run_id)).pid
@@ -67,7 +67,7 @@ async def test_a_start_that_was_not_answered_counts_if_the_host_stood_still(tmp_
         assert (await runner.started(run_id)).pid
 
 
-async def test_it_does_not_wait_for_what_goes_on(tmp_path: Path) -> None:
+async def test_catch_up_does_not_wait_for_active_processes(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id = runner.start("sleep", "1000")
         await runner.started(run_id)

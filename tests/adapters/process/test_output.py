@@ -100,7 +100,7 @@ async def test_of_too_much_the_head_and_the_tail_are_kept(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_who_writes_without_end_takes_a_bounded_part_of_the_disk(tmp_path: Path) -> None:
+def test_endless_output_takes_a_bounded_part_of_the_disk(tmp_path: Path) -> None:
     async def body() -> None:
         async with living(tmp_path) as runner:
             writer = "while :; do head -c 1000000 /dev/zero | tr '\\0' 'x'; echo; sleep 0.1; done"
@@ -161,7 +161,7 @@ async def test_a_daemon_that_keeps_the_files_delays_no_end_and_is_still_heard(tm
         assert runner.output(run_id).text() == b"%d\nbye\n" % daemon
 
 
-async def test_who_closes_its_descriptors_runs_on(tmp_path: Path) -> None:
+async def test_a_process_that_closes_its_descriptors_keeps_running(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id = runner.start("sh", "-c", "echo before; exec 0<&- 1>&- 2>&-; sleep 0.3; exit 6")
 

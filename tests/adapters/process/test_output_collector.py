@@ -126,7 +126,7 @@ def test_output_that_a_process_left_behind_has_open_is_looked_at_less_often_whil
     assert idle._look() is None  # no process has it open
 
 
-def test_what_a_process_writes_after_its_run_is_moved_and_counted(tmp_path: Path) -> None:
+def test_output_after_the_end_of_a_run_is_moved_and_counted(tmp_path: Path) -> None:
     (tmp_path / "live").mkdir()
     output = RunOutput(tmp_path, [Spool("1", "run", "stdout", 1000)], Syslog())
 

@@ -41,7 +41,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @pytest.mark.skipif(shutil.which("python3", path=PATH) is None, reason="NEEDS python3 WHERE EVERYBODY FINDS IT")
-async def test_there_is_no_way_back(tmp_path: Path) -> None:
+async def test_a_process_cannot_regain_privileges(tmp_path: Path) -> None:
     code = (
         "import os\n"
         "for call in (lambda: os.setuid(0), lambda: os.setresuid(-1, 0, -1), lambda: os.setgid(0),\n"

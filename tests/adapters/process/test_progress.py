@@ -61,7 +61,7 @@ async def spawner_process(news: list[SpawnerReport]) -> AsyncIterator[SpawnerPro
         os.waitpid(process.pid, 0)
 
 
-async def test_what_was_not_reported_is_heard_after_the_death_of_a_spawner() -> None:
+async def test_unreported_progress_is_known_after_the_death_of_a_spawner() -> None:
     news: list[SpawnerReport] = []
     async with spawner_process(news) as process:
         process.in_flight.extend((SpawnRequest(run_id, Command(("true",))), 1) for run_id in ("a", "b", "c", "d"))

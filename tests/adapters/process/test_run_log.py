@@ -40,7 +40,7 @@ class Written:
         return sum(record.dropped for record in self.records() if record.stream == stream)
 
 
-def test_what_fits_is_kept_as_it_is(tmp_path: Path) -> None:
+def test_output_within_the_limit_is_kept_unchanged(tmp_path: Path) -> None:
     output = Written(tmp_path, limit=10)
     output.write(b"0123456789")
 
@@ -100,7 +100,7 @@ def test_both_streams_share_the_limit_in_order_of_arrival(tmp_path: Path) -> Non
     assert [output.dropped(stream) for stream in STREAMS] == [12, 12]
 
 
-def test_what_is_dropped_and_what_is_kept_is_all_there_was(tmp_path: Path) -> None:
+def test_dropped_and_kept_output_add_up_to_all(tmp_path: Path) -> None:
     output = Written(tmp_path, limit=100)
     for number in range(500):
         output.write(b"line %d\n" % number, "stderr" if number % 3 else "stdout", dropped=number % 2)

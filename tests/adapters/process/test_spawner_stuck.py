@@ -97,7 +97,7 @@ async def test_a_word_ends_the_silence() -> None:
 
 @needs_root
 @pytest.mark.slow
-async def test_what_waits_for_a_spawner_that_its_user_has_stopped_is_started_by_another(tmp_path: Path) -> None:
+async def test_starts_that_wait_for_a_stopped_spawner_are_made_by_another(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         stopping = runner.start(*STOP_THE_SPAWNER, user=UNPRIVILEGED_USER)
         await until(lambda: any((known := read_stat(pid)) and known.is_stopped for pid in spawners()))

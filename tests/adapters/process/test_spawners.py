@@ -12,7 +12,7 @@ from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import living, spawners, until, within_time
 
 
-async def test_what_is_prepared_is_used_by_the_first_start(tmp_path: Path) -> None:
+async def test_a_prepared_spawner_is_used_by_the_first_start(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         live = tmp_path / "output" / "live"
         runner.runner.prepare("", "", 40)

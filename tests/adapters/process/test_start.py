@@ -38,7 +38,7 @@ async def test_a_started_process_is_named_by_its_number_and_the_kernels_start_ti
             assert started.start_ticks == known.ticks
 
 
-async def test_it_leads_a_session_and_a_group_of_its_own(tmp_path: Path) -> None:
+async def test_a_process_leads_a_session_and_a_group_of_its_own(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         started = await runner.started(runner.start("sleep", "1000"))
         known = read_stat(started.pid)
@@ -47,7 +47,9 @@ async def test_it_leads_a_session_and_a_group_of_its_own(tmp_path: Path) -> None
         assert (known.session, known.group) == (started.pid, started.pid)
 
 
-async def test_its_environment_is_exactly_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_environment_of_a_process_is_exactly_the_configured_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "1")
     home = str(Path("~").expanduser())
 
@@ -78,14 +80,16 @@ async def test_the_jobs_own_variables_go_over_the_usual_ones(tmp_path: Path) -> 
     ("home", "directory"),
     [("/usr", "/usr"), ("/no/such/home", "/"), ("/etc/hostname/x", "/"), ("relative", "/"), ("", "/")],
 )
-async def test_it_runs_in_the_home_that_the_job_sets_or_in_the_root(tmp_path: Path, home: str, directory: str) -> None:
+async def test_a_process_runs_in_the_home_that_the_job_sets_or_in_the_root(
+    tmp_path: Path, home: str, directory: str
+) -> None:
     async with living(tmp_path) as runner:
         await runner.run("true", cwd=str(tmp_path))
 
         assert await runner.says("pwd", env=(("HOME", home),)) == f"{directory}\n"
 
 
-async def test_it_has_no_descriptors_but_three_though_the_host_leaks_one(tmp_path: Path) -> None:
+async def test_a_process_has_three_descriptors_though_the_host_leaks_one(tmp_path: Path) -> None:
     leaked = os.open("/etc/hostname", os.O_RDONLY)
     os.set_inheritable(leaked, True)  # noqa: FBT003  # it has no name
 

@@ -141,7 +141,9 @@ def test_of_more_than_may_wait_the_oldest_lines_are_dropped_and_counted(tmp_path
     assert stream.dropped_lines == 4 << 10
 
 
-def test_what_an_earlier_host_has_passed_on_is_not_sent_again(tmp_path: Path, place: Path, log: socket.socket) -> None:
+def test_lines_that_an_earlier_host_has_sent_are_not_sent_again(
+    tmp_path: Path, place: Path, log: socket.socket
+) -> None:
     live = tmp_path / "live"
     live.write_bytes(b"one\n")
     syslog = Syslog(str(place))

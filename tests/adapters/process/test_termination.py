@@ -16,7 +16,7 @@ async def said(runner: RecordedRunner, run_id: str, text: bytes) -> None:
     await until(lambda: text in runner.output(run_id).text())
 
 
-async def test_who_obeys_ends_by_sigterm(tmp_path: Path) -> None:
+async def test_a_process_that_does_not_handle_sigterm_ends_by_it(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id = runner.start("sleep", "1000")
         await runner.started(run_id)
@@ -25,7 +25,7 @@ async def test_who_obeys_ends_by_sigterm(tmp_path: Path) -> None:
         assert (await runner.ended(run_id)).signal == "SIGTERM"
 
 
-async def test_who_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
+async def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id = runner.start("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done")
         await said(runner, run_id, b"ready")
@@ -34,7 +34,7 @@ async def test_who_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> 
         assert (await runner.ended(run_id)).signal == "SIGKILL"
 
 
-async def test_who_cleans_up_has_the_grace_for_it(tmp_path: Path) -> None:
+async def test_a_process_has_the_grace_to_clean_up(tmp_path: Path) -> None:
     async with living(tmp_path) as runner:
         run_id = runner.start("sh", "-c", "trap 'echo cleaned; exit 4' TERM; echo ready; sleep 1000 & wait")
         await said(runner, run_id, b"ready")

@@ -63,7 +63,7 @@ def output(tmp_path: Path) -> Written:
 
 
 @pytest.mark.parametrize("after", [b"", b"2\n", b"two\n", b"two and more\n"], ids=["nothing", "less", "equal", "more"])
-def test_what_was_seen_before_is_kept_whatever_the_size_is_then(output: Written, after: bytes) -> None:
+def test_output_seen_before_is_kept_whatever_the_size_is_then(output: Written, after: bytes) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(after)
@@ -72,7 +72,7 @@ def test_what_was_seen_before_is_kept_whatever_the_size_is_then(output: Written,
     assert output.text() == output.finish() == b"one\n" + MARK + after
 
 
-def test_what_follows_is_captured_as_ever(output: Written) -> None:
+def test_output_after_a_truncation_is_captured(output: Written) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(b"two\n")
@@ -84,7 +84,7 @@ def test_what_follows_is_captured_as_ever(output: Written) -> None:
     assert output.finish() == b"one\n" + MARK + b"two\nthree\nfour\n"
 
 
-def test_it_may_be_emptied_again_and_again(output: Written) -> None:
+def test_a_file_may_be_truncated_many_times(output: Written) -> None:
     for number in (b"1\n", b"2\n", b"3\n"):
         output.empty(number)
         output.look()
@@ -92,7 +92,7 @@ def test_it_may_be_emptied_again_and_again(output: Written) -> None:
     assert output.finish() == b"1\n" + MARK + b"2\n" + MARK + b"3\n"
 
 
-def test_it_is_noticed_at_the_end_too(output: Written) -> None:
+def test_a_truncation_at_the_end_is_noticed_too(output: Written) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(b"two\n")
@@ -140,7 +140,7 @@ def test_a_long_output_that_only_grows_is_as_it_was_written(output: Written) -> 
     assert output.finish() == 5 * LONG
 
 
-def test_what_krond_itself_drops_is_not_taken_for_an_emptied_file(tmp_path: Path) -> None:
+def test_output_that_krond_drops_is_not_taken_for_a_truncation(tmp_path: Path) -> None:
     output = Written(tmp_path / "output", limit=4096)
     for _ in range(20):
         output.append(LONG)

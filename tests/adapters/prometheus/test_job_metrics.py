@@ -112,7 +112,7 @@ def test_removed_jobs_are_not_exported_and_are_forgotten() -> None:
     assert not [line for line in lines(metrics) if "executed" in line]
 
 
-def test_what_people_are_alarmed_by_is_counted_from_zero() -> None:
+def test_counters_for_alerts_start_at_zero() -> None:
     assert {
         f'kron_runs_total{{job="{JOB.identity}",outcome="missed"}} 0.0',
         f'kron_run_results_total{{job="{JOB.identity}",result="failed"}} 0.0',

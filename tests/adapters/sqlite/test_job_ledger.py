@@ -133,7 +133,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_what_is_damaged_is_refused_and_left_as_it_is(path: Path, damage: Callable[[Path], object]) -> None:
+def test_a_damaged_ledger_is_refused_and_left_as_it_is(path: Path, damage: Callable[[Path], object]) -> None:
     remember(path, EVERYTHING)
     damage(path)
     before = fingerprint(path)
@@ -145,7 +145,7 @@ def test_what_is_damaged_is_refused_and_left_as_it_is(path: Path, damage: Callab
     assert fingerprint(path) == before
 
 
-def test_what_was_appended_is_there_after_a_crash(path: Path, tmp_path: Path) -> None:
+def test_appended_records_survive_a_crash(path: Path, tmp_path: Path) -> None:
     """Copy the files of an open ledger, as a killed process leaves them."""
     left = tmp_path / "left"
     left.mkdir()
@@ -173,7 +173,7 @@ def end(run_id: str) -> RunEnd:
     return RunEnd(run_id, NOW, ResultCode.SUCCEEDED, 0)
 
 
-def test_what_is_older_than_the_retention_leaves_with_its_definition(path: Path) -> None:
+def test_records_older_than_the_retention_are_removed_with_their_definition(path: Path) -> None:
     old = [attempt_at(1, "old")._replace(definition_key=OTHER_KEY), TRIGGERED]
     batch = JobBatch({KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB], [closed_from(3, 4)], old)
     later = JobBatch(jobs=[JOB._replace(handled_until=NOON + 30 * DAY)], begun=[attempt_at(60 * 24 * 30, "new")])
@@ -205,7 +205,7 @@ def test_each_round_removes_some_of_very_many_unused_definitions(path: Path) -> 
     assert SqliteJobHistory(copy).definition(KEY) == DEFINITION
 
 
-def test_what_correctness_needs_stays_however_old(path: Path) -> None:
+def test_records_that_correctness_needs_stay_however_old(path: Path) -> None:
     """A run without an end, one to be tried again, an execution that goes on, a period ahead of what is served."""
     begun = [attempt_at(0, "goes on"), attempt_at(1, "is tried again"), attempt_at(2, "first"), TRIGGERED]
     retry = RunEnd("is tried again", NOW, ResultCode.FAILED, 1, retry_at=NOW)

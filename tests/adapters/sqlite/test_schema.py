@@ -28,7 +28,7 @@ def test_the_owner_of_a_ledger_migrates_it_and_readers_do_not(tmp_path: Path, ve
     assert SqliteJobHistory(path).jobs()
 
 
-def test_what_an_earlier_version_had_is_missed_in_it(tmp_path: Path) -> None:
+def test_a_missing_index_of_an_earlier_version_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     remember(path, EVERYTHING)
     execute(path, _WITHOUT_INDEX, "DROP INDEX entry_time", "PRAGMA user_version=2")

@@ -17,7 +17,7 @@ from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, SchedulerH
     [ValueError("no"), asyncio.CancelledError(), KeyboardInterrupt(), SystemExit(3), GeneratorExit(), BaseException()],
     ids=repr,
 )
-async def test_whatever_a_callback_raises_is_the_failure_of_that_run_alone(error: BaseException) -> None:
+async def test_any_exception_of_a_callback_is_the_failure_of_that_run_alone(error: BaseException) -> None:
     async def raise_it() -> None:
         raise error
 

@@ -217,7 +217,7 @@ def test_a_ledger_in_use_is_an_error_of_scheduling_that_names_its_owner(contract
     ids=["sqlite"],
 )
 @pytest.mark.parametrize("contract", ["polling", "declarative"])
-def test_what_a_database_says_stays_in_the_cause(
+def test_the_text_of_the_database_stays_in_the_cause(
     contract: str, cause: Exception, kind: dict[str, type[KronError]]
 ) -> None:
     error = refusal(faulty(cause), contract, "first")

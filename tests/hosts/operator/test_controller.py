@@ -6,7 +6,7 @@ from tests.hosts.operator.replica import MINUTE, NOON, SECOND, at_noon
 AT_ONE_PAST = "1 12 * * *"
 
 
-async def test_it_is_ready_when_it_has_seen_everything_and_not_before() -> None:
+async def test_the_operator_is_ready_when_all_caches_have_synced() -> None:
     cluster = at_noon()
     cluster.kronjob()
     process = ControllerProcess(cluster)
@@ -124,7 +124,7 @@ async def test_a_leader_that_cannot_renew_stands_by_and_leads_again_when_it_can(
     await process.stop()
 
 
-async def test_what_happened_before_a_watch_expired_is_seen_in_a_new_list() -> None:
+async def test_changes_before_a_watch_expired_are_seen_in_a_new_list() -> None:
     cluster = at_noon()
     for name in ("a", "b", "c"):
         cluster.kronjob(name, "1-3 12 * * *")
@@ -146,7 +146,7 @@ async def test_what_happened_before_a_watch_expired_is_seen_in_a_new_list() -> N
     await process.stop()
 
 
-async def test_who_leads_and_sees_nothing_waits_until_it_does() -> None:
+async def test_a_leader_without_a_synced_cache_waits_for_it() -> None:
     cluster = at_noon()
     cluster.kronjob(schedule=AT_ONE_PAST, policy={"deadline": "5m"}, successfulJobsHistoryLimit=0)
     first = ControllerProcess(cluster)

@@ -29,7 +29,7 @@ def _periods(cluster: FakeCluster) -> list[tuple[str, dict[str, dict[str, dict[s
     return [(job["metadata"]["annotations"]["kron.io/period-id"], job) for _, job in cluster.made]
 
 
-async def test_who_leads_no_more_creates_nothing() -> None:
+async def test_a_replica_that_has_lost_the_lease_creates_nothing() -> None:
     cluster = at_noon()
     cluster.kronjob()
     replica = await Replica(cluster).lead()

@@ -91,7 +91,7 @@ async def test_a_lowered_limit_removes_what_is_beyond_it() -> None:
     assert len(cluster.names()) == 1
 
 
-async def test_what_replaces_a_job_is_created_when_that_is_gone_however_late_that_is() -> None:
+async def test_a_replacing_job_is_created_when_the_replaced_one_is_gone_however_late() -> None:
     cluster = at_noon()
     cluster.kronjob(schedule="1,2 12 * * *", policy={"concurrency": "replace"})
     process = ControllerProcess(cluster)

@@ -111,7 +111,7 @@ def test_other_paths_and_methods_are_refused(tmp_path: Path) -> None:
             urlopen(f"http://{address}/metrics", data=b"x", timeout=30)
 
 
-def test_it_ends_by_sigterm_with_exit_code_0_and_says_nothing_on_standard_output(tmp_path: Path) -> None:
+def test_the_operator_ends_by_sigterm_with_exit_code_0_and_an_empty_standard_output(tmp_path: Path) -> None:
     with running(tmp_path) as (process, _):
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate()
