@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,6 @@ from tests.theory.traces import violated
 NOON = parse_instant("2026-03-02T12:00:30Z")
 HOUR, DAY, MINUTE, SECOND = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)
 AHEAD = 3 * DAY
-
-
-def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """Let an async function be a test."""
-
-    @wraps(test)
-    def run(*args: Any, **keywords: Any) -> None:
-        asyncio.run(test(*args, **keywords))
-
-    return run
 
 
 class RestartableScheduler:
@@ -101,7 +90,6 @@ async def run_ahead(harness: RestartableScheduler, cron: str = "0 * * * *", *, f
     return last
 
 
-@on_a_loop
 async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time(harness: RestartableScheduler) -> None:
     last = await run_ahead(harness)  # it is 13:00:30 now
 
@@ -114,7 +102,6 @@ async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_recorded_clamp_is_not_reported_again_by_the_next_start(harness: RestartableScheduler) -> None:
     await run_ahead(harness)
     await harness.start()
@@ -128,7 +115,6 @@ async def test_a_recorded_clamp_is_not_reported_again_by_the_next_start(harness:
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(harness: RestartableScheduler) -> None:
     last = await run_ahead(harness)
     harness.disk.fail_next()
@@ -143,7 +129,6 @@ async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(harn
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_task_that_was_registered_days_ahead_and_never_ran_counts_as_registered_now(
     harness: RestartableScheduler,
 ) -> None:
@@ -162,7 +147,6 @@ async def test_a_task_that_was_registered_days_ahead_and_never_ran_counts_as_reg
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(harness: RestartableScheduler) -> None:
     await harness.start("0,45 * * * *")
     await harness.clock.advance(HOUR)
@@ -179,7 +163,6 @@ async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(harness: Resta
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_an_interrupted_run_of_days_ahead_restarts_at_once(harness: RestartableScheduler) -> None:
     harness.clock.jump(AHEAD)
     await harness.start()
@@ -218,7 +201,6 @@ async def remember(harness: RestartableScheduler, record: TaskRecord) -> None:
 # --- while it runs ----------------------------------------------------------------------------------------------------
 
 
-@on_a_loop
 async def test_a_running_scheduler_whose_clock_is_corrected_goes_on_at_the_next_time(
     harness: RestartableScheduler,
 ) -> None:
@@ -236,7 +218,6 @@ async def test_a_running_scheduler_whose_clock_is_corrected_goes_on_at_the_next_
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(harness: RestartableScheduler) -> None:
     harness.clock.jump(AHEAD)
     await harness.start(fails=True, delay=2 * HOUR)
@@ -251,7 +232,6 @@ async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(harness
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(harness: RestartableScheduler) -> None:
     await harness.start("0 * * * *")
     await harness.clock.advance(2 * HOUR)  # a start at 14:00
@@ -267,7 +247,6 @@ async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(ha
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_reported_when_durable(
     harness: RestartableScheduler,
 ) -> None:
@@ -287,7 +266,6 @@ async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_repo
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_as_now(
     harness: RestartableScheduler,
 ) -> None:
@@ -311,7 +289,6 @@ async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_
     await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_start_that_is_not_far_ahead_is_not_repeated_because_its_failure_is(
     harness: RestartableScheduler,
 ) -> None:
@@ -344,7 +321,6 @@ class SlowLedger(MemoryTaskLedger):
         return await super().append(batch)
 
 
-@on_a_loop
 async def test_a_trace_says_that_the_clock_was_set_back_where_its_baselines_are_clamped() -> None:
     clock, ledger, checker = VirtualClock(NOON + AHEAD), SlowLedger(), Checker(TraceHeader("polling"))
     scheduler = Scheduler(ledger=ledger, clock=clock, timezone="UTC", contract="polling")
