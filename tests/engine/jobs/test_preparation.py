@@ -14,7 +14,7 @@ from kron.engine.jobs.preparation import Basis, prepare_in_parts, still_valid
 from kron.errors import JobActiveError
 from kron.rules.due import ChosenTimes
 from kron.rules.effort import finish
-from tests.engine.jobs.world import HOUR, MINUTE, SECOND, RestartableHost, lived, work
+from tests.engine.jobs.world import HOUR, MINUTE, SECOND, RestartableHost, work
 from tests.rules.test_period_queue import LINES
 
 MEANWHILE = ("nothing", "trigger", "suspend", "max_active")
@@ -74,91 +74,85 @@ def test_a_declaration_is_the_same_with_and_without(
     assert lived_through(ahead=True) == lived_through(ahead=False)
 
 
-def test_what_still_holds_is_used() -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("0 * * * *"))
-        changed, more = work("30 * * * *"), work(name="more")
-        prepared = await world.prepare(changed, more)
-        await world.clock.advance(30 * SECOND)
-        await world.declare(changed, more, prepared=prepared)
-        assert [world.book.jobs[name] for name in ("a", "more")] == [prepared[name].job for name in ("a", "more")]
-        assert world.book.jobs["a"].record.declared_at == world.clock.now()
-
-    lived(story)
+async def test_what_still_holds_is_used() -> None:
+    world = RestartableHost()
+    await world.begin(work("0 * * * *"))
+    changed, more = work("30 * * * *"), work(name="more")
+    prepared = await world.prepare(changed, more)
+    await world.clock.advance(30 * SECOND)
+    await world.declare(changed, more, prepared=prepared)
+    assert [world.book.jobs[name] for name in ("a", "more")] == [prepared[name].job for name in ("a", "more")]
+    assert world.book.jobs["a"].record.declared_at == world.clock.now()
+    await world.engine.crash()
 
 
 @pytest.mark.parametrize("line", ["30 * * * *", "1 12 * * *"], ids=["the old came", "the new came"])
-def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("0 12 * * *" if line.startswith("30") else "0 11 * * *"))
-        prepared = await world.prepare(work(line))
-        assert still_valid(world.book, prepared, world.clock.now()) == prepared
-        await world.clock.advance(2 * MINUTE)
-        assert still_valid(world.book, prepared, world.clock.now()) == {}
-
-    lived(story)
-
-
-def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_comes() -> None:
-    async def story(world: RestartableHost) -> None:
-        old = "0 * * * * @win(after,50m)"
-        await world.begin(work(old), work(old, name="b", suspend=True))
-        await world.suspend("a")
-        await world.clock.advance(5 * HOUR + MINUTE)  # in the middle of a window
-        first = {name: ChosenTimes(Timing.parse(old, identity=name)).next(world.clock.now()) for name in "ab"}
-        prepared = await world.prepare(work("0 0 1 1 *"), work("0 0 1 1 *", name="b", suspend=True))
-        for name, came in first.items():
-            assert came is not None
-            assert came < world.clock.now() + 50 * MINUTE
-            assert name in still_valid(world.book, prepared, came - SECOND)
-            assert name not in still_valid(world.book, prepared, came)
-
-    lived(story)
+async def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
+    world = RestartableHost()
+    await world.begin(work("0 12 * * *" if line.startswith("30") else "0 11 * * *"))
+    prepared = await world.prepare(work(line))
+    assert still_valid(world.book, prepared, world.clock.now()) == prepared
+    await world.clock.advance(2 * MINUTE)
+    assert still_valid(world.book, prepared, world.clock.now()) == {}
+    await world.engine.crash()
 
 
-def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_else_waits() -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("* * * * *", concurrency="replace"))
-        world.runner.lasts, world.runner.heeds = HOUR, False
-        await world.clock.advance(3 * MINUTE)
-        assert world.book.jobs["a"].queue
-        prepared = await world.prepare(work("0 0 1 1 *", concurrency="replace"))
-        assert still_valid(world.book, prepared, world.clock.now()) == prepared
-        await world.clock.advance(MINUTE)
-        assert still_valid(world.book, prepared, world.clock.now()) == {}
-
-    lived(story)
-
-
-def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used() -> None:
-    async def story(world: RestartableHost) -> None:
-        old, new = "0 * * * * @win(after,50m)", "0 * * * * @win(after,52m)"
-        await world.begin(work(old))
-        started = ChosenTimes(Timing.parse(old, identity="a")).next(world.clock.now() + MINUTE)
-        assert started is not None
-        await world.clock.advance(started - SECOND - world.clock.now())
-        asked = jobs_needing_history(world.book, [work(new)], world.clock.now())
-        bases = {identity: Basis.of(world.book, identity) for identity in asked}
-        now, handled = world.clock.now(), await world.store.handled(asked)
-
-        await world.clock.advance(2 * SECOND)  # the period starts while other jobs are prepared
-        prepared = finish(prepare_in_parts(world.book, [work(new)], now, handled, bases=bases))
-
-        assert set(prepared) == {"a"}
-        assert still_valid(world.book, prepared, world.clock.now()) == {}
-
-    lived(story)
+async def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_comes() -> None:
+    world = RestartableHost()
+    old = "0 * * * * @win(after,50m)"
+    await world.begin(work(old), work(old, name="b", suspend=True))
+    await world.suspend("a")
+    await world.clock.advance(5 * HOUR + MINUTE)  # in the middle of a window
+    first = {name: ChosenTimes(Timing.parse(old, identity=name)).next(world.clock.now()) for name in "ab"}
+    prepared = await world.prepare(work("0 0 1 1 *"), work("0 0 1 1 *", name="b", suspend=True))
+    for name, came in first.items():
+        assert came is not None
+        assert came < world.clock.now() + 50 * MINUTE
+        assert name in still_valid(world.book, prepared, came - SECOND)
+        assert name not in still_valid(world.book, prepared, came)
+    await world.engine.crash()
 
 
-def test_other_settings_of_a_job_that_was_set_aside_let_it_run_again() -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("0 * * * *"))
-        world.book.set_aside("a", ValueError("a bug"))
+async def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_else_waits() -> None:
+    world = RestartableHost()
+    await world.begin(work("* * * * *", concurrency="replace"))
+    world.runner.lasts, world.runner.heeds = HOUR, False
+    await world.clock.advance(3 * MINUTE)
+    assert world.book.jobs["a"].queue
+    prepared = await world.prepare(work("0 0 1 1 *", concurrency="replace"))
+    assert still_valid(world.book, prepared, world.clock.now()) == prepared
+    await world.clock.advance(MINUTE)
+    assert still_valid(world.book, prepared, world.clock.now()) == {}
+    await world.engine.crash()
 
-        changed = work("0 * * * *", command="other")
-        await world.declare(changed, prepared=await world.prepare(changed))
-        await world.clock.advance(HOUR + SECOND)
 
-        assert [f"{each.nominal:%H:%M}" for each in world.ledger.runs.values()] == ["12:00"]
+async def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used() -> None:
+    world = RestartableHost()
+    old, new = "0 * * * * @win(after,50m)", "0 * * * * @win(after,52m)"
+    await world.begin(work(old))
+    started = ChosenTimes(Timing.parse(old, identity="a")).next(world.clock.now() + MINUTE)
+    assert started is not None
+    await world.clock.advance(started - SECOND - world.clock.now())
+    asked = jobs_needing_history(world.book, [work(new)], world.clock.now())
+    bases = {identity: Basis.of(world.book, identity) for identity in asked}
+    now, handled = world.clock.now(), await world.store.handled(asked)
 
-    lived(story)
+    await world.clock.advance(2 * SECOND)  # the period starts while other jobs are prepared
+    prepared = finish(prepare_in_parts(world.book, [work(new)], now, handled, bases=bases))
+
+    assert set(prepared) == {"a"}
+    assert still_valid(world.book, prepared, world.clock.now()) == {}
+    await world.engine.crash()
+
+
+async def test_other_settings_of_a_job_that_was_set_aside_let_it_run_again() -> None:
+    world = RestartableHost()
+    await world.begin(work("0 * * * *"))
+    world.book.set_aside("a", ValueError("a bug"))
+
+    changed = work("0 * * * *", command="other")
+    await world.declare(changed, prepared=await world.prepare(changed))
+    await world.clock.advance(HOUR + SECOND)
+
+    assert [f"{each.nominal:%H:%M}" for each in world.ledger.runs.values()] == ["12:00"]
+    await world.engine.crash()

@@ -75,10 +75,8 @@ def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
     assert status["ready"] is False
 
 
-def test_whoever_waits_for_a_run_that_is_given_up_is_told() -> None:
-    async def wait() -> str:
-        chronicler = JobEvents(ignore)
-        asyncio.get_running_loop().call_soon(chronicler.on_retry_dropped, "run 1")
-        return await chronicler.wait_for_end("run 1")
+async def test_whoever_waits_for_a_run_that_is_given_up_is_told() -> None:
+    chronicler = JobEvents(ignore)
+    asyncio.get_running_loop().call_soon(chronicler.on_retry_dropped, "run 1")
 
-    assert asyncio.run(wait()) == "replaced"
+    assert (await chronicler.wait_for_end("run 1")) == "replaced"
