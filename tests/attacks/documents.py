@@ -14,7 +14,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.policy import Policy
 from tests.attacks.turns import longest_turn
-from tests.engine.jobs.world import RestartableHost
+from tests.engine.jobs.restartable_host import RestartableHost
 from tests.hosts.operator.replica import MINUTE, NOON, Replica, at_noon
 
 DAY = timedelta(days=1)

@@ -18,7 +18,7 @@ from kron.decision.timing import Timing
 from kron.hosts.krond.events import JobEvents
 from kron.instant import Instant, format_instant
 from tests.cli.kron_runner import CommandResult, kron
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 OUTAGE = 5_000 * MINUTE
 SPREAD = "* * * * * @win(after,30s) @seed(stable,salt=yard)"

@@ -14,7 +14,7 @@ from kron.rules.history import RunRow
 from kron.rules.job_record import ResultCode
 from kron.rules.verdict import Close, Execute, Wait, judge
 from tests.conformance.citing import clause
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 TIMES = {"declared_at", "served", "suspended_until", "newest", "nominal", "first", "chosen", "effective", "at", "ended",
@@ -132,7 +132,7 @@ def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() ->
         host.runner.end("life1-1", RunResult(exit_code=0))
         await host.clock.advance(25 * MINUTE)
 
-    assert [entry.split(" ", 4)[4] for entry in lived(story).told] == ["executed", "executed"]
+    assert [entry.split(" ", 4)[4] for entry in lived(story).log] == ["executed", "executed"]
 
 
 # --- changed definitions ----------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ async def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_o
     await host.clock.advance(30 * MINUTE)
     await host.engine.crash()
 
-    assert host.told == [
+    assert host.log == [
         "12:00:00 a 02 12:00 executed",
         "12:30:00 a 02 12:30 skipped: active",
         "13:00:00 a 02 12:00 replaced",
@@ -248,7 +248,7 @@ async def test_periods_handled_before_the_clock_was_set_back_stay_handled_after_
     await host.clock.advance(2 * HOUR)
     await host.engine.crash()
 
-    entries = host.told
+    entries = host.log
 
     periods = [entry.split(" ", 4)[3] for entry in entries]
     assert len(set(periods)) == len(periods), entries

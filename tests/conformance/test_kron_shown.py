@@ -8,7 +8,7 @@ from kron.hosts.krond.events import JobEvents
 from kron.rules.events import Event
 from tests.conformance.citing import clause
 from tests.conformance.test_kron_periods import RFC_3339, eventful
-from tests.engine.jobs.world import MINUTE, RestartableHost, lived
+from tests.engine.jobs.restartable_host import MINUTE, RestartableHost, lived
 
 
 def events_of_an_eventful_life() -> list[Event]:

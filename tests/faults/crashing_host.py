@@ -21,7 +21,7 @@ from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceHeader
 from kron.trace.job_recorder import JobRecorder
-from tests.engine.jobs.world import MINUTE, NOON, SECOND, RestartableHost, Runner, work
+from tests.engine.jobs.restartable_host import MINUTE, NOON, SECOND, RestartableHost, Runner, work
 from tests.faults.judge import judge
 from tests.faults.recording_jobs import RecordingJob, Word
 
@@ -186,7 +186,7 @@ class HostLives:
         """Come back after a while, and find what is there."""
         host = self._host
         await host.crash(pause)
-        slack = host.book.slack
+        slack = host.planner.slack
         self._checkers.append(Checker(TraceHeader("kron", slack=slack // timedelta(milliseconds=1))))
         recorder = JobRecorder(host.clock.now, self._checkers[-1].read, slack)
         host.observers[:] = [recorder, host]

@@ -14,7 +14,7 @@ from kron.theory.formula import TruthValue
 from kron.theory.results import TraceReport
 from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, events_of
 from kron.trace.job_recorder import JobRecorder
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, work
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 
 SLACK = 30 * SECOND  # of the host in these tests
 
@@ -182,7 +182,7 @@ async def test_a_late_period_after_a_pause_is_judged_without_slack() -> None:
 async def test_a_slack_that_was_set_since_the_start_is_recorded_with_what_it_judged() -> None:
     async with recording() as (host, trace):
         await host.begin(work())
-        host.book.slack = 5 * MINUTE
+        host.planner.slack = 5 * MINUTE
         await host.clock.advance(2 * MINUTE)
 
     (first,) = executed(trace.lines)

@@ -6,108 +6,108 @@ from kron.engine.jobs.declaration import JobDeclaration, JobsApplied
 from kron.engine.jobs.job_state import JobState
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
-from tests.engine.jobs.world import HOUR, MINUTE, RestartableHost, work
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, RestartableHost, work
 
 
-async def amend(world: RestartableHost, *works: JobSpec, leaving: Sequence[str] = ()) -> JobsApplied:
+async def amend(host: RestartableHost, *works: JobSpec, leaving: Sequence[str] = ()) -> JobsApplied:
     """Declare some jobs, and let some go."""
-    return await world.engine.apply(
-        lambda now: JobDeclaration(world.book, works, now, {}, leaving=leaving),
+    return await host.engine.apply(
+        lambda now: JobDeclaration(host.planner, works, now, {}, leaving=leaving),
     )
 
 
 async def test_a_job_that_is_not_named_stays_as_it_is() -> None:
-    world = RestartableHost()
-    await world.begin(work(name="a"), work(name="b"))
+    host = RestartableHost()
+    await host.begin(work(name="a"), work(name="b"))
 
-    declared = await amend(world, work("30 * * * *", name="b"))
+    declared = await amend(host, work("30 * * * *", name="b"))
 
     assert (declared.changed, declared.removed) == (["b"], [])
-    await world.clock.advance(HOUR)
-    await world.engine.crash()
+    await host.clock.advance(HOUR)
+    await host.engine.crash()
 
-    assert world.told == ["12:00:00 a 02 12:00 executed", "12:30:00 b 02 12:30 executed"]
+    assert host.log == ["12:00:00 a 02 12:00 executed", "12:30:00 b 02 12:30 executed"]
 
 
 async def test_a_job_that_leaves_runs_no_more_and_the_others_go_on() -> None:
-    world = RestartableHost()
-    await world.begin(work(name="a"), work(name="b"))
+    host = RestartableHost()
+    await host.begin(work(name="a"), work(name="b"))
 
-    assert (await amend(world, leaving=["b"])).removed == ["b"]
+    assert (await amend(host, leaving=["b"])).removed == ["b"]
 
-    await world.clock.advance(HOUR)
-    await world.engine.crash()
+    await host.clock.advance(HOUR)
+    await host.engine.crash()
 
-    assert world.told == ["12:00:00 a 02 12:00 executed"]
+    assert host.log == ["12:00:00 a 02 12:00 executed"]
 
 
 async def test_of_a_job_that_leaves_twice_nothing_is_closed_twice() -> None:
-    world = RestartableHost()
-    await world.begin(work("0 * * * * @win(after,59m)", name="a"))
-    await world.crash()
-    await world.begin(work("0 * * * * @win(after,59m)", name="a"))
-    await world.clock.advance(2 * MINUTE)
-    await amend(world, leaving=["a"])
+    host = RestartableHost()
+    await host.begin(work("0 * * * * @win(after,59m)", name="a"))
+    await host.crash()
+    await host.begin(work("0 * * * * @win(after,59m)", name="a"))
+    await host.clock.advance(2 * MINUTE)
+    await amend(host, leaving=["a"])
 
-    assert (await amend(world, leaving=["a"])).removed == []
-    await world.engine.crash()
+    assert (await amend(host, leaving=["a"])).removed == []
+    await host.engine.crash()
 
-    told = world.told
-    assert [line.split(": ")[1] for line in told] == ["definition changed"]
+    log = host.log
+    assert [line.split(": ")[1] for line in log] == ["definition changed"]
 
 
 async def test_what_runs_of_a_job_that_leaves_goes_on() -> None:
-    world = RestartableHost()
-    world.runner.lasts = None
-    await world.begin(work(name="a"))
-    await world.clock.advance(2 * MINUTE)
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work(name="a"))
+    await host.clock.advance(2 * MINUTE)
 
-    await amend(world, leaving=["a"])
+    await amend(host, leaving=["a"])
 
-    assert len(world.runner.running) == 1
-    assert world.book.jobs == {}
-    await world.engine.crash()
+    assert len(host.runner.running) == 1
+    assert host.planner.jobs == {}
+    await host.engine.crash()
 
 
 async def test_who_could_run_since_earlier_has_slack_since_then() -> None:
-    world = RestartableHost()
-    await world.engine.open()
-    await world.declare(work(name="a"))
-    since = world.clock.now()
-    await world.clock.advance(MINUTE + world.book.slack)
+    host = RestartableHost()
+    await host.engine.open()
+    await host.declare(work(name="a"))
+    since = host.clock.now()
+    await host.clock.advance(MINUTE + host.planner.slack)
 
-    world.engine.arm(since)
-    await world.clock.advance(MINUTE)
-    await world.engine.crash()
+    host.engine.arm(since)
+    await host.clock.advance(MINUTE)
+    await host.engine.crash()
 
-    assert world.told == ["12:00:30 a 02 12:00 executed"]
+    assert host.log == ["12:00:30 a 02 12:00 executed"]
 
 
 async def test_a_job_that_joins_and_one_that_is_forgotten_stay_as_they_are_until_the_commit() -> None:
-    world = RestartableHost()
-    await world.begin(work(name="a"))
-    now, spec = world.clock.now(), work("30 * * * *", name="b")
+    host = RestartableHost()
+    await host.begin(work(name="a"))
+    now, spec = host.clock.now(), work("30 * * * *", name="b")
     job = JobState(spec, JobRecord("b", "b", spec.definition_key, now, now))
-    change = JobDeclaration(world.book, [], now, {}, leaving=[], joining=[job], forgotten=["a"])
-    assert list(world.book.jobs) == ["a"]
+    change = JobDeclaration(host.planner, [], now, {}, leaving=[], joining=[job], forgotten=["a"])
+    assert list(host.planner.jobs) == ["a"]
     assert not change.batch
 
     change.commit(())
 
-    assert list(world.book.jobs) == ["b"]
-    await world.engine.crash()
+    assert list(host.planner.jobs) == ["b"]
+    await host.engine.crash()
 
 
 async def test_a_job_that_is_forgotten_and_joins_again_is_the_new_one() -> None:
-    world = RestartableHost()
-    await world.begin(work(name="a"))
-    now, spec = world.clock.now(), work("30 * * * *", name="a")
+    host = RestartableHost()
+    await host.begin(work(name="a"))
+    now, spec = host.clock.now(), work("30 * * * *", name="a")
     job = JobState(spec, JobRecord("a", "a", spec.definition_key, now, now))
-    await world.engine.apply(
-        lambda now: JobDeclaration(world.book, [], now, {}, leaving=[], joining=[job], forgotten=["a"])
+    await host.engine.apply(
+        lambda now: JobDeclaration(host.planner, [], now, {}, leaving=[], joining=[job], forgotten=["a"])
     )
 
-    await world.clock.advance(HOUR)
-    await world.engine.crash()
+    await host.clock.advance(HOUR)
+    await host.engine.crash()
 
-    assert world.told == ["12:30:00 a 02 12:30 executed"]
+    assert host.log == ["12:30:00 a 02 12:30 executed"]

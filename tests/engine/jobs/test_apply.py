@@ -10,8 +10,8 @@ from kron.decision.decide import decide
 from kron.errors import LedgerWriteError
 from kron.rules.job_spec import JobSpec
 from tests.calls import counted
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, NOON, SECOND, work
 from tests.engine.jobs.scripted_host import ScriptedHost
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, work
 
 HOURLY, SALTED = work("0 * * * *"), work("0 * * * * @seed(stable,salt=x)")
 OTHER, HALF_HOURLY = work("0 * * * *", "b"), work("30 * * * *", "b")

@@ -9,8 +9,8 @@ import pytest
 from kron.errors import LedgerWriteError, SchedulerNotRunningError, UnknownJobError
 from kron.rules.job_record import ResultCode
 from kron.rules.periods import HandledPeriods
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, work
 from tests.engine.jobs.scripted_host import ScriptedHost
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, work
 
 HOURLY, SALTED = work("0 * * * *"), work("0 * * * * @seed(stable,salt=x)")
 OTHER, HALF_HOURLY = work("0 * * * *", "b"), work("30 * * * *", "b")

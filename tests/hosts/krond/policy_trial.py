@@ -7,7 +7,7 @@ import asyncio
 import json
 
 from kron.theory.formula import TruthValue
-from tests.engine.jobs.world import HOUR, MINUTE, RestartableHost, work
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, RestartableHost, work
 from tests.trace.test_job_recorder import recording
 
 

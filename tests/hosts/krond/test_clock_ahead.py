@@ -22,7 +22,7 @@ from kron.web.upcoming import ahead_until, clock_ahead, next_run
 from kron.why.explanation import Explanation as Answered
 from kron.why.explanation import sentence, to_dict
 from tests.cli.kron_runner import CommandResult
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.hosts.krond.command_runner import krond as command
 from tests.hosts.krond.krond_process import NEVER, Krond
 from tests.web.page_client import PageClient
@@ -45,14 +45,14 @@ def lived_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
 
     async def live() -> None:
         ledger = SqliteJobLedger(path, guard=lambda: True)
-        world = RestartableHost(start, ledger)
-        world.runner.is_hasty = True
-        await world.begin(*works)
-        await world.clock.advance(HOUR)
-        await world.crash(5 * DAY)
-        await world.begin(*works)
-        await world.clock.advance(5 * HOUR)
-        await world.engine.crash()
+        host = RestartableHost(start, ledger)
+        host.runner.is_hasty = True
+        await host.begin(*works)
+        await host.clock.advance(HOUR)
+        await host.crash(5 * DAY)
+        await host.begin(*works)
+        await host.clock.advance(5 * HOUR)
+        await host.engine.crash()
 
     asyncio.run(live())
 
@@ -185,12 +185,12 @@ async def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path
     lived_ahead(path, NOON, work("0 * * * *"))
     until = NOON + 5 * DAY + 6 * HOUR
 
-    world = RestartableHost(now, SqliteJobLedger(path, guard=lambda: True))
-    await world.begin(work("0 * * * * @win(after,10m)"))
-    job = world.book.jobs["a"]
+    host = RestartableHost(now, SqliteJobLedger(path, guard=lambda: True))
+    await host.begin(work("0 * * * * @win(after,10m)"))
+    job = host.planner.jobs["a"]
     assert job.record.handled_until == now
     found = ahead_until(job, now)
-    await world.engine.crash()
+    await host.engine.crash()
 
     assert found == until
     assert answer_of(path, NOON + DAY, now).periods[0].ahead == until
