@@ -1,4 +1,4 @@
-"""Agenda: who is to be looked at next, against a plain model of it."""
+"""Tests of Agenda: the entry that is due next, against a plain model."""
 
 from datetime import timedelta
 
@@ -154,7 +154,7 @@ def test_an_entry_that_was_taken_may_be_put_at_the_same_instant_again() -> None:
 
 
 class Untouchable(TaskEntry):
-    """An entry that must not be looked at any more once it is in its place."""
+    """An entry that must not be read after it is in its place."""
 
     armed = False
 

@@ -1,4 +1,4 @@
-"""collector_paused: off inside, and afterwards as it was."""
+"""The garbage collector is paused inside, and restored afterwards."""
 
 import gc
 

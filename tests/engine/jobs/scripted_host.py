@@ -1,4 +1,4 @@
-"""ScriptedHost: one JobEngine after the other, on a ledger in memory, a virtual clock and runs that a test ends."""
+"""ScriptedHost: consecutive JobEngines on a ledger in memory, a virtual clock and runs that a test ends."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

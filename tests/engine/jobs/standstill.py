@@ -1,4 +1,4 @@
-"""What holds a host up in a test: a freeze in the middle of a step, an append that takes long."""
+"""Delays of a host: a freeze in the middle of a step, and a slow append."""
 
 from collections.abc import Sequence
 
@@ -24,13 +24,13 @@ class AtBegin(RunObserver[JobRun]):
     """Does something, once, when a run begins: in the middle of a step."""
 
     def __init__(self, host: RestartableHost, identity: str) -> None:
-        self._world, self._identity, self._is_done = host, identity, False
+        self._host, self._identity, self._is_done = host, identity, False
         host.observers.append(self)
 
     def on_started(self, runs: Sequence[JobRun]) -> None:
         if not self._is_done and any(run.attempt.identity == self._identity for run in runs):
             self._is_done = True
-            self._world.clock.freeze(5 * MINUTE + 10 * SECOND)
+            self._host.clock.freeze(5 * MINUTE + 10 * SECOND)
 
 
 class SlowLedger(Ledger):

@@ -1,4 +1,4 @@
-"""Jobs whose file cannot be read when the host starts: they are not run, not removed, and return as after downtime."""
+"""Jobs whose file cannot be read at the start: they are not run, not removed, and return as after downtime."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Some jobs change and the others are not looked at: what hosts with very many jobs declare."""
+"""Some jobs are declared again and the others are left alone, as hosts with very many jobs do."""
 
 from collections.abc import Sequence
 

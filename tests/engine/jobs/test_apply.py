@@ -1,4 +1,4 @@
-"""JobEngine.apply: the jobs given now are declared, at a start as later, and whatever happens meanwhile."""
+"""Tests of JobEngine.apply: the given jobs are declared, at the start and later, with other calls in between."""
 
 import asyncio
 from collections.abc import Iterator, Sequence

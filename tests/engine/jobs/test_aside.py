@@ -1,4 +1,4 @@
-"""A job whose data cannot be judged is set aside: it starts nothing, and all others go on."""
+"""A job whose data cannot be judged is set aside: it starts no run, and all others run."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Jobs of the boot: each runs once after the machine was booted, whatever comes between, and never by an edit."""
+"""Boot jobs run once after each boot of the machine, whatever happens in between, and never because of an edit."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""Where a freeze falls: in the middle of a step, in an append, while the disk is down, after a declaration."""
+"""Freezes in the middle of a step, in an append, during a disk failure, and after a declaration."""
 
 from tests.engine.jobs.restartable_host import HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.engine.jobs.standstill import AtBegin, JumpingLedger, SlowLedger, seconds_frozen, stand_still

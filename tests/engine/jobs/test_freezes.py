@@ -1,4 +1,4 @@
-"""Freezes and stalls: a loop that wakes up late by more than its slack was frozen, and that is downtime."""
+"""Freezes and stalls: a loop that wakes up later than its slack was frozen, and that is downtime."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Jobs over the lives of their host: what a crash, a stop, an edit or a pause leaves, and what becomes of it."""
+"""Jobs over restarts of their host: the effects of a crash, a stop, an edit and a suspension."""
 
 from dataclasses import replace
 from datetime import timedelta

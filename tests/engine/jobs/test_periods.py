@@ -1,4 +1,4 @@
-"""Periods of a host that is alive: each is handled once, at its chosen second, by its policy."""
+"""Periods of a running host: each is handled once, at its chosen second, by its policy."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What is computed before a declaration changes nothing of it: used if it still holds, and left if it does not."""
+"""Work prepared before a declaration does not change its result: it is used if still valid, and dropped if not."""
 
 import asyncio
 from contextlib import suppress
@@ -22,7 +22,7 @@ SUSPENDED = ("no", "by command", "by its file")
 
 
 async def live(old: str, new: str, *, before: int, after: int, meanwhile: str, suspended: str, ahead: bool) -> Any:
-    """Let a host go from one definition to another, and return all that became of it."""
+    """Change a host's definition, and return its log, its ledger and its events."""
     host = RestartableHost()
     jobs = [work(old, deadline="20m", suspend=suspended == "by its file"), work("0 * * * *", name="other")]
     await host.begin(*jobs)

@@ -1,4 +1,4 @@
-"""Recovery: a downtime that takes long to judge is judged before anything starts, with the same outcome."""
+"""Recovery: a long downtime is judged in parts before any start, with the same outcome."""
 
 from datetime import timedelta
 from functools import partial

@@ -1,4 +1,4 @@
-"""Whatever becomes of a host, its ledger never has to refuse what it is given: no period gets a second outcome."""
+"""In any sequence of events, a host never offers its ledger a second outcome of a period."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Two periods of a job with the same chosen second: one that waits is kept apart from one that is over."""
+"""Two periods of a job with the same chosen second: a waiting one and a finished one are kept apart."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ CHOSEN = NOON + timedelta(hours=4, minutes=18, seconds=37)
 
 
 def outcomes(host: RestartableHost) -> list[str]:
-    """Return what became of the later of the two, and how often the ledger refused a step."""
+    """Return the outcome of the later of the two, and how often the ledger refused a step."""
     refused = ["refused" for _ in host.refused]
     refused += ["refused" for event in host.events if event.name == "LedgerAppendFailed"]
     return [entry.split(" ", 4)[4] for entry in host.log if " a 02 16:12 " in entry] + refused

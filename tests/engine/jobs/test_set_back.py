@@ -1,4 +1,4 @@
-"""A clock that is set back: what comes from then on is judged by a host that is alive, so that slack applies."""
+"""After a clock is set back, periods are judged as those of a running host, with slack."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Until when a runner may start an accepted period: the limit is in the request, and an edit does not move it."""
+"""The latest start of an accepted period: the limit is in the request, and an edit does not move it."""
 
 from datetime import timedelta
 

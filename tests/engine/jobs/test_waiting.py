@@ -1,4 +1,4 @@
-"""What waits for its turn, and what comes back: nobody waits for something that never comes."""
+"""Runs that wait for a slot, and jobs that are removed and return: no run waits for ever."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""A clock that was days ahead and is corrected: what was handled stays handled, and krond says why a job waits."""
+"""A clock that was days ahead is corrected: handled periods stay handled, and krond explains why a job waits."""
 
 import asyncio
 from collections.abc import Iterator

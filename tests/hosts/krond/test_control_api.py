@@ -1,4 +1,4 @@
-"""What a krond answers on its socket while it starts, and to whoever waits for a run."""
+"""The control socket of a krond that starts, and requests that wait for a run."""
 
 import asyncio
 from collections.abc import Mapping

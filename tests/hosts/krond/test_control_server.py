@@ -1,4 +1,4 @@
-"""Control: a running krond answers its owner and root, on a socket that nobody else can reach."""
+"""The control socket answers its owner and root, and is closed to other users."""
 
 import asyncio
 import os
@@ -36,12 +36,12 @@ async def fail(_: Mapping[str, Any]) -> object:
 HANDLERS = {"echo": echo, "refuse": refuse, "fail": fail}
 
 
-def asked(path: Path, *requests: Mapping[str, Any], told: list[str] | None = None) -> list[object]:
+def asked(path: Path, *requests: Mapping[str, Any], errors: list[str] | None = None) -> list[object]:
     """Return the answers of a server to requests on one connection."""
 
     async def live() -> list[object]:
-        if told is not None:
-            asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
+        if errors is not None:
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
         control = ControlServer(path, HANDLERS, lambda _: None)
         await control.open()
         try:
@@ -127,7 +127,7 @@ def test_nonsense_is_no_request(tmp_path: Path, sent: bytes) -> None:
     assert b"that is no request" in asyncio.run(live())
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
     path, refused = tmp_path / "control.sock", list[int]()
 
@@ -151,7 +151,7 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
     assert refused == [65534]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 @pytest.mark.parametrize(
     ("asking", "answer"),
     [
@@ -177,12 +177,12 @@ def test_who_may_not_reach_into_the_state_directory_is_told_who_may(tmp_path: Pa
 
 
 def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path: Path) -> None:
-    told: list[str] = []
-    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1}, told=told)
+    errors: list[str] = []
+    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1}, errors=errors)
 
     assert said == ("krond failed, which is a bug of it: KeyError: 'a'", 1)
     assert word == 1
-    assert told == ["krond could not answer fail"]
+    assert errors == ["krond could not answer fail"]
 
 
 async def large(_: Mapping[str, Any]) -> object:

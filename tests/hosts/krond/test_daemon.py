@@ -1,4 +1,4 @@
-"""krond as its users meet it: a process, real children, and what its commands say."""
+"""krond as a process, with real children, and the output of its commands."""
 
 import os
 import signal
@@ -72,10 +72,10 @@ def test_a_second_run_of_a_job_that_forbids_it_is_refused_and_not_recorded(krond
 
 
 def test_an_unknown_job_is_wrong_usage(krond: Krond) -> None:
-    found = krond.ask("trigger", "nobody")
+    found = krond.ask("trigger", "unknown")
 
     assert found.returncode == 2
-    assert found.stderr == "krond: error: nobody is not a job\n"
+    assert found.stderr == "krond: error: unknown is not a job\n"
 
 
 def test_status_and_jobs_say_what_is_there(krond: Krond) -> None:

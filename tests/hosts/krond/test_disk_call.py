@@ -1,4 +1,4 @@
-"""DiskCall: an error of the call reaches the caller, and no error is reported a second time by the event loop."""
+"""Tests of DiskCall: an error reaches the caller, and the event loop does not report it a second time."""
 
 import asyncio
 import gc

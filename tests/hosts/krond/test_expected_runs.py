@@ -1,4 +1,4 @@
-"""What the numbers of krond say of runs that are expected, and when they say that one is late."""
+"""The metrics of expected runs, and when they report a late one."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Job files that are read by a process of their own say what they say here."""
+"""Job files read in a separate process give the same jobs as in this one."""
 
 import pickle
 import subprocess

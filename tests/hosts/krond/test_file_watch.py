@@ -1,4 +1,4 @@
-"""krond run --watch: a change of the job files is noticed, and they are read when they have been still for a second."""
+"""krond run --watch reloads job files one second after their last change."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

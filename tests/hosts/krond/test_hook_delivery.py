@@ -1,4 +1,4 @@
-"""DeliveryQueue: notifications are delivered a few at a time, in their order, and tried three times."""
+"""Tests of DeliveryQueue: notifications are delivered a few at a time, in order, and tried three times."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -84,7 +84,7 @@ def test_a_command_gets_the_row_and_what_happened(tmp_path: Path) -> None:
     assert variables["KRON_HOOK_ID"].startswith("hook-")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 def test_a_command_is_run_as_the_user_of_its_job(tmp_path: Path) -> None:
     with TemporaryDirectory() as place:  # which others may enter
         Path(place).chmod(0o777)
@@ -151,8 +151,8 @@ def test_a_replaced_execution_that_was_to_be_tried_again_ends_before_the_next_on
         run_once(krond)
         run_once(krond)
 
-        told = [target.take().path for _ in range(4)]
-        assert [path for path in told if path != "/failure"] == ["/ping/start", "/ping/fail", "/ping/start"]
+        requests = [target.take().path for _ in range(4)]
+        assert [path for path in requests if path != "/failure"] == ["/ping/start", "/ping/fail", "/ping/start"]
         krond.ask("stop")
         krond.end()
 
@@ -167,8 +167,8 @@ def test_what_an_earlier_krond_would_have_tried_again_and_this_one_does_not_has_
         krond.write(tried_again(target, retries=0))
         krond.start()
 
-        told = {each.path: each for each in (target.take() for _ in range(2))}
-        assert told.keys() == {"/ping/fail", "/failure"}
-        assert json.loads(told["/failure"].body)["exit_code"] == 1
+        requests = {each.path: each for each in (target.take() for _ in range(2))}
+        assert requests.keys() == {"/ping/fail", "/failure"}
+        assert json.loads(requests["/failure"].body)["exit_code"] == 1
         krond.ask("stop")
         krond.end()

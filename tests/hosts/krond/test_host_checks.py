@@ -1,4 +1,4 @@
-"""krond check: what of this host its jobs need, and whether it is there."""
+"""krond check: the users, folders and programs that jobs need on this host."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ def test_a_directory_that_does_not_exist_is_a_warning(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_what_this_process_may_not_see_is_no_failure() -> None:
     with TemporaryDirectory() as place:
         hidden = Path(place, "hidden")
@@ -77,7 +77,7 @@ def test_a_program_is_looked_for_in_the_jobs_own_path(tmp_path: Path) -> None:
     assert check(tmp_path, f'{GOOD.replace("/bin/true", "./mine")}cwd = "{tmp_path}"\n') == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_user_that_this_process_may_not_become_is_an_error(tmp_path: Path) -> None:
     file = write(tmp_path, f'user = "root"\ngroup = "root"\n{GOOD}')
     program = (

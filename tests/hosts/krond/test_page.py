@@ -1,4 +1,4 @@
-"""The listener of a real krond: its address, its token, its numbers, and its end."""
+"""The listener of a real krond: its address, its token, its metrics, and its shutdown."""
 
 import http.client
 import os

@@ -1,4 +1,4 @@
-"""read_token: made once, for its owner alone, and refused where others could know it."""
+"""Tests of read_token: created once, for its owner only, and refused if other users could read it."""
 
 import os
 import stat

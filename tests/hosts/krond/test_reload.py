@@ -1,4 +1,4 @@
-"""Files that are read anew by a krond that runs: what moved, and what is gone and comes back."""
+"""Reloading job files in a running krond: changed, removed and returning jobs."""
 
 import asyncio
 import json
@@ -54,10 +54,10 @@ def test_a_job_that_is_gone_and_comes_back_is_active_while_it_runs(krond: Krond)
 def test_what_is_doubtful_in_files_that_are_valid_is_told_at_a_reload(krond: Krond) -> None:
     krond.write(f"[jobs.a]\n{NEVER}\ncommand = '/does/not/exist'\n")
 
-    told = krond.ask("reload")
+    answer = krond.ask("reload")
 
-    assert told.returncode == 0
-    assert told.stderr.startswith(f"{krond.file}:3: warning: jobs.a.command: ")
+    assert answer.returncode == 0
+    assert answer.stderr.startswith(f"{krond.file}:3: warning: jobs.a.command: ")
     warning = krond.wait_for("WarningFound")
     assert (warning["file"], warning["line"], warning["field"]) == (str(krond.file), 3, "jobs.a.command")
 

@@ -1,4 +1,4 @@
-"""OutputRetention: output that was written long ago leaves the disk, and nothing else."""
+"""Tests of OutputRetention: old output is removed from the disk, and nothing else."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""State: a directory of one krond alone, or a clear refusal."""
+"""Tests of the state directory: it belongs to one krond, or is clearly refused."""
 
 import os
 import stat

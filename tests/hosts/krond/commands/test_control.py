@@ -1,4 +1,4 @@
-"""What a running krond tells of lives before its own, and of what comes."""
+"""Commands of a running krond: earlier runs, logs, and upcoming runs."""
 
 import asyncio
 import os
@@ -111,10 +111,10 @@ def test_a_job_without_a_run_has_no_output_and_is_a_job_all_the_same(krond: Kron
 
 
 def test_who_is_neither_a_job_nor_a_run_is_said_to_be_neither(krond: Krond) -> None:
-    found = krond.ask("logs", "nobody")
+    found = krond.ask("logs", "unknown")
 
     assert found.returncode == 2
-    assert found.stderr == "krond: error: nobody is neither a job nor a run\n"
+    assert found.stderr == "krond: error: unknown is neither a job nor a run\n"
 
 
 def test_every_job_that_its_file_still_suspends_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""krond why, explain and history --at: what is asked of a state directory, while no krond runs."""
+"""krond why, explain and history --at on a state directory without a running krond."""
 
 import asyncio
 import json
@@ -112,7 +112,11 @@ def test_why_of_nothing_names_the_nearest_before_and_after(state: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("nobody", "--at", "12:00"), "nobody is not a job"), (("backup", "--at", "noon"), "noon"), (("backup",), "--at")],
+    [
+        (("unknown", "--at", "12:00"), "unknown is not a job"),
+        (("backup", "--at", "noon"), "noon"),
+        (("backup",), "--at"),
+    ],
     ids=["an unknown job", "no moment", "no --at"],
 )
 def test_wrong_usage_of_why_exits_with_2(state: Path, words: tuple[str, ...], said: str) -> None:
@@ -191,7 +195,7 @@ def test_history_is_a_table_for_people(state: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("why", "backup", "--at", "9999-12-31T23:59:59Z"), "what lies around 9999-12-31T23:59:59Z leaves"),
         (("why", "backup", "--at", "0001-01-01T00:00:00Z"), "what lies around 0001-01-01T00:00:00Z leaves"),
@@ -199,7 +203,7 @@ def test_history_is_a_table_for_people(state: Path) -> None:
     ],
     ids=["the last second", "the first second", "before all time"],
 )
-def test_a_moment_at_the_end_of_the_calendar_is_one_clear_error(state: Path, words: tuple[str, ...], told: str) -> None:
+def test_an_instant_at_the_end_of_the_calendar_is_one_error(state: Path, words: tuple[str, ...], message: str) -> None:
     found = ask(state, *words)
 
-    assert (found.code, found.err) == (2, f"krond: error: {told} the years 1 to 9999\n")
+    assert (found.code, found.err) == (2, f"krond: error: {message} the years 1 to 9999\n")
