@@ -123,7 +123,7 @@ OUTCOME = (
         _OUTCOME,
         "outcome.no-second-execution",
         "No execution is started for a period that is handled.",
-        f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
+        f"{_LIVES}::test_a_run_with_an_unobserved_end_is_unknown_and_is_not_run_again",
         f"{_VERDICT}::test_a_handled_period_is_left_alone_whatever_the_time",
         "rules/test_period_queue::test_handled_periods_do_not_come_again",
     ),

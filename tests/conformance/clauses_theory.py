@@ -42,7 +42,7 @@ THEORY = (
         _THEORY,
         "theory.linear",
         "The work for an obligation, and that of an initialisation, grows linearly with the list.",
-        "engine/tasks/test_step::test_what_is_not_due_is_not_evaluated",
+        "engine/tasks/test_step::test_a_task_that_is_not_due_is_not_evaluated",
     ),
     _row(
         _THEORY, "theory.quiet-after-crash", "T1: after a crash nothing starts before a successful initialize.", _CAUGHT

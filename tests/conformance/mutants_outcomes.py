@@ -215,7 +215,7 @@ OUTCOMES = (
         "rules/outage.py",
         "if late <= slack:",
         "if late < slack:",
-        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_a_longer_one_is_a_freeze",
     ),
     bug(
         "clock.stall",

@@ -161,7 +161,7 @@ def test_a_run_of_an_earlier_life_that_ends_before_it_is_taken_up_has_ended() ->
     assert (bench.active.running, bench.active.take_news().ended) == ({}, [run])
 
 
-def test_what_nobody_saw_of_an_end_is_not_covered_by_the_reason_for_it() -> None:
+def test_an_unobserved_end_is_not_covered_by_the_reason_for_it() -> None:
     run = a_run()
     run.stop_reason, run.result = ResultCode.STOPPED, RunResult()
 

@@ -49,7 +49,7 @@ def reports(watch: ClockWatch, clock: ManualClock) -> list[tuple[str, object]]:
     return [(name, seconds) for name, seconds in (("jump", found.jump), ("stall", found.stall)) if seconds]
 
 
-def test_time_that_passes_is_nothing_to_tell() -> None:
+def test_passing_time_is_not_reported() -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 
@@ -62,7 +62,7 @@ def test_time_that_passes_is_nothing_to_tell() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1.0, 3600.0, -1.0, -3600.0])
-def test_a_clock_that_is_set_is_told_with_the_seconds(seconds: float) -> None:
+def test_a_clock_that_is_set_is_reported_with_the_seconds(seconds: float) -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 
@@ -73,7 +73,7 @@ def test_a_clock_that_is_set_is_told_with_the_seconds(seconds: float) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.9, -0.9, 0.001])
-def test_what_a_time_server_corrects_is_not_told(seconds: float) -> None:
+def test_the_correction_of_a_time_server_is_not_reported(seconds: float) -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 
@@ -82,7 +82,7 @@ def test_what_a_time_server_corrects_is_not_told(seconds: float) -> None:
     assert reports(watch, clock) == []
 
 
-def test_a_jump_is_told_once() -> None:
+def test_a_jump_is_reported_once() -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
     clock.set(60)
@@ -104,7 +104,7 @@ def test_a_jump_and_back_between_two_looks_is_nothing() -> None:
 # --- a loop that stands still -----------------------------------------------------------------------------------------
 
 
-def test_a_wake_up_in_time_is_nothing_to_tell() -> None:
+def test_a_wake_up_in_time_is_not_reported() -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 
@@ -115,7 +115,7 @@ def test_a_wake_up_in_time_is_nothing_to_tell() -> None:
 
 
 @pytest.mark.parametrize("late", [1.0, 30.0])
-def test_a_wake_up_that_comes_late_is_told_with_the_seconds(late: float) -> None:
+def test_a_late_wake_up_is_reported_with_the_seconds(late: float) -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 
@@ -168,7 +168,7 @@ def test_a_clock_set_forward_while_the_loop_sleeps_is_a_jump_and_no_freeze() -> 
     assert reports(watch, clock) == [("jump", 3600.0)]
 
 
-def test_a_clock_set_while_the_loop_stands_still_is_told_before_the_freeze() -> None:
+def test_a_clock_set_during_a_freeze_is_reported_before_the_freeze() -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 
@@ -185,7 +185,7 @@ amounts = st.integers(-10_000, 10_000).map(float)
 
 
 @given(st.lists(st.tuples(st.integers(0, 10_000), amounts)))
-def test_what_is_told_adds_up_to_what_the_clock_was_set_by(steps: list[tuple[int, float]]) -> None:
+def test_the_reported_jumps_add_up_to_what_the_clock_was_set_by(steps: list[tuple[int, float]]) -> None:
     clock = ManualClock()
     watch = ClockWatch(clock)
 

@@ -75,7 +75,7 @@ def test_a_sink_is_asked_what_it_wants() -> None:
     assert [emitter.wants(level) for level in (DEBUG, INFO, WARNING)] == [False, False, True]
 
 
-def test_an_event_that_nobody_wants_is_not_made() -> None:
+def test_an_unwanted_event_is_not_created() -> None:
     sink = FilteringSink(INFO)
 
     Emitter(sink).tell("TaskSkipped", nonsense="would be a bug if it were made")
@@ -83,7 +83,7 @@ def test_an_event_that_nobody_wants_is_not_made() -> None:
     assert sink.names == []
 
 
-def test_an_event_of_a_level_that_is_wanted_is_told() -> None:
+def test_an_event_of_a_wanted_level_is_handed_over() -> None:
     sink = FilteringSink(INFO)
 
     Emitter(sink).tell("SchedulerStopped")
@@ -114,7 +114,7 @@ def test_a_sink_that_raises_is_reported_once_to_logging(caplog: pytest.LogCaptur
     assert isinstance(caplog.records[0].exc_info[1], ValueError)
 
 
-def test_a_sink_that_raises_is_given_the_other_events_all_the_same() -> None:
+def test_a_sink_that_raises_gets_the_other_events() -> None:
     sink = BrokenSink(ValueError("full"))
 
     Emitter(sink).emit([STOPPED, SKIPPED])
@@ -144,7 +144,7 @@ def test_a_sink_that_fails_when_asked_wants_nothing_and_is_reported_once(caplog:
 
 
 @pytest.mark.parametrize("error", [CancelledError(), GeneratorExit()], ids=repr)
-def test_a_sink_that_raises_what_is_no_exception_disturbs_nobody_either(error: BaseException) -> None:
+def test_a_sink_that_raises_a_base_exception_affects_no_run_either(error: BaseException) -> None:
     Emitter(BrokenSink(error)).emit([STOPPED])
 
 
@@ -207,7 +207,7 @@ def test_an_observer_that_raises_keeps_nothing_from_the_others_and_is_reported_o
     assert [each.name for each in caplog.records] == ["kron"]
 
 
-def test_what_an_observer_raises_goes_to_whom_it_concerns() -> None:
+def test_an_exception_of_an_observer_goes_to_its_handler() -> None:
     failed: list[BaseException] = []
     error = ValueError("a bug")
 

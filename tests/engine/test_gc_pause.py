@@ -8,14 +8,14 @@ from kron.engine.gc_pause import gc_paused
 from tests.hosts.scheduler_harness import MINUTE, SchedulerHarness
 
 
-def test_it_is_off_inside_and_on_again_afterwards() -> None:
+def test_the_collector_is_off_inside_and_on_again_afterwards() -> None:
     with gc_paused():
         inside = gc.isenabled()
 
     assert (inside, gc.isenabled()) == (False, True)
 
 
-def test_it_is_on_again_after_an_error() -> None:
+def test_the_collector_is_on_again_after_an_error() -> None:
     with pytest.raises(ValueError, match="inside"), gc_paused():
         raise ValueError("inside")
 
@@ -33,7 +33,7 @@ def test_one_that_was_off_stays_off() -> None:
         gc.enable()
 
 
-async def test_it_is_on_while_a_callback_runs() -> None:
+async def test_the_collector_is_on_while_a_callback_runs() -> None:
     seen: list[bool] = []
 
     async def look() -> None:

@@ -56,7 +56,7 @@ async def test_of_a_job_that_leaves_twice_nothing_is_closed_twice() -> None:
     assert [line.split(": ")[1] for line in log] == ["definition changed"]
 
 
-async def test_what_runs_of_a_job_that_leaves_goes_on() -> None:
+async def test_the_run_of_a_removed_job_continues() -> None:
     host = RestartableHost()
     host.runner.lasts = None
     await host.begin(work(name="a"))
@@ -69,7 +69,7 @@ async def test_what_runs_of_a_job_that_leaves_goes_on() -> None:
     await host.engine.crash()
 
 
-async def test_who_could_run_since_earlier_has_slack_since_then() -> None:
+async def test_slack_counts_from_when_the_host_could_run_again() -> None:
     host = RestartableHost()
     await host.engine.open()
     await host.declare(work(name="a"))

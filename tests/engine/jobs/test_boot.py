@@ -48,7 +48,7 @@ async def test_a_job_of_the_boot_that_waits_is_left_to_the_next_life(
     assert (log.count("a boot"), log.count("b boot")) == (1, 1)
 
 
-async def test_a_job_of_the_boot_that_waits_does_not_begin_while_somebody_holds_it() -> None:
+async def test_a_waiting_boot_job_does_not_begin_while_it_is_suspended() -> None:
     host = RestartableHost(max_active=1)
     host.runner.lasts = HOUR
     await host.begin(work("@reboot", "a"), work("@reboot", "b"))

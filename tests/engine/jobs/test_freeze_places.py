@@ -155,7 +155,7 @@ async def test_a_period_that_is_due_while_the_host_catches_up_is_judged_on_its_o
     ]
 
 
-async def test_a_freeze_is_told_once_wherever_it_falls() -> None:
+async def test_a_freeze_is_reported_once_wherever_it_falls() -> None:
     host = RestartableHost()
     await host.begin(work("* * * * *"))
     await stand_still(host, NOON + 5 * MINUTE + 10 * SECOND)

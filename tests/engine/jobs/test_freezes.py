@@ -30,7 +30,7 @@ async def test_after_a_stall_each_period_is_judged() -> None:
     assert host.log == [f"12:02:20 a 02 12:0{minute} executed" for minute in range(3)]
 
 
-def test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze() -> None:
+def test_a_delay_of_exactly_the_slack_is_a_stall_and_a_longer_one_is_a_freeze() -> None:
     async def stalled(host: RestartableHost) -> None:
         await host.begin(work("0 * * * *"))
         await stand_still(host, NOON + SLACK)
@@ -143,7 +143,7 @@ async def test_a_run_that_ended_in_a_freeze_does_not_skip_the_newest_period() ->
     ]
 
 
-async def test_what_waits_for_a_slot_when_a_freeze_begins_is_executed_after_it() -> None:
+async def test_a_period_that_waits_for_a_slot_when_a_freeze_begins_is_executed_after_it() -> None:
     host = RestartableHost(max_active=1)
     host.runner.lasts = 3 * MINUTE
     await host.begin(work("0 * * * *"), work("0 * * * *", name="b"))

@@ -68,7 +68,7 @@ async def test_a_job_that_cannot_be_judged_at_recovery_is_set_aside_and_the_othe
     assert host.runner.started == ["good"]
 
 
-async def test_what_a_full_disk_keeps_recovery_from_recording_is_an_error_of_the_ledger() -> None:
+async def test_a_full_disk_during_recovery_is_an_error_of_the_ledger() -> None:
     job = work(LONG, deadline="9000h")
     host = ScriptedHost()
     await host.begin(job)

@@ -47,7 +47,7 @@ async def test_a_year_of_downtime_is_one_record() -> None:
     assert [each.period_count for each in host.ledger.closed] == [365 * 24 * 60 - 1]
 
 
-async def test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again() -> None:
+async def test_a_run_with_an_unobserved_end_is_unknown_and_is_not_run_again() -> None:
     host = RestartableHost()
     host.runner.lasts = None
     await host.begin(work())

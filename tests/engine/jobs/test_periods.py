@@ -113,7 +113,7 @@ async def test_replace_ends_the_run_and_begins_when_it_is_gone() -> None:
     ]
 
 
-async def test_what_waits_to_replace_gives_way_to_what_comes_after_it() -> None:
+async def test_a_waiting_replacement_is_superseded_by_the_next_period() -> None:
     host = RestartableHost()
     host.runner.lasts, host.runner.obeys_sigterm = None, False
     await host.begin(work("* * * * *", concurrency="replace"))
@@ -140,7 +140,7 @@ async def test_a_period_without_a_possible_second_is_unschedulable_when_its_wind
     assert log == ["12:00:00 a 02 12:00 unschedulable: no candidate accepted within MaxAttempts"]
 
 
-async def test_no_more_run_at_once_than_the_host_allows_and_waiting_makes_nobody_late() -> None:
+async def test_no_more_run_at_once_than_the_host_allows_and_waiting_makes_no_period_late() -> None:
     host = RestartableHost(max_active=1)
     host.runner.lasts = 10 * MINUTE
     await host.begin(*(work(name=name) for name in "abc"))
@@ -163,7 +163,7 @@ async def test_a_run_that_lasts_too_long_is_ended() -> None:
     assert host.log[:2] == ["12:00:00 a 02 12:00 executed", "12:05:00 a 02 12:00 timeout"]
 
 
-async def test_what_fails_is_tried_again_and_is_active_until_it_is_over() -> None:
+async def test_a_failed_period_is_retried_and_is_active_until_its_last_attempt() -> None:
     host = RestartableHost()
     host.runner.codes = [1, 1, 0]
     await host.begin(work("* * * * *", retries=2, retry_delay=90 * SECOND))

@@ -74,7 +74,7 @@ def test_a_declaration_is_the_same_with_and_without(
     assert lived_through(ahead=True) == lived_through(ahead=False)
 
 
-async def test_what_still_holds_is_used() -> None:
+async def test_a_valid_preparation_is_used() -> None:
     host = RestartableHost()
     await host.begin(work("0 * * * *"))
     changed, more = work("30 * * * *"), work(name="more")
@@ -87,7 +87,7 @@ async def test_what_still_holds_is_used() -> None:
 
 
 @pytest.mark.parametrize("line", ["30 * * * *", "1 12 * * *"], ids=["the old came", "the new came"])
-async def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
+async def test_a_preparation_that_a_period_has_overtaken_is_not_used(line: str) -> None:
     host = RestartableHost()
     await host.begin(work("0 12 * * *" if line.startswith("30") else "0 11 * * *"))
     prepared = await host.prepare(work(line))
@@ -97,7 +97,7 @@ async def test_what_a_period_has_overtaken_is_not_used(line: str) -> None:
     await host.engine.crash()
 
 
-async def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_comes() -> None:
+async def test_the_preparation_of_a_suspended_job_is_valid_until_its_next_period() -> None:
     host = RestartableHost()
     old = "0 * * * * @win(after,50m)"
     await host.begin(work(old), work(old, name="b", suspend=True))
@@ -113,7 +113,7 @@ async def test_what_is_prepared_of_a_suspended_job_holds_until_a_period_of_it_co
     await host.engine.crash()
 
 
-async def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_something_else_waits() -> None:
+async def test_the_preparation_of_a_job_with_a_waiting_run_is_valid_until_another_run_waits() -> None:
     host = RestartableHost()
     await host.begin(work("* * * * *", concurrency="replace"))
     host.runner.lasts, host.runner.obeys_sigterm = HOUR, False
@@ -126,7 +126,7 @@ async def test_what_is_prepared_of_a_job_whose_next_run_waits_holds_until_someth
     await host.engine.crash()
 
 
-async def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used() -> None:
+async def test_a_preparation_from_history_that_a_start_has_overtaken_is_not_used() -> None:
     host = RestartableHost()
     old, new = "0 * * * * @win(after,50m)", "0 * * * * @win(after,52m)"
     await host.begin(work(old))

@@ -47,7 +47,7 @@ async def arm(host: RestartableHost) -> None:
     await host.clock.advance(timedelta())
 
 
-async def test_what_is_recovered_before_anything_starts_has_the_outcome_that_a_step_finds() -> None:
+async def test_periods_recovered_before_a_start_have_the_outcome_that_a_step_finds() -> None:
     host = RestartableHost()
     await host.begin(HOURLY)
     await host.crash(down=5 * HOUR)

@@ -67,7 +67,7 @@ async def test_a_run_that_was_asked_for_leaves_a_row_when_its_job_is_removed() -
     assert "a" not in [attempt.identity for name, attempt in host.ledger.runs.items() if name not in host.ledger.ends]
 
 
-async def test_what_waits_of_a_job_is_given_up_when_it_is_removed() -> None:
+async def test_a_waiting_run_is_given_up_when_its_job_is_removed() -> None:
     asked: list[str] = []
 
     host = RestartableHost()
@@ -105,7 +105,7 @@ async def test_a_period_that_waits_for_room_does_not_begin_while_its_job_is_held
     assert host.log == ["12:00:00 a 02 12:00 executed", "12:19:00 b 02 12:00 executed"]
 
 
-async def test_a_run_that_was_asked_for_is_recorded_before_its_name_is_told() -> None:
+async def test_a_triggered_run_is_recorded_before_its_id_is_returned() -> None:
     known: list[bool] = []
 
     host = RestartableHost()
@@ -179,7 +179,7 @@ async def test_a_period_that_waits_and_is_replaced_by_who_asks_says_so() -> None
 # --- jobs that are gone and come back ---------------------------------------------------------------------------------
 
 
-async def test_what_runs_of_a_job_that_was_removed_is_active_when_it_comes_back() -> None:
+async def test_the_run_of_a_removed_job_is_active_when_the_job_returns() -> None:
     host = RestartableHost()
     host.runner.lasts = 90 * MINUTE
     await host.begin(work())
@@ -193,7 +193,7 @@ async def test_what_runs_of_a_job_that_was_removed_is_active_when_it_comes_back(
     assert log == ["a 02 12:00 executed", "a 02 13:00 skipped: active", "a 02 14:00 executed"]
 
 
-async def test_what_runs_of_a_job_that_comes_back_is_replaced_by_its_next_period() -> None:
+async def test_the_run_of_a_returning_job_is_replaced_by_its_next_period() -> None:
     host = RestartableHost()
     host.runner.lasts = 90 * MINUTE
     await host.begin(work(concurrency="replace"))
@@ -209,7 +209,7 @@ async def test_what_runs_of_a_job_that_comes_back_is_replaced_by_its_next_period
 
 
 @pytest.mark.parametrize("is_prepared", [True, False], ids=["prepared", "at once"])
-async def test_a_job_that_somebody_holds_is_held_when_it_comes_back(*, is_prepared: bool) -> None:
+async def test_a_suspended_job_is_suspended_when_it_returns(*, is_prepared: bool) -> None:
     held: list[tuple[str, bool]] = []
 
     host = RestartableHost()
@@ -259,7 +259,7 @@ async def test_a_retry_that_the_file_allows_no_more_is_given_up() -> None:
     assert host.ledger.ends[failed[0]].retry_at is None
 
 
-async def test_nobody_wakes_for_the_timeout_of_a_run_that_has_ended() -> None:
+async def test_the_timeout_of_an_ended_run_causes_no_step() -> None:
     host = RestartableHost(start=NOON + SECOND)
     await host.begin(work("* * * * *", timeout=24 * HOUR))
     await host.clock.advance(10 * MINUTE)

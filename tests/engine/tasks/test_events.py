@@ -95,7 +95,7 @@ def test_a_changed_task_is_overridden_and_scheduled(contract: Contract, *, run_f
         (RAN._replace(cron="30 * * * *", retry_delay=timedelta()), "cronExpression,retryDelayMs"),
     ],
 )
-def test_a_change_is_told_with_what_changed(after: TaskRecord, change: str) -> None:
+def test_a_change_is_emitted_with_what_changed(after: TaskRecord, change: str) -> None:
     events = override_to_events(Override(OverrideKind.OVERRIDDEN, RAN, after, changed=True), DECLARATIVE)
 
     assert events[0].fields["changeType"] == change
@@ -138,7 +138,7 @@ def test_a_task_that_goes_is_an_orphan_where_the_word_means_that(
 
 
 @pytest.mark.parametrize("record", [RAN, CUT_OFF], ids=["at rest", "cut off"])
-def test_a_task_that_goes_is_not_told_where_an_orphan_is_something_else(record: TaskRecord) -> None:
+def test_a_removed_task_has_no_event_where_an_orphan_means_another_thing(record: TaskRecord) -> None:
     assert override_to_events(Override(OverrideKind.UNREGISTERED, record, None), DECLARATIVE) == []
 
 
@@ -149,7 +149,7 @@ def start(owed: Obligation, retry_count: int = 0) -> list[Event]:
     return list(start_events("report", owed, RAN._replace(retry_count=retry_count), NOW))
 
 
-def test_a_start_is_told_with_what_it_was_scheduled_for() -> None:
+def test_a_start_is_emitted_with_its_scheduled_time() -> None:
     (started,) = start(Obligation(ObligationReason.DUE, NOON, preempts_retry=False))
 
     assert started.name == "TaskRunStarted"
@@ -161,7 +161,7 @@ def test_a_start_is_told_with_what_it_was_scheduled_for() -> None:
     }
 
 
-def test_a_retry_is_told_with_its_count_before_the_start() -> None:
+def test_a_retry_is_emitted_with_its_count_before_the_start() -> None:
     events = start(Obligation(ObligationReason.RETRY, NOON, preempts_retry=False), retry_count=2)
 
     assert names(events) == ["TaskRetryStarted", "TaskRunStarted"]
@@ -170,7 +170,7 @@ def test_a_retry_is_told_with_its_count_before_the_start() -> None:
 
 
 @pytest.mark.parametrize("why", [ObligationReason.DUE, ObligationReason.ORPHANED], ids=lambda why: why.value)
-def test_a_retry_that_is_preempted_is_told_before_the_start(why: ObligationReason) -> None:
+def test_a_preempted_retry_is_emitted_before_the_start(why: ObligationReason) -> None:
     events = start(Obligation(why, NOON, preempts_retry=True))
 
     assert names(events) == ["TaskRetryPreempted", "TaskRunStarted"]
@@ -181,7 +181,7 @@ def test_a_retry_that_is_preempted_is_told_before_the_start(why: ObligationReaso
 # --- ends -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_success_is_told_with_its_duration_in_seconds() -> None:
+def test_a_success_is_emitted_with_its_duration_in_seconds() -> None:
     event = end_event("report", NOON, 1.5, None, None)
 
     assert event.name == "TaskRunCompleted"
@@ -189,7 +189,7 @@ def test_a_success_is_told_with_its_duration_in_seconds() -> None:
     assert event.exception is None
 
 
-def test_a_failure_is_told_with_its_error_and_its_retry() -> None:
+def test_a_failure_is_emitted_with_its_error_and_its_retry() -> None:
     error = ValueError("no such table")
 
     event = end_event("report", NOON, 2.0, error, NOON)
@@ -252,7 +252,7 @@ class LethalError(Exception):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
-def test_an_error_is_told_in_one_line(error: BaseException, text: str) -> None:
+def test_an_error_is_emitted_in_one_line(error: BaseException, text: str) -> None:
     assert describe_exception(error) == text
 
 
@@ -261,7 +261,7 @@ def test_an_error_of_a_megabyte_is_cut() -> None:
 
 
 @given(st.text())
-def test_whatever_an_error_says_can_be_printed(message: str) -> None:
+def test_the_text_of_any_error_can_be_printed(message: str) -> None:
     text = describe_exception(ValueError(message))
 
     assert text.isprintable()
@@ -276,5 +276,5 @@ def test_the_name_of_an_error_can_be_printed_too(name: str) -> None:
     assert len(text) < 500
 
 
-def test_an_error_whose_text_ends_the_program_is_told_without_it() -> None:
+def test_an_error_whose_text_ends_the_program_is_emitted_without_its_text() -> None:
     assert describe_exception(LethalError()) == "LethalError"

@@ -79,7 +79,7 @@ class PlannedAgenda:
 # --- starts -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_due_begins_with_the_record_of_its_start() -> None:
+def test_a_due_task_begins_with_the_record_of_its_start() -> None:
     agenda = PlannedAgenda(task(), now=NOON)
     planned = plan_task(task(), HOURLY, NOON, ME)
     assert isinstance(planned, StartTask)
@@ -93,7 +93,7 @@ def test_what_is_due_begins_with_the_record_of_its_start() -> None:
     ]
 
 
-def test_what_is_not_due_is_not_evaluated() -> None:
+def test_a_task_that_is_not_due_is_not_evaluated() -> None:
     step = PlannedAgenda(task("due"), task("not due", NOON), now=NOON).act()
 
     assert step.evaluated == 1
@@ -157,7 +157,7 @@ def test_a_record_keeps_its_owner_after_an_end_only_where_it_always_does(contrac
     assert step.settled[0].scheduler == (ME if contract is POLLING else "")
 
 
-def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> None:
+def test_an_occurrence_during_a_run_begins_in_the_step_that_records_its_end() -> None:
     agenda = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
     step = agenda.act(end(at=NOON + HOUR + MINUTE))
@@ -168,7 +168,7 @@ def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> Non
     ]
 
 
-def test_those_that_begin_are_told_from_those_that_ended() -> None:
+def test_starting_and_ended_tasks_are_distinguished() -> None:
     agenda = PlannedAgenda(running("one"), task("two"), running("three"), now=NOON + MINUTE)
 
     step = agenda.act(end("one"), end("gone"), end("three"))
@@ -325,7 +325,7 @@ def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str,
     assert agenda.entries["bad"].record is bad
 
 
-async def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> None:
+async def test_a_task_that_is_set_aside_is_reported_also_when_nothing_is_recorded() -> None:
     host = ContractHarness(DECLARATIVE)
     runs, emitter = ActiveRuns(host.clock, CallbackRunner()), Emitter(host.events.append)
     book = ObligationPlanner(runs.running, emitter, DECLARATIVE, "me")

@@ -67,7 +67,7 @@ def test_a_command_is_answered(tmp_path: Path) -> None:
     assert asked(tmp_path / "control.sock", {"command": "echo", "word": "grüß"}) == ["grüß"]
 
 
-def test_what_a_command_refuses_is_said_with_the_exit_code(tmp_path: Path) -> None:
+def test_a_refusal_of_a_command_has_its_message_and_exit_code(tmp_path: Path) -> None:
     found = asked(tmp_path / "control.sock", {"command": "refuse"}, {"command": "echo", "word": 1})
 
     assert found == [("job is active, and its concurrency is forbid", 1), 1]
@@ -86,7 +86,7 @@ def test_a_path_too_long_for_an_address_works(tmp_path: Path) -> None:
     assert asked(folder / "control.sock", {"command": "echo", "word": 3}) == [3]
 
 
-def test_without_a_krond_one_is_told_so(tmp_path: Path) -> None:
+def test_a_missing_krond_is_an_error_that_says_so(tmp_path: Path) -> None:
     with pytest.raises(ControlError, match="no krond runs"):
         ControlClient(tmp_path / "control.sock")
 
@@ -128,7 +128,7 @@ def test_nonsense_is_no_request(tmp_path: Path, sent: bytes) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
-def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
+def test_another_user_is_refused_and_named(tmp_path: Path) -> None:
     path, refused = tmp_path / "control.sock", list[int]()
 
     async def live() -> int:
@@ -165,7 +165,7 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_who_may_not_reach_into_the_state_directory_is_told_who_may(tmp_path: Path, asking: str, answer: str) -> None:
+def test_a_user_without_access_to_the_state_directory_gets_its_owner(tmp_path: Path, asking: str, answer: str) -> None:
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
     place = state / "control.sock" if "client" in asking else state
@@ -176,7 +176,7 @@ def test_who_may_not_reach_into_the_state_directory_is_told_who_may(tmp_path: Pa
     assert asked.stderr.splitlines()[-1].partition("Error: ")[2] == answer.format(state)
 
 
-def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path: Path) -> None:
+def test_a_bug_in_a_command_is_answered_and_reported_and_the_connection_stays_open(tmp_path: Path) -> None:
     errors: list[str] = []
     said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1}, errors=errors)
 

@@ -76,7 +76,7 @@ def run_daemon(
     return asyncio.run(live()), emitted
 
 
-def test_an_end_that_the_ledger_refuses_is_told_once_and_sets_only_its_job_aside(tmp_path: Path) -> None:
+def test_an_end_that_the_ledger_refuses_is_emitted_once_and_sets_only_its_job_aside(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> None:
         await handlers["trigger"]({"job": "b"})
         with closing(sqlite3.connect(tmp_path / "state" / "ledger.db")) as connection, connection:
@@ -112,7 +112,7 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
     assert "on_ended" in str(caught.fields["trace"])
 
 
-def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
+def test_a_krond_with_an_internal_error_does_not_wait_for_terminating_runs(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> int:
         await handlers["trigger"]({"job": "stubborn"})
         while not ((process := next(iter(daemon.engine.running.values())).handle) and (tmp_path / "ready").exists()):
@@ -128,7 +128,7 @@ def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path:
     os.killpg(pid, signal.SIGKILL)
 
 
-def test_who_is_left_of_what_was_ended_has_its_grace_until_somebody_insists(tmp_path: Path) -> None:
+def test_a_terminating_run_has_its_grace_until_a_further_signal(tmp_path: Path) -> None:
     async def until(claim: Callable[[], object]) -> None:
         while not claim():
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
@@ -171,7 +171,7 @@ def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: 
     assert "RunStarted" not in [event.name for event in run_daemon(tmp_path, life)[1]]
 
 
-def test_whoever_asks_it_to_stop_again_waits_as_well(tmp_path: Path) -> None:
+def test_a_repeated_stop_command_still_waits_for_runs(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> None:
         await handlers["trigger"]({"job": "b"})
         for _ in range(2):

@@ -48,7 +48,7 @@ def test_a_call_that_fails_does_not_silence_the_others() -> None:
     assert len(failed) == 1
 
 
-def test_nothing_is_told_while_something_waits_to_be_started() -> None:
+def test_no_event_is_handed_over_while_a_start_is_pending() -> None:
     async def live() -> list[int]:
         made: list[int] = []
         notify = EventQueue(lambda: NOON)
@@ -74,7 +74,7 @@ def test_a_burst_that_does_not_end_holds_it_up_for_a_second_only() -> None:
     assert asyncio.run(live())
 
 
-def test_what_is_told_late_has_the_time_at_which_it_happened() -> None:
+def test_an_event_handed_over_late_has_the_time_at_which_it_happened() -> None:
     async def live() -> list[Instant]:
         times: list[Instant] = []
         clock = VirtualClock(NOON)
@@ -88,7 +88,7 @@ def test_what_is_told_late_has_the_time_at_which_it_happened() -> None:
     assert asyncio.run(live()) == [NOON, NOON + timedelta(minutes=1)]
 
 
-def test_a_sink_that_fails_keeps_nobody_from_being_told() -> None:
+def test_a_failing_sink_gets_the_next_events() -> None:
     names: list[str] = []
 
     def sink(each: Event) -> None:

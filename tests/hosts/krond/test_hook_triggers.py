@@ -60,7 +60,7 @@ def sent_row(sent: SentNotifications) -> RunRow:
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED])
-def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> None:
+def test_a_failed_run_is_notified_with_its_row(result: ResultCode) -> None:
     notifications = SentNotifications()
 
     notifications.end(result)
@@ -69,7 +69,7 @@ def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> Non
     assert sent_row(notifications).result is result
 
 
-def test_an_attempt_that_is_tried_again_is_told_to_nobody() -> None:
+def test_an_attempt_that_is_retried_is_not_notified() -> None:
     notifications = SentNotifications()
 
     notifications.end(ResultCode.FAILED, retry_at=AGAIN)
@@ -104,7 +104,7 @@ def test_only_the_first_success_after_failures_is_a_recovery() -> None:
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED, ResultCode.UNKNOWN])
-def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing(result: ResultCode) -> None:
+def test_a_result_that_is_neither_failure_nor_success_is_not_notified_and_changes_nothing(result: ResultCode) -> None:
     notifications = SentNotifications()
 
     for each in (ResultCode.FAILED, result, ResultCode.SUCCEEDED):
@@ -114,7 +114,7 @@ def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED, ResultCode.UNKNOWN])
-def test_who_got_the_ping_of_a_start_gets_that_of_an_end_however_it_came(result: ResultCode) -> None:
+def test_a_ping_of_a_start_is_followed_by_one_of_the_end_however_it_came(result: ResultCode) -> None:
     notifications = SentNotifications()
 
     notifications.end(result)
@@ -143,7 +143,7 @@ def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
     assert notifications.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
 
 
-def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() -> None:
+def test_a_given_up_retry_is_notified_once_and_an_attempt_that_began_again_is_not() -> None:
     notifications = SentNotifications()
 
     notifications.end(ResultCode.FAILED, retry_at=AGAIN)
@@ -176,7 +176,7 @@ def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
     assert notifications.events == ["recovery"]
 
 
-def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -> None:
+def test_results_of_this_process_count_more_than_those_of_the_ledger() -> None:
     notifications = SentNotifications()
     notifications.end(ResultCode.SUCCEEDED)
 
@@ -204,7 +204,7 @@ def test_only_the_first_attempt_can_be_late_or_begin() -> None:
 
 
 @pytest.mark.parametrize("outcome", list(Outcome), ids=lambda outcome: outcome.value)
-def test_of_periods_that_were_not_executed_only_the_missed_ones_are_told(outcome: Outcome) -> None:
+def test_of_periods_that_were_not_executed_only_the_missed_ones_are_notified(outcome: Outcome) -> None:
     notifications = SentNotifications()
     record = PeriodRecord("backup", three, three, 1, three, three, outcome, "downtime", "", "key", three)
 

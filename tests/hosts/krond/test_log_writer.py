@@ -52,7 +52,7 @@ def test_lines_come_out_in_their_order() -> None:
         outlet.finish(LONGEST)
 
 
-def test_what_is_taken_is_written_before_the_end() -> None:
+def test_accepted_events_are_written_before_the_end() -> None:
     with pipe() as (reading, writing):
         outlet = LogWriter(writing)
         outlet.as_text().write("the last\n")
@@ -72,7 +72,7 @@ def test_the_end_does_not_wait_for_who_does_not_read() -> None:
         outlet.finish(LONGEST)
 
 
-def test_events_that_nobody_reads_are_dropped_and_counted_where_they_are_missing() -> None:
+def test_unread_events_are_dropped_and_counted_where_they_are_missing() -> None:
     with pipe() as (reading, writing):
         os.set_blocking(reading, False)
         outlet = LogWriter(writing, most=10_000)
@@ -92,7 +92,7 @@ def test_events_that_nobody_reads_are_dropped_and_counted_where_they_are_missing
         outlet.finish(LONGEST)
 
 
-def test_a_krond_whose_events_nobody_reads_goes_on(tmp_path: Path) -> None:
+def test_a_krond_with_unread_events_continues(tmp_path: Path) -> None:
     krond = Krond(tmp_path, f"[jobs.a]\n{NEVER}\ncommand = 'false'\nretries = 20\nretry_delay = '0s'\n").start()
     assert krond.process is not None
     assert krond.process.stderr is not None
@@ -142,7 +142,7 @@ def test_a_line_that_was_torn_ends_before_the_next_one_and_is_counted(tmp_path: 
     assert dropped == 1
 
 
-def test_who_made_the_descriptor_impatient_loses_no_line() -> None:
+def test_a_non_blocking_descriptor_loses_no_line() -> None:
     with pipe() as (reading, writing):
         os.set_blocking(writing, False)
         outlet = LogWriter(writing)

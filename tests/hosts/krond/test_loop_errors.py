@@ -7,7 +7,7 @@ from kron.hosts.krond.events import LoopErrors
 from kron.rules.events import Event
 
 
-def test_errors_that_nobody_catches_are_told_together() -> None:
+def test_uncaught_errors_are_reported_together() -> None:
     events: list[Event] = []
 
     async def live() -> None:
@@ -31,7 +31,7 @@ def test_errors_that_nobody_catches_are_told_together() -> None:
     assert str(events[0].fields["trace"]).startswith("Traceback")
 
 
-def test_an_error_without_an_exception_is_told_as_well() -> None:
+def test_an_error_without_an_exception_is_reported_as_well() -> None:
     events: list[Event] = []
 
     async def live() -> None:

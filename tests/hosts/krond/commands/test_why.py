@@ -98,7 +98,7 @@ def test_why_explains_by_the_definition_of_then_and_in_the_zone_of_the_job(state
     assert (new["window_start"], new["window_end"]) == ("2026-03-01T12:00:00Z", "2026-03-01T12:30:00Z")
 
 
-def test_why_speaks_of_jobs_that_are_not_defined_any_more(state: Path) -> None:
+def test_why_explains_jobs_that_are_no_longer_defined(state: Path) -> None:
     assert ask(state, "why", "gone", "--at", "2026-03-01T12:01:00Z").code == 0
 
 
@@ -147,7 +147,9 @@ def test_explain_speaks_of_a_period_by_the_definition_that_held(state: Path) -> 
     [(("backup", "--at", "2026-03-01T12:45:00Z"), "has to do with"), (("gone",), "is not defined any more")],
     ids=["no period", "a job that is gone"],
 )
-def test_what_cannot_be_explained_is_said_and_exits_with_1(state: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_period_that_cannot_be_explained_is_an_error_with_exit_code_1(
+    state: Path, words: tuple[str, ...], said: str
+) -> None:
     found = ask(state, "explain", *words)
 
     assert found.code == 1
@@ -172,7 +174,7 @@ def test_history_at_a_time_of_all_jobs_can_be_folded_and_filtered(state: Path) -
     assert [row["run_id"] for row in folded] == ["two again"]
 
 
-def test_since_and_until_of_one_job_are_told_in_its_zone(state: Path) -> None:
+def test_since_and_until_of_one_job_are_in_its_zone(state: Path) -> None:
     span = ("--since", "2026-03-01 13:02", "--until", "2026-03-01 13:03")
 
     assert [row["run_id"] for row in ask_json(state, "history", "backup", *span)] == ["two", "two again"]
