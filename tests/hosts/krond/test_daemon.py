@@ -52,7 +52,9 @@ def test_a_triggered_run_is_recorded_with_its_output(krond: Krond) -> None:
 @pytest.mark.parametrize(
     ("job", "result", "code"), [("fails", "failed", 1), ("nothing", "not started", None)], ids=["fails", "is missing"]
 )
-def test_a_trigger_that_waits_for_a_failed_run_exits_with_1(krond: Krond, job: str, result: str, code: int | None) -> None:
+def test_a_trigger_that_waits_for_a_failed_run_exits_with_1(
+    krond: Krond, job: str, result: str, code: int | None
+) -> None:
     found = krond.ask("trigger", job, "--wait")
 
     assert found.returncode == 1
