@@ -1,4 +1,4 @@
-"""Build Helm once from the Go module proxy into a cache, to render the chart as users do."""
+"""Helm, built once from the Go module proxy into a cache, to render the chart with what people use."""
 
 import fcntl
 import os

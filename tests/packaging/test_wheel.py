@@ -1,4 +1,4 @@
-"""Installation with pip: the library alone, then the daemon with its dependencies."""
+"""Kron as pip installs it: the library alone, then the daemon with what it needs."""
 
 import shutil
 import subprocess
