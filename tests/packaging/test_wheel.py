@@ -1,4 +1,4 @@
-"""Kron as pip installs it: the library alone, then the daemon with what it needs."""
+"""Installation with pip: the library alone, then the daemon with its dependencies."""
 
 import shutil
 import subprocess
