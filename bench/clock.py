@@ -22,7 +22,7 @@ _SLOW = 1.2  # times the fastest yardstick that this process has seen
 _LONGEST = 0.6  # seconds after which fewer clean slices than were wanted must do
 
 
-class Pace:
+class Yardstick:
     """The yardstick, and the fastest that it has been."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Slice(Generic[R]):
     yardstick: float
 
 
-PACE = Pace()
+PACE = Yardstick()
 
 
 def clean_slices(

@@ -37,7 +37,7 @@ class Work(NamedTuple):
     version: str
 
 
-class Bare:
+class BareSession:
     """A session of aiohttp, and nothing else."""
 
     def __init__(self, where: dict[str, str]) -> None:
@@ -137,7 +137,7 @@ async def main() -> None:
     """Do what the lines of standard input say, one after the other."""
     lines = iter(sys.stdin.readline, "")
     where = json.loads(next(lines))
-    bare = Bare(where)
+    bare = BareSession(where)
     try:
         await bare.prepare(parse_instant(where["at"]))
         print(json.dumps({}), flush=True)

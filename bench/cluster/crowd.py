@@ -6,7 +6,7 @@ from statistics import mean
 from time import sleep, time
 
 from bench.cluster.rig import OPERATOR, create, kronjobs, make_namespace, rig
-from bench.cluster.subjects import BareClient, Measured, bare_client, operator
+from bench.cluster.subjects import BareClient, MeasuredOperator, bare_client, operator
 from bench.cluster.trail import EVENTS, JOBS, STATUSES, Trail, peak
 from bench.daemons.daemon import next_minute, processor_seconds, wait_until
 from bench.disk import disk_folder
@@ -46,7 +46,7 @@ def measure_crowd(size: int) -> Measurement:
     return found
 
 
-def _idle(subject: Measured, seconds: float) -> float:
+def _idle(subject: MeasuredOperator, seconds: float) -> float:
     """Return how much of a core it uses while nothing is due, in per cent."""
     sleep(_SETTLED)
     used = processor_seconds(subject.process.pid)
@@ -60,7 +60,7 @@ def _bare(client: BareClient, trail: Trail, size: int, at: Instant) -> dict[str,
     return _rates(trail, _THEIRS, size, took["begun"]) | {"cpu": took["cpu"] * 1e3}
 
 
-def _burst(subject: Measured, trail: Trail, size: int, due: Instant) -> dict[str, float]:
+def _burst(subject: MeasuredOperator, trail: Trail, size: int, due: Instant) -> dict[str, float]:
     if time() > due.timestamp() - _SETTLED:
         raise RuntimeError("the machine is too slow: the KronJobs were due before everything was prepared")
     wait_until(due.timestamp() - _SETTLED)

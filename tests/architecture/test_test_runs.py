@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.process.recorded_runner import needs_root
-from tests.mutation import PROJECT, Nested, run_pytest
+from tests.mutation import PROJECT, NestedRun, run_pytest
 
 MOUNTS = """
 import sys, time
@@ -24,7 +24,7 @@ CRASHES = "import os\ndef test_it(): os._exit(3)"
 RAISES = "import pytest\n@pytest.fixture\ndef broken(): raise OSError('no disk')\ndef test_it(broken): pass"
 
 
-def nested(folder: Path, code: str, *options: str) -> Nested:
+def nested(folder: Path, code: str, *options: str) -> NestedRun:
     file = folder / "test_nested.py"
     file.write_text(code)
     return run_pytest(str(file), folder, ("-p", "no:warnings", f"--rootdir={folder}", *options))

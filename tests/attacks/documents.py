@@ -89,7 +89,7 @@ async def _operate(draft: DocumentParameters, days: int) -> None:
     await replica.stop()
 
 
-class Forgetful:
+class InstantLedger:
     """A ledger that takes no time of the loop: krond's own works in a thread."""
 
     async def open(self) -> None: ...
@@ -116,7 +116,7 @@ async def _schedule(draft: DocumentParameters, days: int) -> None:
     spec = draft.spec()
     policy = Policy(deadline=parse_duration(spec.pop("policy")["deadline"]))
     work = JobSpec("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")
-    host = RestartableHost(start=NOON, store=Forgetful())
+    host = RestartableHost(start=NOON, store=InstantLedger())
     await host.begin(work)
     await host.clock.advance(2 * MINUTE)
     await host.suspend("a")

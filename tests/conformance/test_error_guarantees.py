@@ -28,7 +28,7 @@ NAMES = {
 SECRET = "hunter2"
 
 
-class Unreliable(MemoryTaskLedger):
+class FailingLedger(MemoryTaskLedger):
     """A user's store that raises its own error when it is opened, or when it is closed."""
 
     def __init__(self, failing: str, error: Exception) -> None:
@@ -133,7 +133,7 @@ async def test_an_error_while_the_last_end_is_recorded_is_raised_inside_one_that
 @clause("errors.wrapped", "errors.cause-kept")
 async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says_so(contract: Contract) -> None:
     harness, cause = ContractHarness(contract), RuntimeError("out of order")
-    harness.disk = FaultyLedger(Unreliable("open", cause))
+    harness.disk = FaultyLedger(FailingLedger("open", cause))
 
     error = await refusal(harness.scheduler(), [harness.task()])
 
@@ -144,7 +144,7 @@ async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says
 @clause("errors.wrapped", "errors.cause-kept")
 async def test_an_error_while_the_store_is_closed_is_raised_inside_one_that_says_so(contract: Contract) -> None:
     harness, cause = ContractHarness(contract), RuntimeError("out of order")
-    harness.disk = FaultyLedger(Unreliable("close", cause))
+    harness.disk = FaultyLedger(FailingLedger("close", cause))
     scheduler = await harness.start(harness.task())
 
     with pytest.raises(KronError) as caught:

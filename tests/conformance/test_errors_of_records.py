@@ -23,7 +23,7 @@ from tests.conformance.contract_harness import MINUTE, ContractHarness, at
 SOUND = TaskRecord("report", "0 * * * *", 5 * MINUTE, at("09:00")).to_fields()
 
 
-class Notes(MemoryTaskLedger):
+class RawFieldsLedger(MemoryTaskLedger):
     """A user's store, which keeps the fields of each task as they were written."""
 
     def __init__(self, noted: object) -> None:
@@ -36,7 +36,7 @@ class Notes(MemoryTaskLedger):
 
 async def of_notes(harness: ContractHarness, noted: object) -> KronError:
     """Return the error of a list that meets these notes."""
-    harness.disk = FaultyLedger(Notes(noted))
+    harness.disk = FaultyLedger(RawFieldsLedger(noted))
     with pytest.raises(KronError) as caught:
         await harness.scheduler().initialize([harness.task()])
     return caught.value
@@ -87,7 +87,7 @@ async def test_every_damage_of_a_record_is_refused_by_an_error_of_the_same_famil
 @clause("errors.task-try-deserialize")
 async def test_a_record_as_it_was_written_is_read(contract: Contract) -> None:
     harness = ContractHarness(contract)
-    harness.disk = FaultyLedger(Notes(SOUND))
+    harness.disk = FaultyLedger(RawFieldsLedger(SOUND))
 
     await harness.start(harness.task())
 

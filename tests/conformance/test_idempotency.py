@@ -16,7 +16,7 @@ from tests.conformance.clause import BOTH_POLLING
 from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHarness, Registered, at, names_of, times
 
 
-class Unsure(FaultyLedger):
+class UncertainLedger(FaultyLedger):
     """A disk that writes and then reports a failure, `doubts` times from now on."""
 
     doubts = 0
@@ -29,7 +29,7 @@ class Unsure(FaultyLedger):
         return refused
 
 
-class Twice(MemoryTaskLedger):
+class DuplicatingLedger(MemoryTaskLedger):
     """A store that records everything two times."""
 
     async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
@@ -222,7 +222,7 @@ async def test_every_later_list_of_a_running_scheduler_finds_what_changed(contra
 async def test_a_store_that_records_everything_twice_ends_with_the_same_records(contract: Contract) -> None:
     ends = []
 
-    for store in (MemoryTaskLedger(), Twice()):
+    for store in (MemoryTaskLedger(), DuplicatingLedger()):
         harness = ContractHarness(contract)
         harness.store, harness.disk = store, FaultyLedger(store)
         scheduler = await harness.start(harness.task("good", takes=MINUTE), harness.task("bad", fails=1))
@@ -239,7 +239,7 @@ async def test_a_store_that_records_everything_twice_ends_with_the_same_records(
 @clause("again.same-state-written")
 async def test_a_start_whose_record_is_written_again_happens_once(contract: Contract) -> None:
     harness = ContractHarness(contract)
-    harness.disk = disk = Unsure(harness.store)
+    harness.disk = disk = UncertainLedger(harness.store)
     await harness.start(harness.task())
     disk.doubts = 3
 
@@ -253,7 +253,7 @@ async def test_a_start_whose_record_is_written_again_happens_once(contract: Cont
 @clause("again.same-state-written")
 async def test_an_end_whose_record_is_written_again_is_the_same_end(contract: Contract) -> None:
     harness = ContractHarness(contract)
-    harness.disk = disk = Unsure(harness.store)
+    harness.disk = disk = UncertainLedger(harness.store)
     await harness.start(harness.task(takes=MINUTE, fails=1, retry=5 * MINUTE))
     await harness.until("11:00:30")
     disk.doubts = 3

@@ -28,7 +28,7 @@ async def nothing() -> None:
     """Do nothing."""
 
 
-class Unspeakable:
+class SecretObject:
     """A thing that must not turn up in a message."""
 
     def __repr__(self) -> str:
@@ -37,16 +37,16 @@ class Unspeakable:
 
 MISTAKES = [
     pytest.param(("report", "0 * * * *", nothing), RegistrationShapeError, id="a part is missing"),
-    pytest.param((Unspeakable(), "0 * * * *", nothing, MINUTE), RegistrationShapeError, id="a name that is no text"),
+    pytest.param((SecretObject(), "0 * * * *", nothing, MINUTE), RegistrationShapeError, id="a name that is no text"),
     pytest.param(("", "0 * * * *", nothing, MINUTE), InvalidRegistrationError, id="no name"),
     pytest.param(("\ud800", "0 * * * *", nothing, MINUTE), InvalidRegistrationError, id="a name that cannot be stored"),
-    pytest.param(("report", "0 * * * *", Unspeakable(), MINUTE), RegistrationShapeError, id="nothing to call"),
+    pytest.param(("report", "0 * * * *", SecretObject(), MINUTE), RegistrationShapeError, id="nothing to call"),
     pytest.param(("valid", "0 * * * *", nothing, MINUTE), ScheduleDuplicateTaskError, id="a name that was there"),
-    pytest.param(("report", Unspeakable(), nothing, MINUTE), RegistrationShapeError, id="a cron that is no text"),
+    pytest.param(("report", SecretObject(), nothing, MINUTE), RegistrationShapeError, id="a cron that is no text"),
     pytest.param(("report", "60 * * * *", nothing, MINUTE), CronExpressionInvalidError, id="a minute that is none"),
     pytest.param(("report", "0 * * * *", nothing, 60), RegistrationShapeError, id="a delay that is no duration"),
     pytest.param(("report", "0 * * * *", nothing, -MINUTE), NegativeRetryDelayError, id="a negative delay"),
-    pytest.param(Unspeakable(), RegistrationShapeError, id="no registration at all"),
+    pytest.param(SecretObject(), RegistrationShapeError, id="no registration at all"),
 ]
 
 

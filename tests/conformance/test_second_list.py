@@ -18,7 +18,7 @@ REQUESTED, STOPPED = "SchedulerStopRequested", "SchedulerStopped"
 LIFE = (STARTED, COMPLETED, FAILED, AGAIN, REQUESTED, STOPPED)
 
 
-class Slow(MemoryTaskLedger):
+class SlowToOpenLedger(MemoryTaskLedger):
     """A store that cannot be opened before it is ready."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ async def test_while_running_even_an_invalid_list_is_refused_for_the_state(contr
 @clause("scheduler.rejects-while-initializing")
 async def test_a_list_while_another_is_being_recorded_is_refused(contract: Contract) -> None:
     harness = ContractHarness(contract)
-    harness.store = slow = Slow()
+    harness.store = slow = SlowToOpenLedger()
     harness.disk = FaultyLedger(slow)
     scheduler = harness.scheduler()
     initializing = asyncio.create_task(scheduler.initialize([harness.task()]))

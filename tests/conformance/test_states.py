@@ -27,7 +27,7 @@ RUN, RUNNING, RETRY = "AwaitingRun", "Running", "AwaitingRetry"
 LOOP = ("PollingStarted", "PollingStopped")
 
 
-class Observed:
+class ObservedTask:
     """A task whose callback says in which state it is: it runs, it failed, or neither."""
 
     def __init__(self, harness: ContractHarness, *, takes: timedelta, results: list[bool]) -> None:
@@ -68,7 +68,7 @@ async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
     contract: Contract, cron: str, retry: timedelta, results: list[bool], visited: set[tuple[str, str]]
 ) -> None:
     harness = ContractHarness(contract, "10:59:30")
-    seen = Observed(harness, takes=2 * MINUTE, results=list(results))
+    seen = ObservedTask(harness, takes=2 * MINUTE, results=list(results))
     await harness.start(seen.task(cron, retry))
 
     shown = []
@@ -86,7 +86,7 @@ async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
 @clause("task.three-states")
 async def test_the_state_survives_stops_and_new_lists_and_is_one_of_three_after_a_crash(contract: Contract) -> None:
     harness = ContractHarness(contract, "10:59:30")
-    seen = Observed(harness, takes=2 * MINUTE, results=[False])
+    seen = ObservedTask(harness, takes=2 * MINUTE, results=[False])
     scheduler = await harness.start(seen.task("0 * * * *", HOUR / 2))
     await harness.until("11:10")
     await scheduler.stop()

@@ -236,7 +236,9 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
     async def fail() -> None:
         raise ValueError("no")
 
-    scheduler = Scheduler(ledger=Forgetful(), contract=contract.name, clock=clock, sink=count, timezone="UTC")
+    scheduler = Scheduler(
+        ledger=LedgerWithoutHistory(), contract=contract.name, clock=clock, sink=count, timezone="UTC"
+    )
     await scheduler.initialize([("good", "* * * * *", work, MINUTE), ("bad", "0 * * * *", fail, 7 * MINUTE)])
     await clock.advance(6 * HOUR)
     before = _objects()
@@ -247,7 +249,7 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
     assert _objects() - before < 100
 
 
-class Forgetful(MemoryTaskLedger):
+class LedgerWithoutHistory(MemoryTaskLedger):
     """A store without a history, which would grow until it is full."""
 
     def append_now(self, batch: TaskBatch) -> Sequence[Refusal]:

@@ -29,8 +29,8 @@ class Life(NamedTuple):
     is_prompt: bool
 
 
-class Written(NamedTuple):
-    """What one append tells the ledger to forget and to remember."""
+class AppendedBatch(NamedTuple):
+    """The names that one append removes, and the records that it writes."""
 
     forgotten: Sequence[str]
     records: Sequence[TaskRecord]
@@ -103,7 +103,7 @@ class _Verdict:
         self._records = dict(life.before.records)
         self._ready: Instant | None = None
         self._stopping: Instant | None = None
-        self._doubtful: list[Written] = []  # appended; unknown whether the file has it
+        self._doubtful: list[AppendedBatch] = []  # appended; unknown whether the file has it
         self._reported: set[str] = set()
         self._owed_again = self._cut_off()
         self._handlers = {
@@ -132,7 +132,9 @@ class _Verdict:
             yield f"the file holds {self._life.after.records}, not what was appended: {self._records}"
 
     def _see_appending(self, line: TraceLine) -> Iterator[str]:
-        self._doubtful.append(Written(line["forgotten"], [TaskRecord.from_row(tuple(row)) for row in line["records"]]))
+        self._doubtful.append(
+            AppendedBatch(line["forgotten"], [TaskRecord.from_row(tuple(row)) for row in line["records"]])
+        )
         yield from ()
 
     def _see_appended(self, _: TraceLine) -> Iterator[str]:
@@ -176,12 +178,12 @@ class _Verdict:
 
     # --- records ------------------------------------------------------------------------------------------------------
 
-    def _after(self, batch: Written) -> dict[str, TaskRecord]:
+    def _after(self, batch: AppendedBatch) -> dict[str, TaskRecord]:
         """Return the records as they are after a batch."""
         records = self._records | {record.name: record for record in batch.records}
         return {name: record for name, record in records.items() if name not in batch.forgotten}
 
-    def _write(self, batch: Written) -> Iterator[str]:
+    def _write(self, batch: AppendedBatch) -> Iterator[str]:
         for name in batch.forgotten:
             del self._records[name], self._oracles[name]
         for record in batch.records:

@@ -153,7 +153,7 @@ def test_an_entry_that_was_taken_may_be_put_at_the_same_instant_again() -> None:
 # --- what is not due is not looked at ---------------------------------------------------------------------------------
 
 
-class Untouchable(TaskEntry):
+class UnreadableEntry(TaskEntry):
     """An entry that must not be read after it is in its place."""
 
     armed = False
@@ -166,15 +166,15 @@ class Untouchable(TaskEntry):
 def test_entries_that_are_not_due_are_never_looked_at() -> None:
     made, _ = agenda(report=NOON)
     for minutes in range(1, 100):
-        made.schedule(Untouchable(work, HOURLY, entry().record), NOON + minutes * MINUTE)
+        made.schedule(UnreadableEntry(work, HOURLY, entry().record), NOON + minutes * MINUTE)
 
-    Untouchable.armed = True
+    UnreadableEntry.armed = True
     try:
         assert made.next_instant() == NOON
         assert names(made.pop_due(NOON, ALL)) == ["report"]
         assert made.next_instant() == NOON + MINUTE
     finally:
-        Untouchable.armed = False
+        UnreadableEntry.armed = False
 
 
 # --- a clock that is set back -----------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class CallbackMethods:
     def plain(self) -> None: ...
 
 
-class Plain:
+class SyncCallable:
     """Can be called, but does not wait."""
 
     def __call__(self) -> None: ...
@@ -94,11 +94,11 @@ REFUSED = {
     "a partial of a function": partial(plain),
     "a generator function": generator,
     "an async generator function": async_generator,
-    "an object with a call": Plain(),
+    "an object with a call": SyncCallable(),
     "an object that lies": AsyncOnlyInItsDict(),
     "a class whose objects have an async call": CallbackMethods,
     "a class with an async init": AsyncInit,
-    "a class": Plain,
+    "a class": SyncCallable,
     "a builtin": print,
 }
 

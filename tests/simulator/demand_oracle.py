@@ -19,7 +19,7 @@ class Config:
 
 
 @dataclass
-class Bits:
+class TaskDemands:
     """What one name owes, and what it is doing."""
 
     due: bool = False
@@ -49,13 +49,13 @@ class DemandOracle:
     restarts: bool  # an interrupted run is owed again
     active: bool = False
     current: dict[str, Config] = field(default_factory=dict)
-    bits: dict[str, Bits] = field(default_factory=dict)
+    bits: dict[str, TaskDemands] = field(default_factory=dict)
     starts: list[tuple[int, str]] = field(default_factory=list)
 
     def initialize(self, configs: dict[str, Config]) -> None:
         """A list succeeds, and is active."""
         for name, config in configs.items():
-            old, bits = self.current.get(name), self.bits.setdefault(name, Bits())
+            old, bits = self.current.get(name), self.bits.setdefault(name, TaskDemands())
             if old is None or (old != config and self.resets):
                 bits.forget()
                 bits.boot = config.matches(self.now)

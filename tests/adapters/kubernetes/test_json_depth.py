@@ -71,7 +71,7 @@ def test_lists_and_levels_without_an_end_are_looked_at_in_parts_of_few_tokens() 
         assert parts >= 2 * 400_000 // 20_000
 
 
-class Turns:
+class CountingClock:
     """A clock on which everything takes a second, and what is done in which order."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Turns:
 
 
 def test_after_each_part_of_a_long_text_the_loop_is_free_for_as_long_as_the_part_took() -> None:
-    turns = Turns()
+    turns = CountingClock()
     text = b"[" * 30_000 + b"]" * 30_000 + b" " * 100_000
 
     live(JsonReader(monotonic=turns.monotonic, pause=turns.pause).read(text, 4))
@@ -97,7 +97,7 @@ def test_after_each_part_of_a_long_text_the_loop_is_free_for_as_long_as_the_part
 
 
 async def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> None:
-    turns = Turns()
+    turns = CountingClock()
     reader = JsonReader(monotonic=turns.monotonic, pause=turns.pause)
 
     async def read(name: str, length: int) -> None:
@@ -111,7 +111,7 @@ async def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> Non
 
 
 async def test_invalid_json_frees_the_turn_of_the_next() -> None:
-    reader = JsonReader(pause=Turns().pause)
+    reader = JsonReader(pause=CountingClock().pause)
     with pytest.raises(ValueError, match="Expecting"):
         await reader.read(b" " * 100_000, 4)
     found: int = await reader.read(b" " * 100_000 + b"3", 4)

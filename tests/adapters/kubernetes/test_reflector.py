@@ -248,7 +248,7 @@ def fail(cause: object) -> None:
     raise AssertionError(cause)
 
 
-class Endless:
+class EndlessApi:
     """An API whose lists have no end."""
 
     server = "https://test"
@@ -262,7 +262,7 @@ class Endless:
 
 
 def test_a_list_without_an_end_is_given_up() -> None:
-    api = Endless()
+    api = EndlessApi()
 
     with pytest.raises(ApiMalformedError, match="its list has more than 1,000,000 objects"):
         live(Reflector(cast("ApiClient", api), JOBS, "ns", Versions(), on_error=fail, on_restart=fail).refresh())

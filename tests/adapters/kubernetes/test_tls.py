@@ -16,7 +16,7 @@ import pytest
 from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.kubeconfig import read_kubeconfig
 from kron.errors import ApiUnreachableError, KubeconfigError
-from tests.adapters.kubernetes.certificates import Pair, authority, encrypted, signed
+from tests.adapters.kubernetes.certificates import KeyPair, authority, encrypted, signed
 from tests.adapters.kubernetes.scripted_server import asking, live, say, serving, stream, thing
 from tests.adapters.kubernetes.test_kubeconfig import config
 
@@ -36,8 +36,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 
 def ask(
-    keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: Pair | None = None,
-    has: Pair | None = None,
+    keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: KeyPair | None = None,
+    has: KeyPair | None = None,
 ) -> str:  # fmt: skip
     """Return "answered", or why not, of a server that has a certificate and may want one."""
 

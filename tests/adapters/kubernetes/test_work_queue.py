@@ -11,7 +11,7 @@ from kron.adapters.virtual_clock import VirtualClock
 from tests.hosts.operator.replica import NOON
 
 
-class Office:
+class QueueHarness:
     """A work queue, and what was done of it."""
 
     def __init__(self, workers: int = 1) -> None:
@@ -39,7 +39,7 @@ class Office:
 
 
 async def test_starts_go_before_statuses_and_statuses_before_events() -> None:
-    office = Office()
+    office = QueueHarness()
     for priority in (Priority.EVENT, Priority.CLEANUP, Priority.STATUS, Priority.START):
         office.queue.add(priority, "ns", "a", office.write(priority.name))
 
@@ -51,7 +51,7 @@ async def test_starts_go_before_statuses_and_statuses_before_events() -> None:
 @pytest.mark.parametrize(("priority", "seconds"), [(Priority.STATUS, 2), (Priority.CLEANUP, 5)])
 def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(priority: Priority, seconds: int) -> None:
     async def story(took: timedelta) -> list[str]:
-        office = Office()
+        office = QueueHarness()
 
         def take_time() -> None:
             office.clock.freeze(took)
@@ -69,7 +69,7 @@ def test_a_status_or_a_deletion_that_has_waited_for_long_goes_first(priority: Pr
 
 
 async def test_of_two_with_the_same_key_only_the_second_is_done() -> None:
-    office = Office()
+    office = QueueHarness()
     office.queue.add(Priority.STATUS, "ns", "a", office.write("old"))
     office.queue.add(Priority.STATUS, "ns", "a", office.write("new"))
 
@@ -79,7 +79,7 @@ async def test_of_two_with_the_same_key_only_the_second_is_done() -> None:
 
 
 async def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
-    office = Office(workers=2)
+    office = QueueHarness(workers=2)
     again = office.write("again")
     first = office.write("first", during=lambda: office.queue.add(Priority.STATUS, "ns", "a", again))
     office.queue.add(Priority.STATUS, "ns", "a", first)
@@ -90,7 +90,7 @@ async def test_one_that_comes_again_while_it_is_under_way_comes_after() -> None:
 
 
 async def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says() -> None:
-    office = Office()
+    office = QueueHarness()
     office.queue.add(Priority.START, "ns", "a", office.write("a", 3.0))
     await office.settle(2.9)
     assert office.done == ["a"]
@@ -102,7 +102,7 @@ async def test_one_that_failed_is_tried_again_after_as_many_seconds_as_it_says()
 
 
 async def test_one_that_is_to_come_back_and_is_dropped_does_not() -> None:
-    office = Office()
+    office = QueueHarness()
     office.queue.add(Priority.START, "ns", "a", office.write("a", 3.0))
     await office.settle()
 
@@ -113,7 +113,7 @@ async def test_one_that_is_to_come_back_and_is_dropped_does_not() -> None:
 
 
 async def test_no_more_are_under_way_at_a_time_than_there_are_workers() -> None:
-    office = Office(workers=3)
+    office = QueueHarness(workers=3)
     now: list[int] = []
     most: list[int] = []
 
@@ -133,7 +133,7 @@ async def test_no_more_are_under_way_at_a_time_than_there_are_workers() -> None:
 
 
 async def test_one_that_comes_when_the_last_worker_has_just_stopped_is_done() -> None:
-    office = Office()
+    office = QueueHarness()
     gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def wait() -> None:
@@ -156,7 +156,7 @@ async def test_one_that_comes_when_the_last_worker_has_just_stopped_is_done() ->
 
 
 async def test_a_bug_in_one_item_is_reported_and_does_not_end_the_others() -> None:
-    office = Office()
+    office = QueueHarness()
 
     async def broken() -> None:
         raise RuntimeError("a bug")
@@ -172,7 +172,7 @@ async def test_a_bug_in_one_item_is_reported_and_does_not_end_the_others() -> No
 
 
 async def test_close_finishes_active_items_and_starts_no_other() -> None:
-    office = Office()
+    office = QueueHarness()
     office.queue.add(Priority.START, "ns", 1, office.write("under way"))
     office.queue.add(Priority.START, "ns", 2, office.write("too late"))
     await asyncio.sleep(0)  # noqa: TID251
@@ -183,7 +183,7 @@ async def test_close_finishes_active_items_and_starts_no_other() -> None:
 
 
 async def test_of_too_many_events_the_oldest_are_dropped() -> None:
-    office = Office()
+    office = QueueHarness()
     for number in range(20_001):
         office.queue.add(Priority.EVENT, "ns", number, office.write(str(number)))
 
@@ -192,7 +192,7 @@ async def test_of_too_many_events_the_oldest_are_dropped() -> None:
 
 
 async def test_while_the_server_does_not_answer_only_a_few_try_however_many_wait() -> None:
-    office = Office(workers=4)
+    office = QueueHarness(workers=4)
     tries: list[int] = []
 
     async def unanswered() -> float:
@@ -210,7 +210,7 @@ async def test_while_the_server_does_not_answer_only_a_few_try_however_many_wait
 
 
 async def test_when_the_server_answers_again_all_that_waits_is_done() -> None:
-    office = Office(workers=4)
+    office = QueueHarness(workers=4)
     answers: list[int] = []
     up = [False]
 
@@ -232,7 +232,7 @@ async def test_when_the_server_answers_again_all_that_waits_is_done() -> None:
 
 
 async def test_nothing_is_written_while_the_replica_may_not_write() -> None:
-    office = Office(workers=2)
+    office = QueueHarness(workers=2)
     office.leads = False
     for priority in (Priority.EVENT, Priority.STATUS, Priority.START):
         office.queue.add(priority, "ns", "a", office.write(priority.name))
@@ -248,7 +248,7 @@ async def test_nothing_is_written_while_the_replica_may_not_write() -> None:
 
 
 async def test_a_queue_without_items_does_not_ask_again_and_again_whether_it_may_write() -> None:
-    office = Office()
+    office = QueueHarness()
     office.queue.add(Priority.START, "ns", "a", office.write("a"))
     await office.settle()
     office.leads = False
@@ -259,7 +259,7 @@ async def test_a_queue_without_items_does_not_ask_again_and_again_whether_it_may
 
 
 async def test_leadership_that_is_lost_during_one_item_stops_the_next() -> None:
-    office = Office()
+    office = QueueHarness()
 
     def lose() -> None:
         office.leads = False

@@ -168,7 +168,7 @@ def test_output_says_why_its_run_was_killed_also_if_the_disk_was_full_at_the_thi
         assert OutputLog(tmp_path, "run").read().text().count(b"[krond: the job allocated disk space") == 1
 
 
-class Seized:
+class HandWrittenRun:
     """A run whose output is written by hand."""
 
     def __init__(self, folder: Path, limit: int | None) -> None:
@@ -182,7 +182,7 @@ class Seized:
 def test_blocks_that_a_file_system_allocates_for_what_a_run_writes_are_not_seized(
     tmp_path: Path, limit: int | None
 ) -> None:
-    run = Seized(tmp_path, limit)
+    run = HandWrittenRun(tmp_path, limit)
     for look in range(5):  # as XFS does
         with run.file.open("ab") as file:
             file.write(b"a line of a long output\n" * 1_000_000)
@@ -194,7 +194,7 @@ def test_blocks_that_a_file_system_allocates_for_what_a_run_writes_are_not_seize
 
 @pytest.mark.parametrize("limit", [1 << 20, None], ids=["captured", "to syslog"])
 def test_a_run_that_only_moves_the_end_of_its_output_seizes_what_is_beyond(tmp_path: Path, limit: int | None) -> None:
-    run = Seized(tmp_path, limit)
+    run = HandWrittenRun(tmp_path, limit)
     for look in range(3):
         os.truncate(run.file, run.file.stat().st_size + (1 << 30))
         seize(run.file, 40 << 20)

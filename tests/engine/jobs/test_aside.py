@@ -61,7 +61,7 @@ async def test_a_job_that_cannot_begin_is_set_aside_alone_and_nothing_of_it_is_r
     assert sorted(each.identity for each in host.ledger.runs.values()) == ["good"] * 4 + ["sound"]
 
 
-class Misplaced(Ledger):
+class MissingFolderLedger(Ledger):
     """A ledger whose place is gone for a while."""
 
     is_gone = False
@@ -74,7 +74,7 @@ class Misplaced(Ledger):
 
 async def test_a_ledger_that_is_put_back_is_written_within_a_second() -> None:
     host = RestartableHost()
-    ledger = Misplaced()
+    ledger = MissingFolderLedger()
     host.use_ledger(ledger)
     await host.begin(GOOD)
     ledger.is_gone = True

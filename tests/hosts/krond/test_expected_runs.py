@@ -8,7 +8,7 @@ from kron.hosts.krond.page import job_gauges
 from tests.engine.jobs.restartable_host import HOUR, MINUTE, NOON, SECOND, Ledger, RestartableHost, work
 
 
-class Looking(Ledger):
+class ObservingLedger(Ledger):
     """Looks at the host while it records that something begins."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ async def test_while_krond_drains_what_comes_is_late() -> None:
 
 
 async def test_a_run_has_not_begun_while_it_is_being_recorded() -> None:
-    ledger = Looking()
+    ledger = ObservingLedger()
 
     host = RestartableHost(store=ledger)
     ledger.look = lambda: job_gauges(host.jobs, host.clock.now()).chosen["a"]

@@ -163,7 +163,7 @@ async def test_a_clock_set_back_is_reported_and_repeats_nothing() -> None:
     await scheduler.stop()
 
 
-class Sleepy(VirtualClock):
+class FreezingClock(VirtualClock):
     """A clock whose owner is woken late: the process stood still."""
 
     async def wait_until(self, deadline: object, wake: WakeUp) -> None:
@@ -173,7 +173,7 @@ class Sleepy(VirtualClock):
 
 async def test_a_loop_that_stood_still_is_reported() -> None:
     harness = SchedulerHarness()
-    harness.clock = Sleepy(harness.clock.now())
+    harness.clock = FreezingClock(harness.clock.now())
     scheduler = harness.scheduler()
     await scheduler.initialize([harness.task()])
 

@@ -17,7 +17,7 @@ from tests.hosts.operator.fake_cluster import FakeCluster, refused
 OPTIONS = OperatorConfig(lease_namespace="kron-system")
 
 
-class Wire:
+class ApiConnection:
     """What a process sees of the API: lists and watches, too. It may be cut, for all or for some requests."""
 
     def __init__(self, cluster: FakeCluster) -> None:
@@ -113,7 +113,7 @@ class ControllerProcess:
     """One process, from its start until it is stopped or killed."""
 
     def __init__(self, cluster: FakeCluster, options: OperatorConfig = OPTIONS) -> None:
-        self.wire = Wire(cluster)
+        self.wire = ApiConnection(cluster)
         self._clock, self._stream = cluster.clock, io.StringIO()
         log = OperatorLog(self._stream, self._clock.now)
         self.controller = Controller(cast("ApiClient", self.wire), self._clock, log, options, pause=self._pause)
