@@ -204,25 +204,22 @@ def test_the_schema_refuses_statuses_beyond_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("year", "name"), [("2026-03-02", "copy-{}"), ("9999-12-31", ""), ("0001-01-01", "")], ids=["copy", "last", "first"]
 )
-def test_forged_finished_jobs_are_cleaned_up_once_each(year: str, name: str) -> None:
+async def test_forged_finished_jobs_are_cleaned_up_once_each(year: str, name: str) -> None:
     many = 100
 
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob("victim", "* * * * *", namespace="good")
-        cluster.kronjob("a", "* * * * *", namespace="evil")
-        replica = await Replica(cluster).lead()
-        for number in range(many):
-            period = f"{year}T12:{number // 60:02}:{number % 60:02}Z"
-            forged_job(cluster, period, period, name=name.format(number), is_over=True)
-        await cluster.clock.advance_to(NOON + MINUTE + SECOND)
+    cluster = at_noon()
+    cluster.kronjob("victim", "* * * * *", namespace="good")
+    cluster.kronjob("a", "* * * * *", namespace="evil")
+    replica = await Replica(cluster).lead()
+    for number in range(many):
+        period = f"{year}T12:{number // 60:02}:{number % 60:02}Z"
+        forged_job(cluster, period, period, name=name.format(number), is_over=True)
+    await cluster.clock.advance_to(NOON + MINUTE + SECOND)
 
-        deleted = [name for verb, resource, name in cluster.requests if (verb, resource) == ("delete", "jobs")]
-        assert len(deleted) == len(set(deleted)) == many - 3  # as many are kept
-        assert on_time(cluster) == ["12:01:00"]
-        await replica.stop()
-
-    live(story())
+    deleted = [job for verb, resource, job in cluster.requests if (verb, resource) == ("delete", "jobs")]
+    assert len(deleted) == len(set(deleted)) == many - 3  # as many are kept
+    assert on_time(cluster) == ["12:01:00"]
+    await replica.stop()
 
 
 async def test_clean_up_compares_no_forged_job_with_every_entry_of_a_status() -> None:

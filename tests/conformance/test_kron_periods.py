@@ -123,16 +123,17 @@ async def test_an_execution_is_running_until_it_ends_and_then_completed_with_its
 
 
 @clause("overlap.at-trigger")
-def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() -> None:
-    async def story(host: RestartableHost) -> None:
-        host.runner.lasts = None
-        await host.begin(work("0,30 * * * * @win(after,20m)", concurrency="forbid"))
-        await host.clock.advance(31 * MINUTE)
-        assert len(host.runner.running) == 1
-        host.runner.end("life1-1", RunResult(exit_code=0))
-        await host.clock.advance(25 * MINUTE)
+async def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() -> None:
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work("0,30 * * * * @win(after,20m)", concurrency="forbid"))
+    await host.clock.advance(31 * MINUTE)
+    assert len(host.runner.running) == 1
+    host.runner.end("life1-1", RunResult(exit_code=0))
+    await host.clock.advance(25 * MINUTE)
+    await host.engine.crash()
 
-    assert [entry.split(" ", 4)[4] for entry in lived(story).log] == ["executed", "executed"]
+    assert [entry.split(" ", 4)[4] for entry in host.log] == ["executed", "executed"]
 
 
 # --- changed definitions ----------------------------------------------------------------------------------------------

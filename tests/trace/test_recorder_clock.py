@@ -10,17 +10,17 @@ from kron.rules.job_record import ResultCode, RunEnd
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
-from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, RecordedScheduler, lived, task
+from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, RecordedScheduler, task
 
 
-def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
-    async def story(recorded: RecordedScheduler) -> None:
-        await recorded.scheduler.initialize([task(cron="* * * * *")])
-        await recorded.clock.advance(2 * MINUTE)
-        recorded.clock.jump(-HOUR)
-        await recorded.scheduler.stop()
+async def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(cron="* * * * *")])
+    await recorded.clock.advance(2 * MINUTE)
+    recorded.clock.jump(-HOUR)
+    await recorded.scheduler.stop()
 
-    times = [position.time_ms for position in lived(story).positions]
+    times = [position.time_ms for position in recorded.positions]
 
     assert times == sorted(times)
 

@@ -40,21 +40,17 @@ command = "true"
 """
 
 
-def lived_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
+async def run_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
     """Run jobs for an hour from a start on, and for five hours more by a clock that is five days ahead."""
-
-    async def live() -> None:
-        ledger = SqliteJobLedger(path, guard=lambda: True)
-        host = RestartableHost(start, ledger)
-        host.runner.is_hasty = True
-        await host.begin(*works)
-        await host.clock.advance(HOUR)
-        await host.crash(5 * DAY)
-        await host.begin(*works)
-        await host.clock.advance(5 * HOUR)
-        await host.engine.crash()
-
-    asyncio.run(live())
+    ledger = SqliteJobLedger(path, guard=lambda: True)
+    host = RestartableHost(start, ledger)
+    host.runner.is_hasty = True
+    await host.begin(*works)
+    await host.clock.advance(HOUR)
+    await host.crash(5 * DAY)
+    await host.begin(*works)
+    await host.clock.advance(5 * HOUR)
+    await host.engine.crash()
 
 
 # --- a real krond -----------------------------------------------------------------------------------------------------
@@ -66,7 +62,7 @@ def krond(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Krond]:
     daemon = Krond(tmp_path_factory.mktemp("krond"), JOBS)
     daemon.state.mkdir(mode=0o700)
     works = [work_of(job) for job in load_jobs([str(daemon.file)]).job_set.jobs]
-    lived_ahead(daemon.state / "ledger.db", system_now() - 2 * HOUR, *works)
+    asyncio.run(run_ahead(daemon.state / "ledger.db", system_now() - 2 * HOUR, *works))
     yield daemon.start()
     daemon.ask("stop", "--now")
     daemon.end()
@@ -165,9 +161,9 @@ def answer_of(path: Path, at: Instant, now: Instant) -> Answered:
     return Answered(SqliteJobHistory(path).evidence("a", at, now))
 
 
-def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Path) -> None:
+async def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
-    lived_ahead(path, NOON, work("0 * * * *"))
+    await run_ahead(path, NOON, work("0 * * * *"))
     at, until = NOON + DAY, NOON + 5 * DAY + 6 * HOUR
 
     before, after, later = (answer_of(path, at, now) for now in (at - SECOND, at, until))
@@ -182,7 +178,7 @@ def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Pa
 
 async def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path: Path) -> None:
     path, now = tmp_path / "ledger.db", NOON + 90 * MINUTE
-    lived_ahead(path, NOON, work("0 * * * *"))
+    await run_ahead(path, NOON, work("0 * * * *"))
     until = NOON + 5 * DAY + 6 * HOUR
 
     host = RestartableHost(now, SqliteJobLedger(path, guard=lambda: True))
