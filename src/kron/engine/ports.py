@@ -33,7 +33,7 @@ class Clock(Protocol):
     async def wait_until(self, deadline: Instant | None, wake: WakeUp, /) -> None:
         """Return at the deadline by the wall clock, or as soon as `wake` is set; None: only then.
 
-        Coming back a little early is allowed, coming back late is reported by the engine.
+        Others get a turn in any case. To return a little early is allowed, to return late is reported by the engine.
         """
 
     def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:
