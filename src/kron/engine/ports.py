@@ -136,7 +136,10 @@ class Runner(Protocol[AnyRun]):
         """
 
     def stop(self, run: AnyRun, /) -> None:
-        """Ask a run to end, and make sure that it does. It lasts until its end is reported."""
+        """Ask a run to end, and make sure that it does. It lasts until its end is reported.
+
+        Nothing happens if it has ended, or was never started. One that has not begun yet may end without beginning.
+        """
 
     async def reattach(self, runs: Sequence[AnyRun], listener: RunListener[AnyRun], /) -> Collection[str]:
         """Return the ids of the runs of an earlier life that go on; their ends are reported.
