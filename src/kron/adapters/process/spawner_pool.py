@@ -6,10 +6,10 @@ import resource
 import signal
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.launch import LaunchSpec
@@ -18,7 +18,8 @@ from kron.adapters.process.procfs import ProcessStat, find_ended_session_leaders
 from kron.adapters.process.spawner_client import SpawnerProcess
 from kron.adapters.process.spool import Spool, SpoolFiles
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from kron.adapters.process.runner import ProcessRunner
 
 _TOGETHER = 32  # starts in one message, with at most two open files each, of which the kernel passes 253
 _AHEAD = 96  # starts that a spawner has before it: some 60 ms of work, should this loop be busy for as long
@@ -28,32 +29,10 @@ _RENEWAL = 1.0  # seconds that a new spawner has before others go on without it:
 _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 
 
-class SpawnerHost(Protocol):
-    """What a lane needs of whoever has it."""
-
-    spools: SpoolFiles
-    collector: OutputCollector
-
-    def on_report(self, news: SpawnerReport, /) -> None:
-        """Take news of executions."""
-
-    def watch_orphans(self, orphans: Sequence[StartedProcess], /) -> None:
-        """Look after processes whose spawner has died."""
-
-    def knows(self, pid: int, /) -> bool:
-        """Whether it is known which execution a child of this process is, or that it is none."""
-
-    def run_in_thread(self, call: Callable[[], T], /) -> Awaitable[T]:
-        """Call something that may wait for the disk."""
-
-    def create_task(self, work: Coroutine[Any, Any, None], /) -> None:
-        """Do something that takes a while."""
-
-
 class UserSpawners:
     """Starts that wait, the spawner that takes them, and older spawners whose children still live."""
 
-    def __init__(self, user: str, group: str, host: SpawnerHost) -> None:
+    def __init__(self, user: str, group: str, host: "ProcessRunner") -> None:
         self._user, self._group = user, group
         self._host = host
         self._pending: deque[SpawnRequest] = deque()
