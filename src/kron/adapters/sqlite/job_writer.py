@@ -83,16 +83,9 @@ def insert_periods(connection: sqlite3.Connection, records: Iterable[PeriodRecor
     values: list[object] = []
     for identity, first, last, number, chosen, effective, outcome, reason, detail, key, at in records:
         kind, begin = (RunKind.PERIOD.value, None) if number == 1 else (_RANGE, to_timestamp(first))
-        values += (
-            numbers.job(identity).number,
-            kind,
-            to_timestamp(last),
-            begin,
-            number,
-            1,
-            to_timestamp_optional(chosen),
-        )
-        values += (to_timestamp(effective), outcome.value, reason, detail, numbers.definition(key), to_timestamp(at))
+        values += (numbers.job(identity).number, kind, to_timestamp(last), begin, number, 1)
+        values += (to_timestamp_optional(chosen), to_timestamp(effective), outcome.value, reason, detail)
+        values += (numbers.definition(key), to_timestamp(at))
     execute_rows(connection, _PUT_CLOSED, len(_CLOSED), values)
 
 
@@ -104,15 +97,8 @@ def insert_starts(connection: sqlite3.Connection, attempts: Iterable[RunStart], 
         if nominal is None and before:
             connection.execute(_REPEAT, (before,))
         effective = to_timestamp(chosen or nominal or started)
-        values += (
-            known.number,
-            kind.value,
-            to_timestamp_optional(nominal),
-            1,
-            attempt,
-            to_timestamp_optional(chosen),
-            effective,
-        )
+        values += (known.number, kind.value, to_timestamp_optional(nominal), 1, attempt)
+        values += (to_timestamp_optional(chosen), effective)
         values += (_EXECUTED, "", "", numbers.definition(key), to_timestamp(started), run_id, boot, before or None)
     execute_rows(connection, _PUT_RUNS, len(_RUN), values)
 
@@ -126,15 +112,8 @@ def update_ends(connection: sqlite3.Connection, ends: Sequence[RunEnd]) -> int:
     """Note how runs have ended; return how many of them were there and had no end."""
     values: list[object] = []
     for run_id, ended, result, exit_code, signal, detail, retry_at in ends:
-        values += (
-            run_id,
-            to_timestamp(ended),
-            result.value,
-            exit_code,
-            signal,
-            detail,
-            to_timestamp_optional(retry_at),
-        )
+        retry = to_timestamp_optional(retry_at)
+        values += (run_id, to_timestamp(ended), result.value, exit_code, signal, detail, retry)
     return execute_rows(connection, _PUT_ENDS, len(_END), values)
 
 
