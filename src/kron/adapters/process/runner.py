@@ -12,21 +12,22 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.output_collector import OutputCollector
 from kron.adapters.process.procfs import read_stat
-from kron.adapters.process.spawner_client import end
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerReport, SpawnRequest, end
 from kron.adapters.process.spawner_pool import UserSpawners
 from kron.adapters.process.spool import SpoolFiles
 from kron.adapters.process.supervision import (
     OrphanReaper,
     ProcessGroup,
+    RecordedProcess,
     SurvivorWatch,
     become_subreaper,
     find_survivors,
     lives,
 )
 from kron.adapters.process.syslog import Syslog
+from kron.rules.job_record import RunHandle
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class ProcessRunner:
         self,
         output: str | os.PathLike[str],
         *,
-        started: Callable[[list[StartedProcess]], object],
+        started: Callable[[list[RunHandle]], object],
         ended: Callable[[list[ProcessExit]], object],
         lost: Callable[[str, int], object] = lambda _run_id, _lines: None,
         seized: Callable[[str], object] = lambda _run_id: None,
@@ -59,7 +60,7 @@ class ProcessRunner:
         self._ended = ended
         self._lanes: dict[tuple[str, str], UserSpawners] = {}
         self._pending: dict[str, tuple[str, str]] = {}  # starts not heard of yet, with their lane
-        self._active: dict[str, StartedProcess] = {}
+        self._active: dict[str, RunHandle] = {}
         self._news = SpawnerReport()  # that the host has not been told yet
         self._telling: asyncio.TimerHandle | None = None
         self._heard: asyncio.Future[None] | None = None  # when there is more news, for who catches up
@@ -138,7 +139,7 @@ class ProcessRunner:
         else:
             self.terminate(run_id, timedelta())
 
-    async def reattach(self, recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
+    async def reattach(self, recorded: Iterable[RecordedProcess]) -> list[RunHandle]:
         """Return which executions of an earlier host still live; their ends will be told, without a code.
 
         Output of all the others is complete. To be called once, before anything is started.
@@ -261,7 +262,7 @@ class ProcessRunner:
         if news.ended:
             self._ended(news.ended)
 
-    def watch_orphans(self, orphans: Sequence[StartedProcess]) -> None:
+    def watch_orphans(self, orphans: Sequence[RunHandle]) -> None:
         """Look after processes whose spawner has died: they are children of this process now, or else of nobody."""
         for orphan in orphans:
             known = read_stat(orphan.pid)
@@ -305,7 +306,7 @@ class ProcessRunner:
         if ended:
             self.on_report(SpawnerReport(ended=ended))
         before, self._looked = self._looked, self._loop.time()
-        for run_id in [run_id for run_id, group in self._groups.items() if not group.has_members()]:
+        for run_id in [run_id for run_id, group in self._groups.items() if not group.signal(0)]:
             self._let_go_of(run_id)
         self._stock()
         for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too

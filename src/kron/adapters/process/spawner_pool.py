@@ -11,12 +11,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.launch import LaunchSpec
 from kron.adapters.process.output_collector import OutputCollector
 from kron.adapters.process.procfs import ProcessStat, find_ended_session_leaders, find_session_leaders
-from kron.adapters.process.spawner_client import SpawnerProcess
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerProcess, SpawnerReport, SpawnRequest
 from kron.adapters.process.spool import Spool, SpoolFiles
+from kron.rules.job_record import RunHandle
 
 if TYPE_CHECKING:
     from kron.adapters.process.runner import ProcessRunner
@@ -39,7 +39,7 @@ class UserSpawners:
         self._current: SpawnerProcess | None = None
         self._next: SpawnerProcess | None = None  # takes over as soon as it is ready
         self._processes: set[SpawnerProcess] = set()
-        self._ticks: dict[str, StartedProcess] = {}  # of the living, by run id
+        self._ticks: dict[str, RunHandle] = {}  # of the living, by run id
         self._sending = asyncio.Lock()
         self._room = asyncio.Event()
         self._pumping = False
@@ -207,7 +207,7 @@ class UserSpawners:
         if perhaps and not found:
             ended = [each for each in find_ended_session_leaders(uid) if not self._host.knows(each[0])]
             found = {perhaps[0].run_id: ended[0]} if len(ended) == 1 else {}
-        news = SpawnerReport([StartedProcess(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
+        news = SpawnerReport([RunHandle(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [ProcessExit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest

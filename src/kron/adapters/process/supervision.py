@@ -7,10 +7,11 @@ import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
-from kron.adapters.process.execution import RecordedProcess, StartedProcess
 from kron.adapters.process.procfs import boot_id, find_session_leaders, list_children, read_stat, since_boot
+from kron.rules.job_record import RunHandle
 
 _TO_GROUP = 1 << 2  # PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9
 
@@ -32,12 +33,8 @@ class ProcessGroup:
         if not self._leads():
             self.close()
 
-    def signal(self, number: int) -> None:
-        """Send a signal to all of them; to none if there is none."""
-        self._send(number)
-
-    def _send(self, number: int) -> bool:
-        """Send it; return whether there is anybody who might get it."""
+    def signal(self, number: int) -> bool:
+        """Send a signal to all of them, or none if it is 0; return whether there is anybody who might get it."""
         if self._pidfd is not None:
             try:
                 signal.pidfd_send_signal(self._pidfd, number, None, _TO_GROUP)
@@ -53,10 +50,6 @@ class ProcessGroup:
                 os.killpg(self._pid, number)
                 return True
         return False
-
-    def has_members(self) -> bool:
-        """Whether anybody of it is there whom we may end."""
-        return self._send(0)
 
     def close(self) -> None:
         """Give the descriptor back."""
@@ -197,13 +190,29 @@ def lives(pid: int, ticks: int) -> bool:
     return known is not None and known.ticks == ticks and known.is_alive
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedProcess:
+    """What a host wrote down about an execution before it died; without a pid, it died before it could.
+
+    Without a pid, the process is looked for by its environment, which every process can forge: it must be of this user
+    (None: no process is), and have begun about then, counted from the boot (None: at any time).
+    """
+
+    run_id: str
+    boot_id: str
+    pid: int | None = None
+    start_ticks: int | None = None
+    uid: int | None = None
+    began: timedelta | None = None
+
+
 _TICKS = os.sysconf("SC_CLK_TCK")  # in a second
 _NEAR = timedelta(hours=1)  # a start may wait for its turn, and a clock may be set meanwhile: rarely by more
 
 
-def find_survivors(recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
+def find_survivors(recorded: Iterable[RecordedProcess]) -> list[RunHandle]:
     """Return the leaders that live. One whose number was never recorded is looked for by the id it carries."""
-    found: list[StartedProcess] = []
+    found: list[RunHandle] = []
     unknown: dict[str, RecordedProcess] = {}
     boot = boot_id()
     for one in recorded:
@@ -214,10 +223,10 @@ def find_survivors(recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
             continue
         known = read_stat(one.pid)
         if known is not None and known.is_alive and known.ticks == one.start_ticks:
-            found.append(StartedProcess(one.run_id, one.pid, known.ticks))
+            found.append(RunHandle(one.run_id, one.pid, known.ticks))
     leaders = find_session_leaders({run_id: one.uid for run_id, one in unknown.items()})
     return found + [
-        StartedProcess(run_id, pid, known.ticks)
+        RunHandle(run_id, pid, known.ticks)
         for run_id, (pid, known) in leaders.items()
         if _is_near(timedelta(seconds=known.ticks / _TICKS), unknown[run_id].began)
     ]

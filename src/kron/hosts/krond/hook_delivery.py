@@ -8,8 +8,8 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
-from kron.adapters.process.execution import SpawnRequest
 from kron.adapters.process.procfs import HOOK_ID
+from kron.adapters.process.spawner_client import SpawnRequest
 from kron.adapters.webhook_client import WebhookClient, WebhookRequest
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
