@@ -171,4 +171,4 @@ def zombies() -> list[int]:
 async def settled(world: RecordedRunner, run_id: str) -> None:
     """Wait until the output of an ended execution is final: nothing of it is live any more."""
     await world.ended(run_id)
-    await until(lambda: not world.runner.collector.has(run_id))
+    await until(lambda: world.output(run_id).is_final)
