@@ -38,18 +38,24 @@ def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path
     within_time(body())
 
 
-def test_a_survivor_without_descriptors_to_spare_is_looked_at(tmp_path: Path) -> None:
+def test_very_many_survivors_are_looked_at_for_a_small_part_of_the_time(tmp_path: Path) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         host.kill()
+    here = read_stat(os.getpid())
+    assert here is not None
+    many = [RunHandle(str(number), os.getpid(), here.ticks) for number in range(2_000)]
 
     async def body() -> None:
         async with living(tmp_path) as world:
             world.expect("a")
-            world.runner._watch._spare = 0
             await world.runner.reattach([recorded(line)])
+            world.runner.watch_orphans(many)
             os.kill(line["pid"], signal.SIGKILL)
+            await gone(line["pid"])
+            world.runner.watch_orphans([])
 
+            assert not world.has_ended("a")
             assert await world.ended("a") == ProcessExit("a")
 
     within_time(body())

@@ -21,7 +21,6 @@ from kron.adapters.process.supervision import (
     OrphanReaper,
     ProcessGroup,
     RecordedProcess,
-    SurvivorWatch,
     become_subreaper,
     find_survivors,
     lives,
@@ -35,6 +34,7 @@ _MOST_FILES_AHEAD = 4096  # spool files
 _GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
 _TURN = 0.02  # seconds between two looks while a job leaves more orphans than one look reaps
 _TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks at what nobody tells of; quick while somebody waits for it
+_SHARE = 20  # times as long as a look at the survivors took, which is some 20 us for each, they are left alone
 
 
 class ProcessRunner:
@@ -68,7 +68,8 @@ class ProcessRunner:
         self._groups: dict[str, ProcessGroup] = {}  # being ended, until the grace is over or nobody is left
         self._parted: asyncio.Future[None] | None = None  # when nobody is left who is being ended
         self._orphans: dict[int, str] = {}  # run ids of adopted children
-        self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
+        self._survivors: set[RunHandle] = set()  # that are nobody's children here
+        self._rest_until = 0.0  # when they are looked at again, in the event loop's time
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
         self._lost, self._seized = lost, seized
@@ -78,13 +79,12 @@ class ProcessRunner:
         self._reaper = OrphanReaper(lambda pid: any(lane.owns_pid(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         self._looked = 0.0  # the event loop's time
-        # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
+        # Descriptors that may be held for processes that are ended: files and sockets need some, too.
         self._spare = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8
 
     async def open(self) -> None:
         """Make the output folder if it is missing, and begin to collect what lies there."""
         self._loop = asyncio.get_running_loop()
-        self._watch = SurvivorWatch(self._loop, self._vanished, spare=self._spare)
         earlier = await self.run_in_thread(self.spools.open)
         become_subreaper()
         self.collector.start(earlier)
@@ -145,10 +145,8 @@ class ProcessRunner:
         Output of all the others is complete. To be called once, before anything is started.
         """
         survivors = await self.run_in_thread(partial(find_survivors, list(recorded)))
-        for survivor in survivors:
-            self._active[survivor.run_id] = survivor
-            self._watched[survivor.pid] = survivor.run_id
-            self._watch.add(survivor.pid, survivor.start_ticks)
+        self._active.update((survivor.run_id, survivor) for survivor in survivors)
+        self._survivors.update(survivors)
         self.collector.end_all_except({survivor.run_id for survivor in survivors})
         self._hurry()
         return survivors
@@ -163,6 +161,7 @@ class ProcessRunner:
         until = self._loop.time() + patience
         while any(map(self._is_unheard, asked)) and (left := until - self._loop.time()) > 0:
             self._heard = self._loop.create_future()
+            self._rest_until = 0.0
             self._hurry()
             await asyncio.wait([self._heard], timeout=min(left, _QUICK_TICK))
         self._heard = None
@@ -200,7 +199,6 @@ class ProcessRunner:
             await lane.close()
         for group in self._groups.values():
             group.close()
-        self._watch.close()
         await self.run_in_thread(self.collector.close)
         self._threads.shutdown()
 
@@ -269,8 +267,7 @@ class ProcessRunner:
             if known is not None and known.parent == os.getpid():
                 self._orphans[orphan.pid] = orphan.run_id
             else:
-                self._watched[orphan.pid] = orphan.run_id
-                self._watch.add(orphan.pid, orphan.start_ticks)
+                self._survivors.add(orphan)
         self._hurry()
 
     def knows(self, pid: int) -> bool:
@@ -301,8 +298,8 @@ class ProcessRunner:
     # --- what nobody tells --------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        self._watch.look()
-        ended = [end(self._orphans.pop(pid), status) for pid, status in self._reaper.reap() if pid in self._orphans]
+        ended = self._ended_survivors()
+        ended += [end(self._orphans.pop(pid), status) for pid, status in self._reaper.reap() if pid in self._orphans]
         if ended:
             self.on_report(SpawnerReport(ended=ended))
         before, self._looked = self._looked, self._loop.time()
@@ -311,7 +308,7 @@ class ProcessRunner:
         self._stock()
         for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too
             lane.kill_stuck(min(self._looked - before, _TICK))
-        quick = self._orphans or self._watch.needs_ticks or self._parted is not None
+        quick = self._orphans or self._survivors or self._parted is not None
         pause = _TURN if self._reaper.has_more else _QUICK_TICK if quick else _TICK
         self._tick = self._loop.call_later(pause, self._look)
 
@@ -320,8 +317,13 @@ class ProcessRunner:
             self._tick.cancel()
             self._look()
 
-    def _vanished(self, pid: int) -> None:
-        self.on_report(SpawnerReport(ended=[ProcessExit(self._watched.pop(pid))]))
+    def _ended_survivors(self) -> list[ProcessExit]:
+        if (begun := self._loop.time()) < self._rest_until:
+            return []
+        gone = [each for each in self._survivors if not lives(each.pid, each.start_ticks)]
+        self._survivors.difference_update(gone)
+        self._rest_until = self._loop.time() + _SHARE * (self._loop.time() - begun)
+        return [ProcessExit(each.run_id) for each in gone]
 
     def _finish_off(self, run_id: str) -> None:
         if run_id in self._groups:
