@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.adapters.kubernetes.cache import ResourceStore
 from kron.adapters.kubernetes.job_runner import KubernetesRunner

@@ -5,8 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.decision.decide import decide
 from kron.instant import parse_instant

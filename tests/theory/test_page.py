@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kron.cli.verify import print_report
-from kron.theory import alphabet
-from kron.theory import properties as formulas
+from kron.theory import alphabet, properties as formulas
 from kron.theory.alphabet import EVENTS
 from kron.theory.checker import Checker
 from kron.theory.formula import Atom, Formula, Named, TruthValue, definitions

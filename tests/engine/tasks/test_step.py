@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.cron.schedule import Schedule
