@@ -92,7 +92,7 @@ def test_a_period_that_the_status_lists_is_told_from_there() -> None:
         "outcome": "executed",
         "reason": "",
         "source": "status",
-        "job": job_name(kronjob(), parse_instant(FIRST)),
+        "job": job_name(kronjob().identity, parse_instant(FIRST)),
     }
 
 
