@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.errors import CronCalculationError
-from kron.instant import LAST_INSTANT, MICROSECOND, SECOND, Instant
+from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.contract import ChangedTaskHistory, Contract, IdentifierScope, InterruptedRun
 from kron.rules.effort import PERIOD, Parts, work_of
 from kron.rules.outage import ClosedPeriods, Outage, close_period, merge_adjacent_in_parts, recover_in_parts
@@ -122,7 +121,8 @@ def redefine_in_parts(
     `new` is None for a job that is removed.
     """
     terms = old.terms
-    if _next(old, gap.since - SECOND * terms.last - MICROSECOND) > gap.until - SECOND * terms.first:
+    begun = old.schedule.between(gap.since - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first)
+    if next(begun, None) is None:
         return []  # nothing had begun: so it is with nearly all jobs when a file is read anew
     owned = yield from _owned(old, new, gap.until)
     kept = HandledPeriods((*handled.under(old.schedule).spans, *((nominal, nominal) for nominal in owned)))
@@ -153,13 +153,6 @@ def is_closed(nominal: Instant, new: Timing | None, changed_at: Instant) -> bool
         return nominal <= changed_at
     is_period = nominal in new.schedule.between(nominal - MICROSECOND, nominal)
     return not is_period or effective_time(decide(new, nominal)) <= changed_at
-
-
-def _next(timing: Timing, after: Instant) -> Instant:
-    try:
-        return timing.schedule.next(after)
-    except CronCalculationError:  # the calendar ends
-        return LAST_INSTANT
 
 
 def _owned(old: Timing, new: Timing | None, at: Instant) -> Parts[set[Instant]]:
