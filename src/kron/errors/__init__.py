@@ -56,6 +56,7 @@ from kron.errors.runtime import (
     RunTimeoutError as RunTimeoutError,
     ScheduleDuplicateTaskError as ScheduleDuplicateTaskError,
     SchedulerAlreadyActiveError as SchedulerAlreadyActiveError,
+    SchedulerNotRunningError as SchedulerNotRunningError,
     SchedulerStepError as SchedulerStepError,
     ScheduleTaskError as ScheduleTaskError,
     StateDirectoryError as StateDirectoryError,
