@@ -115,7 +115,7 @@ class Trigger:
         planner.drop_requests(job, replaced.displaced, self._now)
         job.record = self._record
         planner.queued[job.record.identity] = job
-        planner.check_now(job, self._now)
+        planner.agenda.schedule(job, self._now)
 
 
 def unfinished_runs(planner: PeriodPlanner) -> list[JobRun]:
