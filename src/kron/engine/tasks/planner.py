@@ -8,7 +8,8 @@ from kron.engine.agenda import Agenda, TaskEntry
 from kron.engine.clock_watch import ClockReading
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.gc_pause import gc_paused, run_gc_paused
-from kron.engine.ports import Refusal, RunObserver
+from kron.engine.planner import Change
+from kron.engine.ports import Refusal, RunObserver, TaskBatch
 from kron.engine.runs import RunNews, RunResult, TaskRun
 from kron.engine.tasks.declaration import TaskDeclaration, TasksApplied, declare, reschedule
 from kron.engine.tasks.events import clamp_events, start_delay, start_events, tell_declaration, tell_ends
@@ -184,17 +185,12 @@ class ObligationPlanner:
         return (self.contract.start_lag or _MINUTE) * max(1, len(self.entries) / _TASKS_PER_LAG)
 
 
-class TaskChange:
-    """Another list of tasks."""
+class TaskChange(Change[TaskBatch, TasksApplied, TaskRun]):
+    """Another list of tasks. It reports nothing: the events of each task are emitted when it is declared."""
 
     def __init__(self, book: ObligationPlanner, made: TaskDeclaration, declared: TasksApplied) -> None:
         self._book, self._made, self._declared = book, made, declared
         self.batch = made.batch
-        self.starts: Sequence[TaskRun] = ()
-        self.stops: Sequence[tuple[TaskRun, ResultCode]] = ()
-
-    def report(self, observers: Observers[TaskRun]) -> None:
-        """Report nothing: the events of each task are emitted when it is declared."""
 
     def commit(self, refused: Sequence[Refusal]) -> TasksApplied:  # noqa: ARG002  # it has no other writer
         """Let it be so, and return what came of it."""
