@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.docs-ready
 
 # Most tests start krond or kron as a process: without its bytecode each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -11,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 
-.PHONY: help setup run next test test-slow test-cluster mutation lint format man deploy bench clean
+.PHONY: help setup run next test test-slow test-cluster mutation lint format man deploy docs reference bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +60,17 @@ man: $(READY) ## write the manual pages anew
 
 deploy: $(READY) ## write the manifests and the chart anew
 	@$(BIN)/python -m tests.packaging.chart
+
+reference: $(READY) ## write the generated pages of docs/reference
+	@$(BIN)/python -m tests.docs.reference
+
+docs: reference $(DOCS_READY) ## build the documentation site in build/docs; a warning is an error
+	@$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/doctrees docs build/docs
+	@echo "open build/docs/index.html"
+
+$(DOCS_READY): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
 
 bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py
