@@ -17,7 +17,7 @@ from kron.engine.emitter import Emitter
 
 _PLAIN = (bool, int, float, bytes, date, timedelta, Enum, re.Pattern, type, type(None))
 _RUN_ID = re.compile(r"life\d+-\d+")
-# The world around the state, what a loop waits for, and the numbers of run ids, which are never used twice.
+# The environment of the state, what a loop waits for, and the numbers of run ids, which are never used twice.
 _LEAVES: tuple[type, ...] = (VirtualClock, Emitter, WakeUp, asyncio.Future, itertools.count)
 
 

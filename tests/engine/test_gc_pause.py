@@ -39,11 +39,11 @@ async def test_the_collector_is_on_while_a_callback_runs() -> None:
     async def look() -> None:
         seen.append(gc.isenabled())
 
-    world = SchedulerHarness()
-    scheduler = world.scheduler()
-    await scheduler.initialize([world.task(then=look)])
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler()
+    await scheduler.initialize([harness.task(then=look)])
 
-    await world.clock.advance(MINUTE)
+    await harness.clock.advance(MINUTE)
 
     assert seen == [True]
     await scheduler.stop()

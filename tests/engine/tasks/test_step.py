@@ -1,4 +1,4 @@
-"""Tests of StepRecords: the records of one transaction, and their rollback."""
+"""Tests of TaskStep: the records of one transaction, and their rollback."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,22 +6,22 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.cron.schedule import Schedule
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.agenda import Agenda, TaskEntry
+from kron.engine.agenda import TaskEntry
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.loop import Engine
 from kron.engine.runs import RunResult, TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.engine.tasks.planner import ObligationPlanner
-from kron.engine.tasks.step import StepRecords
+from kron.engine.tasks.step import TaskStep
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract, FirstMinute
 from kron.rules.due import Occurrences
+from kron.rules.events import Event
 from kron.rules.obligation import ObligationReason, StartTask, plan_task
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
@@ -55,15 +55,16 @@ class PlannedAgenda:
     """An agenda with entries in their places, and a step in it."""
 
     def __init__(self, *records: TaskRecord, now: Instant, contract: Contract = DECLARATIVE) -> None:
-        self.now, self.contract, self.agenda = now, contract, Agenda[TaskEntry]()
-        self.entries = {record.name: TaskEntry(work, HOURLY, record) for record in records}
-        for entry in self.entries.values():
+        self.now, self.planner = now, ObligationPlanner({}, Emitter(lambda _: None), contract, ME)
+        self.agenda, self.entries = self.planner.agenda, self.planner.entries
+        for record in records:
+            entry = self.entries[record.name] = TaskEntry(work, HOURLY, record)
             reschedule(self.agenda, entry, now, ME)
-        self.step = StepRecords(now, self.agenda, contract, ME)
+        self.step = TaskStep(self.planner, now)
 
-    def act(self, *ends: TaskRun) -> StepRecords:
+    def act(self, *ends: TaskRun) -> TaskStep:
         """Settle what ended, then plan what is due, as the engine does."""
-        self.step.settle(ends, self.entries)
+        self.step.settle(ends)
         self.step.plan(self.agenda.pop_due(self.now, ALL))
         return self.step
 
@@ -88,7 +89,7 @@ def test_a_due_task_begins_with_the_record_of_its_start() -> None:
 
     assert step.begun == [planned.after]
     assert agenda.records == {"report": planned.after}
-    assert [(entry.record, before, owed) for entry, before, owed in step.starts] == [
+    assert [(entry.record, before, owed) for entry, before, owed in step.beginnings] == [
         (planned.after, task(), planned.owed)
     ]
 
@@ -163,7 +164,7 @@ def test_an_occurrence_during_a_run_begins_in_the_step_that_records_its_end() ->
     step = agenda.act(end(at=NOON + HOUR + MINUTE))
 
     assert [record.running_since for record in step.settled + step.begun] == [None, NOON + HOUR + MINUTE]
-    assert [(before.last_success, owed.scheduled) for _, before, owed in step.starts] == [
+    assert [(before.last_success, owed.scheduled) for _, before, owed in step.beginnings] == [
         (NOON + HOUR + MINUTE, NOON + HOUR)
     ]
 
@@ -173,7 +174,7 @@ def test_starting_and_ended_tasks_are_distinguished() -> None:
 
     step = agenda.act(end("one"), end("gone"), end("three"))
 
-    assert [before.name for _, before, _ in step.starts] == ["two"]
+    assert [before.name for _, before, _ in step.beginnings] == ["two"]
     assert [each.run_id for each in step.ended] == ["one", "gone", "three"]
     assert [owed.reason for owed in step.owed] == [ObligationReason.DUE]
 
@@ -184,7 +185,7 @@ def test_starting_and_ended_tasks_are_distinguished() -> None:
 def test_an_undone_start_is_due_still() -> None:
     agenda = PlannedAgenda(task(), now=NOON)
 
-    agenda.act().undo()
+    agenda.act().rollback()
 
     assert agenda.records == {"report": task()}
     assert agenda.agenda.next_instant() == NOON
@@ -194,7 +195,7 @@ def test_an_undone_start_is_due_still() -> None:
 def test_an_undone_end_leaves_the_task_running() -> None:
     agenda = PlannedAgenda(running(), now=NOON + MINUTE)
 
-    agenda.act(end(error=ValueError())).undo()
+    agenda.act(end(error=ValueError())).rollback()
 
     assert agenda.records == {"report": running()}
     assert agenda.places == {"report": None}
@@ -203,7 +204,7 @@ def test_an_undone_end_leaves_the_task_running() -> None:
 def test_an_undone_end_and_start_of_one_task_leave_it_running() -> None:
     agenda = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
-    agenda.act(end()).undo()
+    agenda.act(end()).rollback()
 
     assert agenda.records == {"report": running()}
     assert agenda.agenda.pop_due(NOON + 24 * HOUR, ALL) == []
@@ -213,21 +214,59 @@ def test_a_withdrawn_start_is_given_back_as_it_was_and_its_end_stays() -> None:
     agenda = PlannedAgenda(running(), task("due"), now=NOON + HOUR + MINUTE)
     ended = task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)
 
-    withdrawn = agenda.act(end()).withdraw()
+    agenda.act(end()).withdraw()
 
-    assert sorted(withdrawn) == [task("due"), ended]
+    assert sorted(agenda.planner.withdrawn) == [task("due"), ended]
     assert agenda.records == {"report": ended, "due": task("due")}
 
 
+def test_a_withdrawn_start_does_not_happen_and_the_next_step_records_that() -> None:
+    agenda = PlannedAgenda(task(), now=NOON)
+
+    agenda.act().withdraw()
+
+    assert agenda.step.starts == []
+    assert TaskStep(agenda.planner, NOON).batch.records == [task()]
+
+
+def test_a_step_that_is_undone_leaves_withdrawn_starts_to_the_next_one() -> None:
+    agenda = PlannedAgenda(task(), now=NOON)
+    agenda.act().withdraw()
+
+    TaskStep(agenda.planner, NOON).rollback()
+
+    assert TaskStep(agenda.planner, NOON).batch.records == [task()]
+
+
+@pytest.mark.parametrize(("written", "executed"), [(True, 1), (None, 0)])
+def test_a_poll_has_executed_only_what_was_recorded(*, written: bool | None, executed: int) -> None:
+    agenda, events = PlannedAgenda(task(), now=NOON), list[Event]()
+    agenda.planner.emitter = Emitter(events.append)
+    step = TaskStep(agenda.planner, NOON, 1.0)
+    step.plan(agenda.agenda.pop_due(NOON, ALL))
+
+    step.report(Observers([]), written=written, monotonic=3.0)
+
+    assert events[-1].fields == {
+        "pollTime": "2026-03-02T12:00:00Z", "tasksEvaluated": 1, "tasksExecuted": executed, "duration": 2.0,
+    }  # fmt: skip
+
+
 def test_a_step_without_a_start_has_nothing_to_withdraw() -> None:
-    assert PlannedAgenda(running(), now=NOON + MINUTE).act(end()).withdraw() == []
+    agenda = PlannedAgenda(running(), now=NOON + MINUTE)
+
+    agenda.act(end()).withdraw()
+
+    assert agenda.planner.withdrawn == []
 
 
 def test_a_withdrawn_restart_is_an_interrupted_run_still() -> None:
     cut_off = running()._replace(scheduler=ANOTHER)
     agenda = PlannedAgenda(cut_off, now=NOON + MINUTE)
 
-    assert agenda.act().withdraw() == [cut_off]
+    agenda.act().withdraw()
+
+    assert agenda.planner.withdrawn == [cut_off]
 
 
 instants = st.timedeltas(-2 * HOUR, HOUR).map(lambda away: NOON + away)
@@ -254,7 +293,7 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[Plann
     agenda, ends = drawn
     records, places = agenda.records, agenda.places
 
-    agenda.act(*ends).undo()
+    agenda.act(*ends).rollback()
 
     assert agenda.records == records
     assert agenda.places == places
@@ -264,9 +303,9 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[Plann
 def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, list[TaskRun]]) -> None:
     agenda, ends = drawn
     first = agenda.act(*ends)
-    first.undo()
+    first.rollback()
 
-    agenda.step = StepRecords(agenda.now, agenda.agenda, agenda.contract, ME)
+    agenda.step = TaskStep(agenda.planner, agenda.now)
     second = agenda.act(*ends)
 
     assert {*second.settled, *second.begun} == {*first.settled, *first.begun}
@@ -280,7 +319,7 @@ def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(
     agenda, ends = drawn
     step = agenda.act(*ends)
 
-    for (_, before, _), after in zip(step.starts, step.begun, strict=True):
+    for (_, before, _), after in zip(step.beginnings, step.begun, strict=True):
         attempt = max(agenda.now, before.last_attempt or agenda.now)
         begun = before._replace(last_attempt=attempt, running_since=agenda.now, scheduler=ME, retry_until=None)
         assert after == begun._replace(retry_count=after.retry_count)
@@ -292,11 +331,11 @@ def test_withdrawing_gives_back_exactly_the_records_before_the_starts(
 ) -> None:
     agenda, ends = drawn
     step = agenda.act(*ends)
-    begun = [before for _, before, _ in step.starts]
+    begun = [before for _, before, _ in step.beginnings]
 
-    withdrawn = step.withdraw()
+    step.withdraw()
 
-    assert withdrawn == begun
+    assert agenda.planner.withdrawn == begun
     assert all(agenda.records[before.name] is before for before in begun)
 
 
@@ -334,7 +373,7 @@ async def test_a_task_that_is_set_aside_is_reported_also_when_nothing_is_recorde
     await engine.open()
     engine.arm()
     await engine.apply(partial(book.declare, tasks))
-    (entry,) = book._entries.values()
+    (entry,) = book.entries.values()
     broken: dict[str, Any] = {"last_attempt": "yesterday"}
     entry.record = entry.record._replace(**broken)
     before = dict(host.store.records)
