@@ -192,7 +192,7 @@ OUTCOMES = (
     bug(
         "change.repaired-file",
         "engine/jobs/declaration.py",
-        "if record.identity not in self._aside and (not spares_absent or record.identity in book.jobs):",
+        "if record.identity not in self._aside and (not spares_absent or record.identity in planner.jobs):",
         "if record.identity:",
         "engine/jobs/test_absent::test_periods_of_a_repaired_file_are_judged_as_after_downtime",
     ),

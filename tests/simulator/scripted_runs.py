@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from kron.adapters.memory_ledger import MemoryTaskLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import KronError
-from kron.hosts.library.scheduler import Scheduler
+from kron.hosts.library.scheduler import Scheduler, observe
 from kron.simulator.simulation import VirtualLoop
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
@@ -32,9 +32,8 @@ class ScriptedScheduler:
 
     def __init__(self, contract: str, take: Callable[[TraceEvent], object]) -> None:
         self.clock = VirtualClock(_NOON)
-        recorder = TraceRecorder(self.clock.now, take)
-        terms = {"contract": contract, "timezone": "UTC", "ledger": MemoryTaskLedger()}
-        self.scheduler = Scheduler(clock=self.clock, sink=recorder, **terms)  # type: ignore[arg-type]
+        self.scheduler = Scheduler(ledger=MemoryTaskLedger(), contract=contract, clock=self.clock, timezone="UTC")
+        observe(self.scheduler, TraceRecorder(self.clock.now, take))
 
     async def initialize(self, *registrations: Registration, patience: timedelta = timedelta(minutes=3)) -> None:
         """Declare the tasks; while that takes time, let it pass."""

@@ -12,10 +12,12 @@ import pytest
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.properties import SUITES
+from kron.theory.trace_format import TraceEvent
 from tests.mutation import PACKAGE, changed, mutate
 from tests.simulator.bugs.mutant import Mutant
 from tests.simulator.drawn_scenarios import CONTRACTS
 from tests.simulator.mutants import MUTANTS
+from tests.simulator.scripted_runs import LIVES, live
 from tests.simulator.trial import stories
 
 PROJECT = Path(__file__).parents[2]
@@ -58,6 +60,15 @@ def test_the_scheduler_without_a_bug_lives_the_same_lives_without_a_violation(co
 
         found = [each for each in checker.report().findings if each.verdict is TruthValue.VIOLATED]
         assert not found, (name, found)
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_a_written_life_is_recorded(name: str) -> None:
+    positions: list[TraceEvent] = []
+
+    live(LIVES[name], "declarative", positions.append)
+
+    assert "InitStart" in {event.kind for event in positions}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-_PINNED = Path(__file__).parents[4] / "constraints.txt"
+_PINNED = Path(__file__).parents[2] / "constraints.txt"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 

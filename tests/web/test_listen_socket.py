@@ -28,7 +28,6 @@ everywhere = pytest.mark.parametrize("door", ["0.0.0.0:0"], indirect=True)
 def test_port_0_is_any_port_and_the_name_has_the_real_one(door: ListenSocket) -> None:
     assert door.name == f"127.0.0.1:{door.port}"
     assert door.port > 0
-    assert door.needs_token
     assert not door.is_exposed
 
 
@@ -92,7 +91,7 @@ def test_a_path_is_for_its_owner_alone_needs_no_token_and_is_gone_at_the_end(tmp
 
     door = bind(f"unix:{path}")
 
-    assert (stat.S_IMODE(path.stat().st_mode), door.needs_token, door.is_exposed) == (0o600, False, False)
+    assert (stat.S_IMODE(path.stat().st_mode), door.is_exposed) == (0o600, False)
     assert door.name == f"unix:{path}"
     assert door.accepts_host("whoever")
     door.close()

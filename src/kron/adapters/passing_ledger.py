@@ -6,11 +6,9 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot
+from kron.engine.ledger import JobBatch, JobLedger
 from kron.engine.ports import Refusal, TaskBatch, TaskLedger
 from kron.errors import LedgerWriteError
-from kron.instant import Instant
-from kron.rules.periods import HandledPeriods
 from kron.rules.task_record import TaskRecord
 
 # A disk that becomes full while SQLite writes a page is an I/O error to it, unless it was full already.
@@ -22,18 +20,7 @@ class FreeingLedger:
 
     def __init__(self, ledger: JobLedger, free: Callable[[], object]) -> None:
         self._ledger, self._free = ledger, free
-
-    async def open(self) -> None:
-        """Take possession."""
-        await self._ledger.open()
-
-    async def load(self) -> JobSnapshot:
-        """Return what is remembered."""
-        return await self._ledger.load()
-
-    async def handled(self, since: Mapping[str, Instant]) -> Mapping[str, frozenset[Instant] | HandledPeriods]:
-        """Return which periods have an outcome."""
-        return await self._ledger.handled(since)
+        self.open, self.load, self.handled, self.close = ledger.open, ledger.load, ledger.handled, ledger.close
 
     async def append(self, batch: JobBatch) -> Sequence[Refusal]:
         """Remember the batch."""
@@ -44,10 +31,6 @@ class FreeingLedger:
                 raise
             await asyncio.to_thread(self._free)
             return await self._ledger.append(batch)
-
-    async def close(self) -> None:
-        """Give up possession."""
-        await self._ledger.close()
 
 
 def _lacks_space(cause: BaseException | None) -> bool:

@@ -154,7 +154,7 @@ class JobSnapshot(NamedTuple):
     retries: Sequence[PendingRetry] = ()
 
 
-HandledByJob: TypeAlias = Mapping[str, frozenset[Instant] | HandledPeriods]
+HandledByJob: TypeAlias = Mapping[str, Collection[Instant] | HandledPeriods]
 """By identity the nominal times of periods that have an outcome; `HandledPeriods` where they are too many to list."""
 
 
@@ -211,9 +211,10 @@ def append_unless_refused(
     if not refused:
         return ()
     outcomes = handled(whole.first_outcomes({each.identity for each in refused}))
-    return tuple(replace(each, handled=_spans(outcomes, each.identity)) for each in refused)
+    return tuple(replace(each, handled=handled_by(outcomes, each.identity)) for each in refused)
 
 
-def _spans(outcomes: HandledByJob, identity: str) -> HandledPeriods:
-    found = outcomes.get(identity, frozenset())
+def handled_by(found_by_job: HandledByJob, identity: str) -> HandledPeriods:
+    """Return the periods of one job that have an outcome."""
+    found = found_by_job.get(identity, ())
     return found if isinstance(found, HandledPeriods) else HandledPeriods.from_nominals(found)

@@ -90,7 +90,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
     async def _commit(self, change: Change[_Batch, _Result, AnyRun]) -> _Result:
         refused: Sequence[Refusal] = ()
         if change.batch:
-            refused = await self._append(change.batch)
+            refused = await self.append(change.batch)
         result = change.commit(refused)
         # A crash here: what starts is recorded and has not started, as after a step.
         for run, why in change.stops:
@@ -102,17 +102,14 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
         self._wake.set()
         return result
 
-    async def _append(self, batch: _Batch) -> Sequence[Refusal]:
+    async def append(self, batch: _Batch) -> Sequence[Refusal]:
+        """Append a batch; outside a step and a change, one that changes nothing by itself."""
         began = self._clock.monotonic()
         try:
             with self._waiting():
                 return await self._ledger.append(batch)
         finally:
             self._observers.report(RunObserver.on_append, self._clock.monotonic() - began)
-
-    async def write_ahead(self, batch: _Batch) -> None:
-        """Append something that changes nothing by itself, while everything else goes on."""
-        await self._append(batch)
 
     def _report_refusals(self, refused: Sequence[Refusal]) -> None:
         for refusal in refused:
@@ -306,7 +303,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
             self.failed_ledger = None  # what could not be recorded is not due any more: its job is gone
             return False
         try:
-            refused = await self._append(step.batch)
+            refused = await self.append(step.batch)
         except Exception as error:
             step.rollback()
             self._runs.put_back(news)

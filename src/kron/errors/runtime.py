@@ -210,6 +210,13 @@ class JobActiveError(KronError):
         super().__init__(f"{display_text(identity)} is active, and its concurrency is forbid", identity=identity)
 
 
+class SchedulerNotRunningError(KronError):
+    """A run was asked for while the scheduler starts nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("The scheduler drains, and starts nothing")
+
+
 class StateDirectoryError(KronError):
     """A state directory cannot be used."""
 

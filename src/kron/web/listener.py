@@ -42,11 +42,6 @@ class ListenSocket:
     path: Path | None = None
 
     @property
-    def needs_token(self) -> bool:
-        """Whether anybody on the host, or beyond, can reach it."""
-        return self.path is None
-
-    @property
     def is_exposed(self) -> bool:
         """Whether other hosts can reach it."""
         return self.path is None and not ip_address(self._host).is_loopback

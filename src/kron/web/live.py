@@ -25,7 +25,7 @@ _PATIENCE = 20.0  # seconds that somebody may take to read what was sent, and be
 _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
 
-class _Listener:
+class _Subscriber:
     """Somebody who listens: what is to be sent next. A later message takes the place of one that is not sent yet."""
 
     def __init__(self, patience: float) -> None:
@@ -68,7 +68,7 @@ class ChangeFeed(RunObserver[JobRun]):
 
     def __init__(self, *, most: int = MOST, patience: float = _PATIENCE) -> None:
         self._most, self._patience = most, patience
-        self._listeners: set[_Listener] = set()
+        self._subscribers: set[_Subscriber] = set()
         self._changed: set[str] = set()
         self.generation = 0  # how often it has changed what is due
         self._timer: asyncio.TimerHandle | None = None
@@ -98,7 +98,7 @@ class ChangeFeed(RunObserver[JobRun]):
         self._note(_ALL)
 
     def _note(self, identity: str) -> None:
-        if not self._listeners:
+        if not self._subscribers:
             return
         if len(self._changed) <= _NAMED:
             self._changed.add(identity)
@@ -108,36 +108,36 @@ class ChangeFeed(RunObserver[JobRun]):
     def _tell(self) -> None:
         self._timer = None
         changed, self._changed = self._changed, set()
-        for listener in self._listeners:
-            listener.tell(changed)
+        for subscriber in self._subscribers:
+            subscriber.tell(changed)
 
     def close(self) -> None:
         """Send everybody away."""
         if self._timer is not None:
             self._timer.cancel()
-        for listener in self._listeners:
-            listener.end()
+        for subscriber in self._subscribers:
+            subscriber.end()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Tell one visitor, until either has enough."""
-        if len(self._listeners) >= self._most:
+        if len(self._subscribers) >= self._most:
             full = PlainTextResponse("too many listen already\n", 503, {"retry-after": "30"})
             await full(scope, receive, send)
             return
-        listener, gone = _Listener(self._patience), asyncio.ensure_future(_leaves(receive))
-        self._listeners.add(listener)
+        subscriber, gone = _Subscriber(self._patience), asyncio.ensure_future(_leaves(receive))
+        self._subscribers.add(subscriber)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             part = b"retry: 5000\n\n"
             while part:
                 async with asyncio.timeout(self._patience):
                     await send(_body(part, more=True))
-                part = await listener.next(gone)
+                part = await subscriber.next(gone)
             await send(_body(b"", more=False))
         except TimeoutError:  # its connection is closed behind it
             pass
         finally:
-            self._listeners.discard(listener)
+            self._subscribers.discard(subscriber)
             gone.cancel()
 
 

@@ -137,7 +137,7 @@ class JobTimeline:
 
 
 @dataclass(frozen=True, slots=True)
-class NextHour:
+class UpcomingRuns:
     """What is due within an hour: of the jobs that are due first, and how many jobs there are in all."""
 
     timelines: Sequence[JobTimeline]
@@ -223,7 +223,7 @@ class JobQueries:
         chosen = self._jobs() if identities is None else [jobs[identity] for identity in identities]
         return map(_upcoming_run, next_decisions(chosen, now, count))
 
-    def next_hour(self) -> NextHour:
+    def next_hour(self) -> UpcomingRuns:
         """Return what is due within an hour."""
         now = self.now()
         soon = []
@@ -237,7 +237,7 @@ class JobQueries:
             left -= len(decisions)
             if decisions:
                 found.append(JobTimeline(job.record.identity, job.record.name, decisions))
-        return NextHour(found, len(soon))
+        return UpcomingRuns(found, len(soon))
 
     def decisions(self, identity: str, limit: int) -> list[Decision]:
         """Return the next decisions of a job; none of one that is no longer declared."""

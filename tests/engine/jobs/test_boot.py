@@ -12,7 +12,7 @@ def test_a_job_of_the_boot_runs_once_for_each_boot() -> None:
         await world.begin(work("@reboot"))
         await world.crash(down=HOUR)
         await world.begin(work("@reboot"))
-        world.planner_options["boot_id"] = "another"
+        world.options["boot_id"] = "another"
         await world.crash(down=HOUR)
         await world.begin(work("@reboot"))
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from kron.decision.timing import Timing
 from kron.engine.jobs.declaration import jobs_needing_history
-from kron.engine.jobs.preparation import Basis, prepare_jobs, still_valid
+from kron.engine.jobs.preparation import Basis, prepare_in_parts, still_valid
 from kron.errors import JobActiveError
 from kron.rules.due import ChosenTimes
+from kron.rules.effort import finish
 from tests.engine.jobs.world import HOUR, MINUTE, SECOND, RestartableHost, lived, work
 from tests.rules.test_period_queue import LINES
 
@@ -141,7 +142,7 @@ def test_what_is_prepared_from_an_answer_that_a_start_has_overtaken_is_not_used(
         now, handled = world.clock.now(), await world.store.handled(asked)
 
         await world.clock.advance(2 * SECOND)  # the period starts while other jobs are prepared
-        prepared = prepare_jobs(world.book, [work(new)], now, handled, bases)
+        prepared = finish(prepare_in_parts(world.book, [work(new)], now, handled, bases=bases))
 
         assert set(prepared) == {"a"}
         assert still_valid(world.book, prepared, world.clock.now()) == {}

@@ -7,7 +7,7 @@ from inspect import getattr_static
 import pytest
 
 from kron.decision.decide import decide
-from kron.engine.jobs.control import CloseDowntime, backlogged, judge_downtime
+from kron.engine.jobs.control import CloseDowntime, backlogged
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.step import JobStep
 from kron.instant import Instant
@@ -32,7 +32,7 @@ async def recover(world: RestartableHost, *works: JobSpec, lasts: timedelta = ti
     await world.recover()
     for job in world.book.jobs.values():
         now = world.clock.now()
-        found = judge_downtime(job, now)
+        found = job.judge_downtime(now)
         await world.clock.advance(lasts)
         recovery = CloseDowntime(world.book, job, found, now)
         await world.engine.apply(partial(_this, recovery))
@@ -182,7 +182,7 @@ def test_a_recovery_by_a_clock_that_was_set_back_does_not_go_back_behind_what_wa
         reached, now = job.reached, world.clock.now()
         assert reached > now
 
-        await world.engine.apply(partial(_this, CloseDowntime(world.book, job, judge_downtime(job, now), now)))
+        await world.engine.apply(partial(_this, CloseDowntime(world.book, job, job.judge_downtime(now), now)))
 
         assert job.reached == reached
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.engine.jobs.control import CloseDowntime, judge_downtime
+from kron.engine.jobs.control import CloseDowntime
 from kron.engine.jobs.declaration import JobDeclaration
 from kron.engine.ports import Refusal
 from kron.errors import LedgerConflictError
@@ -236,7 +236,7 @@ def test_a_long_downtime_that_is_refused_is_judged_by_the_first_step(ledger: Led
         await world.declare(*JOBS)
         await world.clock.advance(HOUR)
         job, now = world.book.jobs["a"], world.clock.now()
-        found = judge_downtime(job, now)
+        found = job.judge_downtime(now)
         await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON + 5 * MINUTE)]))
         await world.engine.apply(lambda _: CloseDowntime(world.book, job, found, now))
         world.engine.arm()

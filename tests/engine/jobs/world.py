@@ -11,20 +11,19 @@ from typing import Any
 from kron.adapters.virtual_clock import VirtualClock
 from kron.decision.decision import Decision
 from kron.decision.timing import Timing
-from kron.engine.active_runs import ActiveRuns
 from kron.engine.clock_watch import ClockReading
 from kron.engine.emitter import Emitter, Observers
-from kron.engine.jobs.control import Recover, Suspend, Trigger, unfinished_runs
+from kron.engine.jobs.control import Recover, unfinished_runs
 from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
-from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_jobs, still_valid
+from kron.engine.jobs.job_engine import JobEngine
+from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
 from kron.engine.jobs.step import JobStep
 from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot, PendingRetry
-from kron.engine.loop import Engine
 from kron.engine.ports import Refusal, RunListener, RunObserver
 from kron.engine.runs import JobRun, RunResult
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
+from kron.rules.effort import finish
 from kron.rules.events import Event
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunStart, UnfinishedRun
 from kron.rules.job_spec import JobSpec
@@ -188,16 +187,15 @@ class RestartableHost(RunObserver[JobRun]):
         self.given_up: list[str] = []
         self.events: list[Event] = []
         self.refused: list[Refusal] = []
-        self._max_active, self.planner_options, self._lives = host.pop("max_active", 0), host, 0
+        self.options, self._lives = host, 0
         self._born()
 
     def _born(self) -> None:
         self._lives += 1
-        self.runs = ActiveRuns(self.clock, self.runner, max_active=self._max_active)
-        given = {"boot_id": "boot", **self.planner_options}
-        self.book = PeriodPlanner(self.runs.running, f"life{self._lives}", **given)
         emitter, observers = Emitter(self.events.append), Observers(self.observers, failed=self._on_failed)
-        self.engine = Engine(self.clock, self.store, self.book, self.runs, emitter, observers)
+        given = {"slack": 30 * SECOND, "boot_id": "boot", **self.options}
+        self.jobs = JobEngine(self.clock, self.store, self.runner, emitter, observers, f"life{self._lives}", **given)
+        self.book, self.runs, self.engine = self.jobs.planner, self.jobs._runs, self.jobs._engine
 
     def put_runner(self, runner: Runner) -> None:
         """Have another runner, before anything is begun."""
@@ -239,7 +237,7 @@ class RestartableHost(RunObserver[JobRun]):
         now = self.clock.now()
         asked = jobs_needing_history(self.book, works, now)
         bases = {identity: Basis.of(self.book, identity) for identity in asked}
-        return prepare_jobs(self.book, works, now, await self.store.handled(asked), bases)
+        return finish(prepare_in_parts(self.book, works, now, await self.store.handled(asked), bases=bases))
 
     async def crash(self, down: timedelta = timedelta()) -> None:
         await self.engine.crash()
@@ -270,13 +268,13 @@ class RestartableHost(RunObserver[JobRun]):
         step.report(Observers(self.observers), written=True, monotonic=0.0)
 
     async def suspend(self, *names: str, until: Instant | None = None) -> None:
-        await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=True, until=until))
+        await self.jobs.suspend(names, until)
 
     async def resume(self, *names: str) -> None:
-        await self.engine.apply(lambda now: Suspend(self.book, names, now, suspended=False))
+        await self.jobs.resume(names)
 
     async def trigger(self, name: str) -> str:
-        return await self.engine.apply(lambda now: Trigger(self.book, name, now, has_room=self.runs.free_slots() > 0))
+        return await self.jobs.trigger(name)
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         many = "" if record.period_count == 1 else f" x{record.period_count}"

@@ -9,7 +9,7 @@ import pytest
 from kron.adapters.system_time import system_now
 from kron.errors import ControlError
 from kron.hosts.krond.control_api import ControlApi
-from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.events import EventQueue, JobEvents
 from kron.hosts.krond.state_directory import StateDirectory
 from kron.jobfile.settings import Settings
@@ -28,8 +28,8 @@ def ask(folder: Path, command: str, asked: Mapping[str, object], *, ready: bool)
     async def live() -> object:
         recorder = JobRecorder(system_now, ignore)
         chronicler = JobEvents(ignore)
-        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), ignore), EventQueue(system_now))
-        daemon = Daemon(StateDirectory(folder), Settings(), ignore, [chronicler], watching)
+        monitor, queue = OnlineMonitor(TraceHeader("kron"), ignore), EventQueue(system_now)
+        daemon = Daemon(StateDirectory(folder), Settings(), ignore, [chronicler], recorder, monitor, queue)
         daemon.surface.ready = ready
 
         async def reload() -> dict[str, object]:

@@ -14,7 +14,7 @@ import pytest
 from kron.adapters.system_time import system_now
 from kron.errors import ControlError
 from kron.hosts.krond.control_api import ControlApi
-from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.events import EventQueue, JobEvents
 from kron.hosts.krond.file_reader import ReadRequest, read_files
 from kron.hosts.krond.state_directory import StateDirectory
@@ -62,8 +62,9 @@ def lived(
         found = read_files(ReadRequest([str(file)], None))
         recorder = JobRecorder(system_now, lambda _: None)
         chronicler = JobEvents(told.append)
-        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), told.append), queue(system_now))
-        daemon = Daemon(state, found.settings, told.append, [chronicler, recorder], watching)
+        monitor = OnlineMonitor(TraceHeader("kron"), told.append)
+        observers, events = [chronicler, recorder], queue(system_now)
+        daemon = Daemon(state, found.settings, told.append, observers, recorder, monitor, events)
         handlers = ControlApi(daemon, daemon.queries(chronicler.last_results), no_reload, chronicler, []).handlers()
         try:
             await daemon.start(list(found.jobs))
@@ -81,7 +82,7 @@ def test_an_end_that_the_ledger_refuses_is_told_once_and_sets_only_its_job_aside
         with closing(sqlite3.connect(tmp_path / "state" / "ledger.db")) as connection, connection:
             connection.execute("UPDATE entry SET ended = at, result = 'unknown'")
         ending = asyncio.ensure_future(daemon.run())
-        while not daemon.book.aside:
+        while not daemon.engine.set_aside:
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
         await handlers["trigger"]({"job": "a"})
         daemon.on_stop_signal()
@@ -114,7 +115,7 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
 def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> int:
         await handlers["trigger"]({"job": "stubborn"})
-        while not ((process := next(iter(daemon.runs.running.values())).handle) and (tmp_path / "ready").exists()):
+        while not ((process := next(iter(daemon.engine.running.values())).handle) and (tmp_path / "ready").exists()):
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
         daemon.terminate_runs()
         await handlers["trigger"]({"job": "a"})

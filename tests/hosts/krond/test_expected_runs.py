@@ -23,7 +23,7 @@ class Looking(Ledger):
 
 def late(world: RestartableHost) -> dict[str, float]:
     """Return by how many seconds a job is late, of those that are."""
-    _, _, chosen, now, *_ = job_gauges(world.book, world.clock.now())
+    _, _, chosen, now, *_ = job_gauges(world.jobs, world.clock.now())
     return {identity: now - at for identity, at in chosen.items() if at < now}
 
 
@@ -91,7 +91,7 @@ def test_a_run_has_not_begun_while_it_is_being_recorded() -> None:
     ledger = Looking()
 
     async def story(world: RestartableHost) -> None:
-        ledger.look = lambda: job_gauges(world.book, world.clock.now()).chosen["a"]
+        ledger.look = lambda: job_gauges(world.jobs, world.clock.now()).chosen["a"]
         await world.begin(work())
         await world.clock.advance(MINUTE)
 
@@ -105,8 +105,8 @@ def test_nothing_is_expected_of_a_job_that_is_held_and_nothing_late_of_one_that_
         await world.begin(work(), work("0 * * * *", "b"))
         await world.suspend("b")
         await world.clock.advance(10 * MINUTE)
-        assert job_gauges(world.book, world.clock.now()).chosen == {"a": (NOON + HOUR).timestamp()}
+        assert job_gauges(world.jobs, world.clock.now()).chosen == {"a": (NOON + HOUR).timestamp()}
         world.runner.end(next(iter(world.runner.running)))
-        assert job_gauges(world.book, world.clock.now()).chosen == {"a": (NOON + HOUR).timestamp()}
+        assert job_gauges(world.jobs, world.clock.now()).chosen == {"a": (NOON + HOUR).timestamp()}
 
     lived(story)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kron.errors import ListenError
-from kron.hosts.krond.page_token import read_token
+from kron.hosts.krond.page import read_token
 
 
 def test_a_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:

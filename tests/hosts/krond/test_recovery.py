@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.sqlite.statements import to_timestamp
 from kron.adapters.system_time import system_now
 from kron.engine.ledger import JobBatch
 from kron.errors import ControlError
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.control_client import ControlClient
-from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.events import EventQueue, JobEvents
 from kron.hosts.krond.file_reader import ReadRequest, read_files
 from kron.hosts.krond.state_directory import StateDirectory
@@ -60,13 +61,14 @@ def test_krond_says_that_it_is_not_ready_while_it_judges_a_year_of_downtime(tmp_
         recorder = JobRecorder(system_now, lambda _: None)
         chronicler = JobEvents(events.append)
         queue = EventQueue(system_now)
-        watching = Watching(recorder, OnlineMonitor(TraceHeader("kron"), events.append), queue)
-        daemon = Daemon(state, found.settings, queue.sink(events.append), [chronicler, recorder], watching)
+        monitor, sink = OnlineMonitor(TraceHeader("kron"), events.append), queue.sink(events.append)
+        daemon = Daemon(state, found.settings, sink, [chronicler, recorder], recorder, monitor, queue)
         works, then = [each for each in found.jobs if isinstance(each, JobSpec)], system_now() - YEAR
         records = [JobRecord(each.identity, each.name, each.definition_key, then, then) for each in works]
-        await daemon.ledger.open()
-        await daemon.ledger.append(JobBatch({each.definition_key: each.definition for each in works}, records))
-        await daemon.ledger.close()
+        ledger = SqliteJobLedger(state.ledger)
+        await ledger.open()
+        await ledger.append(JobBatch({each.definition_key: each.definition for each in works}, records))
+        await ledger.close()
         try:
             answers = await asked_while_it_begins(daemon, works, chronicler)
             daemon.stop()

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +19,12 @@ from kron.testing import FaultyLedger, MemoryTaskLedger, VirtualClock, crash
 from kron.theory.checker import Checker
 from kron.theory.trace_format import TraceHeader
 from kron.trace.recorder import TraceRecorder
+from tests.calls import on_a_loop
 from tests.theory.traces import violated
 
 NOON = parse_instant("2026-03-02T12:00:30Z")
 HOUR, DAY, MINUTE, SECOND = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)
 AHEAD = 3 * DAY
-
-
-def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """Let an async function be a test."""
-
-    @wraps(test)
-    def run(*args: Any, **keywords: Any) -> None:
-        asyncio.run(test(*args, **keywords))
-
-    return run
 
 
 class RestartableScheduler:

@@ -14,8 +14,8 @@ from kron.errors import JobActiveError, UnknownJobError
 from kron.instant import Instant
 from kron.rules.contract import InterruptedRun
 from kron.rules.job_record import JobRecord, ResultCode, RunEnd, RunKind, UnfinishedRun
-from kron.rules.outage import Outage, Recovery, recover
-from kron.rules.verdict import OverlapAction, Reason, decide_overlap
+from kron.rules.outage import Recovery
+from kron.rules.verdict import OverlapAction, decide_overlap
 
 _LONG = 1_000  # decisions: some hundredths of a second
 
@@ -25,15 +25,15 @@ class Suspend:
 
     def __init__(
         self,
-        book: PeriodPlanner,
+        planner: PeriodPlanner,
         identities: Sequence[str],
         now: Instant,
         *,
         suspended: bool,
         until: Instant | None = None,
     ) -> None:
-        self._book, self._now = book, now
-        jobs = [_job(book, identity) for identity in identities]
+        self._planner, self._now = planner, now
+        jobs = [_job(planner, identity) for identity in identities]
         self._suspended: list[JobRecord] = []
         self._records = {job: job.record._replace(is_suspended=suspended, suspended_until=until) for job in jobs}
         self.batch = JobBatch(jobs=list(self._records.values()))
@@ -53,7 +53,7 @@ class Suspend:
                 job.armed = self._now  # what came meanwhile is late
             elif job.is_suspended:
                 job.unqueue_periods()
-            self._book.reschedule(job, self._now)
+            self._planner.reschedule(job, self._now)
         if refused:
             raise refused[0].error
         return list(self._records.values())
@@ -71,20 +71,20 @@ class Trigger:
     recorded when it begins, or when it is known that it never will.
     """
 
-    def __init__(self, book: PeriodPlanner, identity: str, now: Instant, *, has_room: bool) -> None:
+    def __init__(self, planner: PeriodPlanner, identity: str, now: Instant, *, has_room: bool) -> None:
         """`has_room`: another run may start."""
-        self._book, self._now = book, now
-        self._job = job = _job(book, identity)
+        self._planner, self._now = planner, now
+        self._job = job = _job(planner, identity)
         overlap = decide_overlap(job.work.policy.concurrency, active=job.is_active)
         if overlap is OverlapAction.SKIP:
             raise JobActiveError(identity=identity)
-        self._accepted = RunRequest(RunKind.TRIGGER, book.new_run_id())
+        self._accepted = RunRequest(RunKind.TRIGGER, planner.new_run_id())
         self._replaces = overlap is OverlapAction.REPLACE
-        must_wait = self._replaces or bool(job.queue) or not book.is_armed or not has_room
-        self._run = None if must_wait else job.manual_run(self._accepted, book.boot_id, now)
+        must_wait = self._replaces or bool(job.queue) or not planner.is_armed or not has_room
+        self._run = None if must_wait else job.manual_run(self._accepted, planner.boot_id, now)
         self._record = job.record
         if self._replaces and any(each.kind is RunKind.BOOT for each in job.unstarted_requests()):
-            self._record = job.record._replace(last_boot_id=book.boot_id)  # it never begins, and does not come again
+            self._record = job.record._replace(last_boot_id=planner.boot_id)  # it never begins, and does not come again
         self.batch = JobBatch(
             jobs=[] if self._record is job.record else [self._record],
             begun=[] if self._run is None else [self._run.attempt],
@@ -108,26 +108,25 @@ class Trigger:
             observers.report(RunObserver.on_started, self.starts)
 
     def _wait(self) -> None:
-        book, job = self._book, self._job
+        planner, job = self._planner, self._job
         replaced = enqueue(job, self._accepted, replaces=self._replaces)
         self.stops = [(run, ResultCode.REPLACED) for run in replaced.runs]
-        book.dropped_retries += replaced.given_up
-        book.drop_requests(job, replaced.displaced, self._now)
+        planner.dropped_retries += replaced.given_up
+        planner.drop_requests(job, replaced.displaced, self._now)
         job.record = self._record
-        book.queued[job.record.identity] = job
-        book.check_now(job, self._now)
+        planner.queued[job.record.identity] = job
+        planner.check_now(job, self._now)
 
 
-def unfinished_runs(book: PeriodPlanner) -> list[JobRun]:
+def unfinished_runs(planner: PeriodPlanner) -> list[JobRun]:
     """Return the runs of earlier lives of which no end is recorded, under the jobs as they are declared now."""
-    return [_unfinished_run(book, each) for each in book.snapshot.unfinished]
+    return [_unfinished_run(planner, each) for each in planner.snapshot.unfinished]
 
 
-def _unfinished_run(book: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun:
-    attempt = unfinished.attempt
-    job = book.jobs.get(attempt.identity)
-    work = job.work if job is not None else book.work(book.snapshot.jobs[attempt.identity])
-    run = JobRun(attempt, work)
+def _unfinished_run(planner: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun:
+    record = planner.record(unfinished.attempt.identity)
+    assert record is not None, "the job of a run is recorded"
+    run = JobRun(unfinished.attempt, planner.work(record))
     run.handle, run.was_started = unfinished.process, True
     return run
 
@@ -135,13 +134,15 @@ def _unfinished_run(book: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun:
 class Recover:
     """What a host finds when it comes back: runs that go on, and runs that are gone without anybody having seen how."""
 
-    def __init__(self, book: PeriodPlanner, unfinished: Sequence[JobRun], alive: Collection[str], now: Instant) -> None:
+    def __init__(
+        self, planner: PeriodPlanner, unfinished: Sequence[JobRun], alive: Collection[str], now: Instant
+    ) -> None:
         """`alive` are the ids of the unfinished runs that go on."""
-        self._book, self._now = book, now
+        self._planner, self._now = planner, now
         self._alive = [run for run in unfinished if run.run_id in alive]
         self._gone = [run for run in unfinished if run.run_id not in alive]
-        is_owed = book.contract.interrupted_run is InterruptedRun.RESTART
-        self._restarts = [run for run in self._gone if is_owed and run.attempt.identity in book.jobs]
+        is_owed = planner.contract.interrupted_run is InterruptedRun.RESTART
+        self._restarts = [run for run in self._gone if is_owed and run.attempt.identity in planner.jobs]
         self._ends = [
             RunEnd(run.run_id, now, ResultCode.UNKNOWN, retry_at=now if run in self._restarts else None)
             for run in self._gone
@@ -156,20 +157,19 @@ class Recover:
 
         A job that the ledger refuses is set aside: the next start of the host looks at its runs again.
         """
-        book, left = self._book, {each.identity for each in refused}
+        planner, left = self._planner, {each.identity for each in refused}
         self._lost = [each for each in self._lost if each[0].attempt.identity not in left]
         for run in self._alive:
-            book.reattach(run)
+            planner.reattach(run)
         for run in self._restarts:
             if run.attempt.identity in left:
                 continue
-            job = book.jobs[run.attempt.identity]
+            job = planner.jobs[run.attempt.identity]
             job.retries += (PendingRetry(run.attempt, self._now),)
-            book.reschedule(job, self._now)
-        book.retry([each for each in book.snapshot.retries if not book.is_absent(each.attempt.identity)], self._now)
-        book.keep_waiting_retries()
+            planner.reschedule(job, self._now)
+        planner.load_retries(self._now)
         for refusal in refused:
-            book.take_refusal(refusal, self._now)
+            planner.take_refusal(refusal, self._now)
         return self._alive
 
     def report(self, observers: Observers[JobRun]) -> None:
@@ -178,23 +178,16 @@ class Recover:
             observers.report(RunObserver.on_ended, (each,))
 
 
-def _job(book: PeriodPlanner, identity: str) -> JobState:
+def _job(planner: PeriodPlanner, identity: str) -> JobState:
     """Return a job; it may have gone since somebody named it."""
-    if identity not in book.jobs:
+    if identity not in planner.jobs:
         raise UnknownJobError(job=identity)
-    return book.jobs[identity]
+    return planner.jobs[identity]
 
 
-def backlogged(book: PeriodPlanner, now: Instant) -> list[JobState]:
+def backlogged(planner: PeriodPlanner, now: Instant) -> list[JobState]:
     """Return the jobs whose downtime takes long to judge."""
-    return [job for job in book.jobs.values() if job.backlog(now) >= _LONG]
-
-
-def judge_downtime(job: JobState, now: Instant) -> Recovery:
-    """Return what becomes of the periods that came until now; nothing is changed by it."""
-    assert job.work.timing is not None, "it has a backlog"
-    gap = Outage(job.reached, max(job.reached, now), Reason.DOWNTIME)
-    return recover(job.work.timing, job.work.policy, gap, now, job.handled)
+    return [job for job in planner.jobs.values() if job.backlog(now) >= _LONG]
 
 
 class CloseDowntime:
@@ -203,9 +196,9 @@ class CloseDowntime:
     A crash after it was recorded: the next life begins behind what is over, and finds the rest as this one did.
     """
 
-    def __init__(self, book: PeriodPlanner, job: JobState, found: Recovery, until: Instant) -> None:
+    def __init__(self, planner: PeriodPlanner, job: JobState, found: Recovery, until: Instant) -> None:
         """`until` is when the downtime was judged; what came later is for the first step, too."""
-        self._book, self._job, self._found, self._until = book, job, found, until
+        self._planner, self._job, self._found, self._until = planner, job, found, until
         served = max((each.last_effective for each in found.closed_before), default=job.record.handled_until)
         if found.runs is not None:
             served = min(served, served_before(found.runs))
@@ -219,16 +212,16 @@ class CloseDowntime:
 
     def commit(self, refused: Sequence[Refusal]) -> None:
         """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""
-        book, job, found = self._book, self._job, self._found
+        planner, job, found = self._planner, self._job, self._found
         if refused:
-            book.take_refusal(refused[0], self._until)
+            planner.take_refusal(refused[0], self._until)
             self._closed = []
             return
         job.record = self._record
         job.keep_apart(found.closed_before)
         job.seek(max(job.reached, self._until))
         job.recovered = None if found.runs is None else Recovery([], found.runs, found.closed_after)
-        book.reschedule(job, self._until)
+        planner.reschedule(job, self._until)
 
     def report(self, observers: Observers[JobRun]) -> None:
         """Report the periods that are closed."""

@@ -8,17 +8,17 @@ from kron.decision.decision import Decision
 from kron.engine.emitter import Observers
 from kron.engine.jobs.job_state import JobState
 from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import PreparedJob, change_of, closed_by_change
+from kron.engine.jobs.preparation import PreparedJob, change_of, closings_in_parts
 from kron.engine.jobs.step import closed_by
-from kron.engine.ledger import JobBatch
+from kron.engine.ledger import HandledByJob, JobBatch, handled_by
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant, shift
+from kron.rules.effort import finish
 from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
 from kron.rules.override import DefinitionChange, compare_definition
-from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.verdict import Reason
 
 _NOTHING: Mapping[str, PreparedJob] = {}
@@ -35,7 +35,7 @@ class JobsApplied(NamedTuple):
 
 
 def jobs_needing_history(
-    book: PeriodPlanner, works: Sequence[JobSpec], now: Instant, prepared: Mapping[str, PreparedJob] = _NOTHING
+    planner: PeriodPlanner, works: Sequence[JobSpec], now: Instant, prepared: Mapping[str, PreparedJob] = _NOTHING
 ) -> Mapping[str, Instant]:
     """Return jobs of which not all is known, each with an instant: whether a period after it is handled will be asked.
 
@@ -44,15 +44,15 @@ def jobs_needing_history(
     """
     named = {work.identity: work for work in works}
     asked: dict[str, Instant] = {}
-    for record in book.records():
+    for record in planner.records():
         work = named.get(record.identity)
         if work is None and not record.is_declared:
             continue
         change = compare_definition(record.definition_key, None if work is None else work.definition_key)
         is_same = change is DefinitionChange.SAME  # also of one that comes back
-        if record.identity in prepared or (is_same and record.identity in book.jobs):
+        if record.identity in prepared or (is_same and record.identity in planner.jobs):
             continue
-        timings = [None if work is None else work.timing, None if is_same else book.work(record).timing]
+        timings = [None if work is None else work.timing, None if is_same else planner.work(record).timing]
         longest = max((timing.terms.last for timing in timings if timing is not None), default=0)
         asked[record.identity] = shift(min(now, record.handled_until), -SECOND * (max(0, longest) + 1))
     return asked
@@ -63,10 +63,10 @@ class JobDeclaration:
 
     def __init__(
         self,
-        book: PeriodPlanner,
+        planner: PeriodPlanner,
         works: Sequence[JobSpec],
         now: Instant,
-        handled: Mapping[str, Collection[Instant] | HandledPeriods],
+        handled: HandledByJob,
         prepared: Mapping[str, PreparedJob] = _NOTHING,
         *,
         leaving: Collection[str] | None = None,
@@ -82,12 +82,8 @@ class JobDeclaration:
         define more jobs could not be read, so a recorded job that this host has not declared since it started is
         neither run nor removed.
         """
-        self._book, self._prepared = book, prepared
+        self._planner, self._prepared, self._handled = planner, prepared, handled
         self._is_whole = leaving is None
-        self._handled = {
-            identity: periods if isinstance(periods, HandledPeriods) else HandledPeriods.from_nominals(periods)
-            for identity, periods in handled.items()
-        }
         self._jobs: dict[str, JobState] = {}
         self._joining, self._forgotten = {job.record.identity: job for job in joining}, forgotten
         self._definitions: dict[str, str] = {}
@@ -102,10 +98,10 @@ class JobDeclaration:
         self._aside: dict[str, Exception] = {}  # jobs that cannot be declared stay as they are, and start nothing
         for work in works:
             self._declare_or_leave(work)
-        for record in book.records() if leaving is None else map(book.record, leaving):
+        for record in planner.records() if leaving is None else map(planner.record, leaving):
             if record is None or not record.is_declared or record.identity in self._jobs:
                 continue
-            if record.identity not in self._aside and (not spares_absent or record.identity in book.jobs):
+            if record.identity not in self._aside and (not spares_absent or record.identity in planner.jobs):
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
@@ -115,8 +111,8 @@ class JobDeclaration:
     def _runs_of_others(self) -> dict[str, dict[str, JobRun]]:
         """Return what runs of jobs that are not declared, by identity."""
         found: dict[str, dict[str, JobRun]] = {}
-        for run_id, run in self._book.running.items():
-            if run.attempt.identity not in self._book.jobs:
+        for run_id, run in self._planner.running.items():
+            if run.attempt.identity not in self._planner.jobs:
                 found.setdefault(run.attempt.identity, {})[run_id] = run
         return found
 
@@ -129,24 +125,24 @@ class JobDeclaration:
 
     def commit(self, refused: Sequence[Refusal]) -> JobsApplied:
         """Let it be so, and return what became of the jobs; those that the ledger refuses are set aside."""
-        book = self._book
+        planner = self._planner
         for refusal in refused:
             self._leave_as_it_was(refusal)
         self._released = [record.identity for record in self._before if record.is_suspended]
         self._held += self._released
-        book.dropped_retries += self._given_up
+        planner.dropped_retries += self._given_up
         for record in self._before:
             if record.identity not in self._jobs:
                 self._drop(record.identity)
         if self._is_whole:
-            book.replace_all(self._jobs, self._records, self._declared.at)
-            if book.is_armed:  # before, no retry is taken up yet
-                book.keep_waiting_retries()
+            planner.replace_all(self._jobs, self._records, self._declared.at)
+            if planner.is_armed:  # before, no retry is taken up yet
+                planner.keep_waiting_retries()
         else:
             gone = [*self._forgotten, *self._declared.removed]
-            book.update({**self._joining, **self._jobs}, gone, self._declared.at)
+            planner.update({**self._joining, **self._jobs}, gone, self._declared.at)
         for identity, error in self._aside.items():
-            book.set_aside(identity, error)
+            planner.set_aside(identity, error)
         return self._declared
 
     def report(self, observers: Observers[JobRun]) -> None:
@@ -161,21 +157,21 @@ class JobDeclaration:
 
     def _drop(self, identity: str) -> None:
         """Retry no run of a job that is gone, and start none that was asked for."""
-        book, job = self._book, self._book.jobs.get(identity)
+        planner, job = self._planner, self._planner.jobs.get(identity)
         if job is None:
-            book.dropped_retries += [retry.attempt.run_id for retry in book.waiting_retries(identity)]
+            planner.dropped_retries += [retry.attempt.run_id for retry in planner.waiting_retries(identity)]
             return
-        book.dropped_retries += job.retry_run_ids()
+        planner.dropped_retries += job.retry_run_ids()
         if self._is_whole:  # else nothing is remembered of who is gone
-            book.drop_requests(job, job.unstarted_requests(), self._declared.at)
+            planner.drop_requests(job, job.unstarted_requests(), self._declared.at)
 
     def _leave_as_it_was(self, refusal: Refusal) -> None:
         """Neither declare, change nor remove a job of which nothing was committed."""
-        identity, before = refusal.identity, self._book.jobs.get(refusal.identity)
+        identity, before = refusal.identity, self._planner.jobs.get(refusal.identity)
         self._closed = [each for each in self._closed if each[1].identity != identity]
         for records in (self._records, self._before):
             records[:] = [each for each in records if each.identity != identity]
-        retries = self._book.waiting_retries(identity) if before is None else before.retries
+        retries = self._planner.waiting_retries(identity) if before is None else before.retries
         kept = {retry.attempt.run_id for retry in retries}
         self._given_up = [each for each in self._given_up if each not in kept]
         declared = self._declared
@@ -202,13 +198,13 @@ class JobDeclaration:
             for each, length in zip(lists, lengths, strict=True):
                 del each[length:]
             self._aside[work.identity] = error
-            if (before := self._book.jobs.get(work.identity)) is not None:
+            if (before := self._planner.jobs.get(work.identity)) is not None:
                 self._jobs[work.identity] = before
 
     def _declare(self, work: JobSpec) -> JobState:
-        book, identity, now = self._book, work.identity, self._declared.at
-        record, job = book.record(identity), book.jobs.get(identity)
-        change = change_of(book, record, work)
+        planner, identity, now = self._planner, work.identity, self._declared.at
+        record, job = planner.record(identity), planner.jobs.get(identity)
+        change = change_of(planner, record, work)
         if record is None or change is DefinitionChange.ADDED:
             self._declared.added.append(identity)
             return self._remember(self._added(work, record))
@@ -217,7 +213,7 @@ class JobDeclaration:
             return self._returned(self._job(work, record)) if job is None else job
         self._declared.changed.append(identity)
         self._before.append(record)
-        before = book.work(record)
+        before = planner.work(record)
         renewed = record._replace(name=work.name, definition_key=work.definition_key)
         if change is DefinitionChange.SETTINGS:
             new = self._job(work, renewed)
@@ -227,7 +223,7 @@ class JobDeclaration:
             self._given_up += new.limit_retries()
             return self._remember(new)
         self._close(before, record, work)
-        boot = book.boot_id if book.is_armed else ""  # neither is a changed one
+        boot = planner.boot_id if planner.is_armed else ""  # neither is a changed one
         new = self._job(work, renewed._replace(declared_at=now, handled_until=now, last_boot_id=boot))
         if job is None:
             self._returned(new)
@@ -241,21 +237,21 @@ class JobDeclaration:
         If the host already runs jobs, the file of this one could not be read until now: its periods since then are
         judged as after downtime, and its runs and retries of an earlier life are its own again.
         """
-        if self._is_whole and self._book.is_armed:
+        if self._is_whole and self._planner.is_armed:
             identity = job.record.identity
             job.armed, job.gap = self._declared.at, Reason.DOWNTIME
             job.active = self._active.pop(identity, {})
-            job.retries = self._book.waiting_retries(identity)
+            job.retries = self._planner.waiting_retries(identity)
             self._given_up += job.limit_retries()
             job.at = None if job.retries else job.at
         return job
 
     def _added(self, work: JobSpec, before: JobRecord | None) -> JobState:
         """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
-        book, now = self._book, self._declared.at
+        planner, now = self._planner, self._declared.at
         boot = "" if before is None else before.last_boot_id
-        boot = book.boot_id if book.is_armed else boot  # a new file is no boot of the machine
-        served = owned_after(now, book.contract.first_minute)
+        boot = planner.boot_id if planner.is_armed else boot  # a new file is no boot of the machine
+        served = owned_after(now, planner.contract.first_minute)
         record = JobRecord(work.identity, work.name, work.definition_key, now, served, last_boot_id=boot)
         if before is not None and before.is_suspended:
             record = record._replace(is_suspended=True, suspended_until=before.suspended_until)
@@ -270,7 +266,7 @@ class JobDeclaration:
         """Return a job with a record."""
         prepared = self._prepared.get(work.identity)
         if prepared is None or prepared.job is None:
-            return JobState(work, record, self._handled.get(work.identity, NO_PERIODS))
+            return JobState(work, record, handled_by(self._handled, work.identity))
         prepared.job.rebase(record)
         return prepared.job
 
@@ -278,7 +274,7 @@ class JobDeclaration:
         self._declared.removed.append(record.identity)
         self._before.append(record)
         try:
-            self._close(self._book.work(record), record, None)
+            self._close(self._planner.work(record), record, None)
         except Exception as error:  # what it left cannot be judged, and is not closed
             self._aside[record.identity] = error
         self._records.append(
@@ -287,12 +283,12 @@ class JobDeclaration:
 
     def _close(self, before: JobSpec, record: JobRecord, after: JobSpec | None) -> None:
         """Close what had begun under the old definition, and is not run by the new one."""
-        if record.identity in self._book.aside:  # what it left cannot be judged
+        if record.identity in self._planner.aside:  # what it left cannot be judged
             return
         now, prepared = self._declared.at, self._prepared.get(record.identity)
         if prepared is None or (prepared.job is None) != (after is None):
-            handled = self._handled.get(record.identity, NO_PERIODS)
-            closings = closed_by_change(self._book, before, record, after, now, handled)
+            handled = handled_by(self._handled, record.identity)
+            closings = finish(closings_in_parts(self._planner, before, record, after, now, handled))
         else:
             closings = prepared.closings
         self._closed += [(before, closed_by(record, closing, now), closing.last) for closing in closings]

@@ -12,7 +12,7 @@ from kron.instant import MICROSECOND, Instant
 from kron.rules.effort import AT_ONCE, Effort, Ongoing
 from kron.rules.job_record import JobRecord, ResultCode, RunKind, RunStart
 from kron.rules.job_spec import JobSpec
-from kron.rules.outage import ClosedPeriods, Outage, Recovery, cost_of
+from kron.rules.outage import ClosedPeriods, Outage, Recovery, cost_of, recover
 from kron.rules.periods import NO_PERIODS, HandledPeriods, PeriodQueue, effective_time
 from kron.rules.verdict import Reason
 
@@ -223,6 +223,12 @@ class JobState:
             return cost_of(self.work.timing, self.reached, now)
         except OverflowError:  # the calendar ends; what judges it meets that, too
             return 0
+
+    def judge_downtime(self, now: Instant) -> Recovery:
+        """Return what becomes of the periods that came until now; nothing is changed by it."""
+        assert self.work.timing is not None, "it has a backlog"
+        gap = Outage(self.reached, max(self.reached, now), Reason.DOWNTIME)
+        return recover(self.work.timing, self.work.policy, gap, now, self.handled)
 
     def checkpoint(self) -> JobCheckpoint:
         """Return what a step may change."""

@@ -192,15 +192,16 @@ class PeriodPlanner:
         if job is not None:
             job.active[run.run_id] = run
 
-    def retry(self, retries: Iterable[PendingRetry], now: Instant) -> None:
-        """Try again what failed before."""
-        for retry in retries:
+    def load_retries(self, now: Instant) -> None:
+        """Try again what failed in earlier lives; the retries of absent jobs wait."""
+        for retry in self.snapshot.retries:
             job = self.jobs.get(retry.attempt.identity)
             if job is not None and retry.attempt.attempt <= job.work.retries:
                 job.retries += (retry,)
                 self.reschedule(job, now)
-            else:
+            elif not self.is_absent(retry.attempt.identity):
                 self.dropped_retries.append(retry.attempt.run_id)
+        self.keep_waiting_retries()
 
     def reschedule(self, job: JobState, now: Instant, at: Instant | None = None) -> None:
         """Look at a job when time brings something to do, which is at `at` if that is known, and while it waits."""

@@ -1,4 +1,4 @@
-"""prepare_jobs(…): compute the slow part of a declaration before it is applied.
+"""prepare_in_parts(…): compute the slow part of a declaration before it is applied.
 
 What comes first under a new definition, and what the old one leaves behind, hardly ever changes within seconds. So
 it is computed while the host runs jobs, and used if it still holds when the jobs are declared.
@@ -11,9 +11,10 @@ from typing import NamedTuple
 from kron.decision.timing import Timing
 from kron.engine.jobs.job_state import JobState, PendingItem
 from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.ledger import HandledByJob, handled_by
 from kron.errors import CronCalculationError
 from kron.instant import SECOND, Instant
-from kron.rules.effort import AT_ONCE, Effort, Parts, finish
+from kron.rules.effort import AT_ONCE, Effort, Parts
 from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
@@ -55,42 +56,31 @@ class PreparedJob(NamedTuple):
     basis: Basis
     until: Instant | None  # when a period begins or is due; None: never
 
-    def holds(self, book: PeriodPlanner, now: Instant) -> bool:
+    def holds(self, planner: PeriodPlanner, now: Instant) -> bool:
         """Whether nothing has happened to the job since, and time has brought nothing."""
-        if not self.basis.is_same(Basis.of(book, self.identity)) or (self.until is not None and self.until <= now):
+        if not self.basis.is_same(Basis.of(planner, self.identity)) or (self.until is not None and self.until <= now):
             return False
         before = self.basis.job
         return before is None or before.at is None or before.at > now
 
 
-def prepare_jobs(
-    book: PeriodPlanner,
-    works: Sequence[JobSpec],
-    now: Instant,
-    handled: Mapping[str, Collection[Instant] | HandledPeriods],
-    bases: Mapping[str, Basis] = _NO_BASES,
-) -> Mapping[str, PreparedJob]:
-    """Return by identity what can be computed of jobs that are new or change; nothing is changed by it."""
-    return finish(prepare_in_parts(book, works, now, handled, bases=bases))
-
-
 def prepare_in_parts(
-    book: PeriodPlanner,
+    planner: PeriodPlanner,
     works: Sequence[JobSpec],
     now: Instant,
-    handled: Mapping[str, Collection[Instant] | HandledPeriods],
+    handled: HandledByJob,
     leaving: Collection[str] = (),
     bases: Mapping[str, Basis] = _NO_BASES,
 ) -> Parts[Mapping[str, PreparedJob]]:
-    """Return the same, part by part; `leaving` are identities of jobs that are removed.
+    """Return by identity what can be computed, part by part, of jobs that are new, change or leave; it changes nothing.
 
     If the ledger was asked for `handled`, `bases` are from before that: what happens while it answers, or while others
     are prepared, is not in its answer.
     """
     found: dict[str, PreparedJob] = {}
-    for work in works if book.is_armed else ():  # before, nobody is kept from anything
-        basis = bases.get(work.identity) or Basis.of(book, work.identity)
-        record, known = basis.record, _known(handled, work.identity)
+    for work in works if planner.is_armed else ():  # before, nobody is kept from anything
+        basis = bases.get(work.identity) or Basis.of(planner, work.identity)
+        record, known = basis.record, handled_by(handled, work.identity)
         change = compare_definition(_key(record), work.definition_key)
         if record is not None and record.is_declared and basis.job is None:
             if change is DefinitionChange.SAME:  # its file could not be read until now
@@ -99,21 +89,22 @@ def prepare_in_parts(
         elif change is not DefinitionChange.SAME:
             with suppress(Exception):
                 before = None if change is DefinitionChange.ADDED else record
-                found[work.identity] = yield from _prepare(book, work, before, basis, now, known)
-    for identity in leaving if book.is_armed else ():
-        basis = bases.get(identity) or Basis.of(book, identity)
+                found[work.identity] = yield from _prepare(planner, work, before, basis, now, known)
+    for identity in leaving if planner.is_armed else ():
+        basis = bases.get(identity) or Basis.of(planner, identity)
         if basis.record is not None and basis.record.is_declared and basis.job is not None:
             with suppress(Exception):
-                found[identity] = yield from _prepare_removal(book, basis.record, basis, now, _known(handled, identity))
+                known = handled_by(handled, identity)
+                found[identity] = yield from _prepare_removal(planner, basis.record, basis, now, known)
     return found
 
 
 def _prepare_removal(
-    book: PeriodPlanner, record: JobRecord, basis: Basis, now: Instant, known: HandledPeriods
+    planner: PeriodPlanner, record: JobRecord, basis: Basis, now: Instant, known: HandledPeriods
 ) -> Parts[PreparedJob]:
-    before = book.work(record)
+    before = planner.work(record)
     until = _earliest(*_beginnings(before.timing, None, now), (yield from _next_suspended(before, record, now, known)))
-    closings = yield from closings_in_parts(book, before, record, None, now, known)
+    closings = yield from closings_in_parts(planner, before, record, None, now, known)
     return PreparedJob(record.identity, None, closings, basis, until)
 
 
@@ -127,12 +118,12 @@ def _next_suspended(before: JobSpec, record: JobRecord, now: Instant, known: Han
     return coming.next_time()
 
 
-def change_of(book: PeriodPlanner, record: JobRecord | None, work: JobSpec) -> DefinitionChange:
+def change_of(planner: PeriodPlanner, record: JobRecord | None, work: JobSpec) -> DefinitionChange:
     """Return how a job changes; one that is recorded and not declared comes as if it were new."""
 
     def timings() -> tuple[object, object]:
         assert record is not None, "only two definitions are compared"
-        return book.work(record).timing, work.timing
+        return planner.work(record).timing, work.timing
 
     return compare_definition(_key(record), work.definition_key, timings)
 
@@ -143,25 +134,20 @@ def _key(record: JobRecord | None) -> str | None:
 
 
 def _prepare(
-    book: PeriodPlanner, work: JobSpec, record: JobRecord | None, basis: Basis, now: Instant, known: HandledPeriods
+    planner: PeriodPlanner, work: JobSpec, record: JobRecord | None, basis: Basis, now: Instant, known: HandledPeriods
 ) -> Parts[PreparedJob]:
-    served = owned_after(now, book.contract.first_minute) if record is None else now
+    served = owned_after(now, planner.contract.first_minute) if record is None else now
     job = JobState(work, JobRecord(work.identity, work.name, work.definition_key, now, served), known)
-    if record is not None and change_of(book, record, work) is DefinitionChange.SETTINGS:
+    if record is not None and change_of(planner, record, work) is DefinitionChange.SETTINGS:
         return PreparedJob(work.identity, job, (), basis, None)  # it goes on where the old one is
     job.at = yield from _next_look(job, now)
     if record is None:
         return PreparedJob(work.identity, job, (), basis, job.at)
-    before = book.work(record)
+    before = planner.work(record)
     suspended = yield from _next_suspended(before, record, now, known)
     until = _earliest(job.at, suspended, *_beginnings(before.timing, work.timing, now))
-    closings = yield from closings_in_parts(book, before, record, work, now, known)
+    closings = yield from closings_in_parts(planner, before, record, work, now, known)
     return PreparedJob(work.identity, job, closings, basis, until)
-
-
-def _known(handled: Mapping[str, Collection[Instant] | HandledPeriods], identity: str) -> HandledPeriods:
-    given = handled.get(identity, NO_PERIODS)
-    return given if isinstance(given, HandledPeriods) else HandledPeriods.from_nominals(given)
 
 
 def _prepare_return(
@@ -178,35 +164,23 @@ def _next_look(job: JobState, now: Instant) -> Parts[Instant | None]:
     return job.next_check(now)
 
 
-def still_valid(book: PeriodPlanner, prepared: Mapping[str, PreparedJob], now: Instant) -> Mapping[str, PreparedJob]:
+def still_valid(planner: PeriodPlanner, prepared: Mapping[str, PreparedJob], now: Instant) -> Mapping[str, PreparedJob]:
     """Return what may still be used."""
-    return {identity: each for identity, each in prepared.items() if each.holds(book, now)}
-
-
-def closed_by_change(
-    book: PeriodPlanner,
-    before: JobSpec,
-    record: JobRecord,
-    after: JobSpec | None,
-    now: Instant,
-    handled: HandledPeriods,
-) -> Sequence[ClosedPeriods]:
-    """Return what had begun under the old definition of a job, and is not run by the new one; None: it is removed."""
-    return finish(closings_in_parts(book, before, record, after, now, handled))
+    return {identity: each for identity, each in prepared.items() if each.holds(planner, now)}
 
 
 def closings_in_parts(
-    book: PeriodPlanner,
+    planner: PeriodPlanner,
     before: JobSpec,
     record: JobRecord,
     after: JobSpec | None,
     now: Instant,
     handled: HandledPeriods,
 ) -> Parts[Sequence[ClosedPeriods]]:
-    """Return the same, part by part."""
+    """Return what had begun under the old definition and the new one, None if it is removed, does not run."""
     if before.timing is None:
         return ()
-    could_run = book.is_armed and record.identity in book.jobs
+    could_run = planner.is_armed and record.identity in planner.jobs
     gap = Outage(record.handled_until, now, Reason.DEADLINE if could_run else Reason.DOWNTIME)
     new = None if after is None else after.timing
     return (yield from redefine_in_parts(before.timing, new, before.policy, gap, handled))

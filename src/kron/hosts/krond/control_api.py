@@ -2,14 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from kron._version import __version__
 from kron.cron.zone import load_zone
 from kron.decision.decision import Decision
-from kron.engine.jobs.control import Trigger
-from kron.errors import ControlError
+from kron.errors import ControlError, SchedulerNotRunningError
 from kron.hosts.krond.control_protocol import (
     MOST_NEXT,
     optional_count,
@@ -25,7 +24,6 @@ from kron.web.queries import JobQueries, JobSummary, UpcomingRun
 from kron.web.source import parse_until
 
 _NEXT = 10
-_TOGETHER = 200  # jobs that are suspended or resumed in one step of the loop
 
 
 class ControlApi:
@@ -74,14 +72,12 @@ class ControlApi:
     async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
         """Suspend jobs until an instant or until they are resumed."""
         self._require_ready()
-        for part in _parts(identities):
-            await self._daemon.suspend(part, until)
+        await self._daemon.engine.suspend(identities, until)
 
     async def resume(self, identities: Sequence[str]) -> None:
         """Resume jobs; ControlError names those that their files still suspend."""
         self._require_ready()
-        for part in _parts(identities):
-            await self._daemon.resume(part)
+        await self._daemon.engine.resume(identities)
         jobs = [job for identity in identities if (job := self._daemon.surface.jobs.get(identity)) is not None]
         held = [
             f"{job.file}:{job.line_of('suspend')} still suspends {job.identity}" for job in jobs if job.policy.suspend
@@ -93,13 +89,10 @@ class ControlApi:
     async def trigger(self, identity: str) -> str:
         """Start a run outside the periods of its job, and return its id."""
         self._require_ready()
-
-        def trigger(now: Instant) -> Trigger:
-            if self._daemon.engine.is_draining:  # it may have been asked to stop while this waited
-                raise ControlError(reason="krond drains, and starts nothing any more")
-            return Trigger(self._daemon.book, identity, now, has_room=self._daemon.runs.free_slots() > 0)
-
-        return await self._daemon.engine.apply(trigger)
+        try:
+            return await self._daemon.engine.trigger(identity)
+        except SchedulerNotRunningError as error:
+            raise ControlError(reason="krond drains, and starts nothing any more") from error
 
     # --- the commands -------------------------------------------------------------------------------------------------
 
@@ -124,13 +117,13 @@ class ControlApi:
             "listen": surface.listen,
             "failed_listen": None if surface.failed_listen is None else surface.failed_listen._asdict(),
             "failed_ledger": None if failed is None else {"since": format_instant(failed.since), "error": failed.error},
-            "jobs": len(daemon.book.jobs),
+            "jobs": len(daemon.engine.specs()),
             "next": None if coming is None else _named(coming),
             "clock_ahead": None if ahead is None else ahead.to_dict(),
             "active": active,
             "failed_reload": surface.failed_reload,
             "failed_files": [each._asdict() for each in surface.failed_files],
-            "set_aside": [{"identity": identity, "error": why} for identity, why in daemon.book.aside.items()],
+            "set_aside": [{"identity": identity, "error": why} for identity, why in daemon.engine.set_aside.items()],
             "monitor": {"on": True, "violations": daemon.monitor.violations},
         }
 
@@ -179,12 +172,6 @@ class ControlApi:
     def _until(self, text: str, identity: str) -> Instant:
         zone = load_zone(self._daemon.surface.jobs[identity].timezone)
         return parse_until(text, zone, self._daemon.clock.now())
-
-
-def _parts(identities: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the identities part by part: what is due meanwhile is started between two of them."""
-    for start in range(0, len(identities), _TOGETHER):
-        yield identities[start : start + _TOGETHER]
 
 
 def _next_row(found: UpcomingRun | None) -> Row:

@@ -1,50 +1,45 @@
 """Daemon: one krond, from taking its state directory until nothing runs any more."""
 
 import asyncio
+import gc
 import os
 import secrets
 import traceback
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from kron.adapters.files.job_files import is_in_any
 from kron.adapters.files.trust import absolute_path
 from kron.adapters.passing_ledger import FreeingLedger
+from kron.adapters.process.host_runner import HostRunner
 from kron.adapters.process.procfs import boot_id
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.system_clock import SystemClock
-from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter, Observers
-from kron.engine.jobs.control import CloseDowntime, Recover, Suspend, backlogged, judge_downtime, unfinished_runs
-from kron.engine.jobs.declaration import JobDeclaration, JobsApplied, jobs_needing_history
+from kron.engine.jobs.declaration import JobsApplied
+from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.jobs.job_state import JobState
-from kron.engine.jobs.planner import PeriodPlanner
-from kron.engine.jobs.preparation import Basis, PreparedJob, prepare_in_parts, still_valid
-from kron.engine.ledger import HistoryReader, JobBatch, JobLedger, JobSnapshot
-from kron.engine.loop import Engine
+from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunObserver, Sink
 from kron.engine.runs import JobRun
-from kron.errors import ControlError, KronError, LedgerError, StateDirectoryError
+from kron.errors import ControlError, KronError, StateDirectoryError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.daemon_status import DaemonStatus, FailedFile, places_of
 from kron.hosts.krond.events import EventQueue
 from kron.hosts.krond.file_reader import FailedFiles, UnchangedJob
 from kron.hosts.krond.hook_delivery import HookDispatcher
 from kron.hosts.krond.ledger_health import LedgerHealth
-from kron.hosts.krond.own_process import freeze_gc, gc_frozen, notify, trim_memory
-from kron.hosts.krond.processes import Processes
+from kron.hosts.krond.own_process import gc_frozen, notify, trim_memory
 from kron.hosts.krond.retention import Retention
 from kron.hosts.krond.state_directory import StateDirectory
-from kron.instant import SECOND, Instant
+from kron.instant import SECOND
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.settings import Settings
-from kron.rules.effort import finish
-from kron.rules.job_record import LastResult, ResultCode
+from kron.rules.job_record import LastResult
 from kron.rules.job_spec import JobSpec
-from kron.rules.periods import HandledPeriods
 from kron.trace.job_recorder import JobRecorder
 from kron.trace.monitor import OnlineMonitor
 from kron.web.queries import JobQueries
@@ -54,22 +49,12 @@ if TYPE_CHECKING:
 
 _NO_FILES: FailedFiles = {}
 _TOKEN = 8  # random bytes in a run's name: a user who knows the names of its own runs cannot guess another's
-_TEXTS = 500  # definitions that are written together before a declaration: a start waits no longer than for those
 
 
 def _placed(work: JobSpec, told: JobSpec | UnchangedJob) -> tuple[str, HostJob]:
     """Return the identity of a job, and the job where it stands now."""
     assert isinstance(work.payload, HostJob)
     return work.identity, told.of(work.payload) if isinstance(told, UnchangedJob) else work.payload
-
-
-class Watching(NamedTuple):
-    """Who records what happens, who judges it, by whom they are told, and who counts it."""
-
-    recorder: JobRecorder
-    monitor: OnlineMonitor
-    telling: EventQueue
-    metrics: "JobMetrics | None" = None
 
 
 class Daemon:
@@ -81,34 +66,35 @@ class Daemon:
         settings: Settings,
         sink: Sink,
         observers: list[RunObserver[JobRun]],
-        watching: Watching,
+        recorder: JobRecorder,
+        monitor: OnlineMonitor,
+        queue: EventQueue,
+        metrics: "JobMetrics | None" = None,
     ) -> None:
+        """`recorder` and `monitor` write and judge the trace; `queue` calls the observers when there is time."""
         self.state, self.settings = state, settings
-        self.recorder, self.monitor, self.telling, self.metrics = watching
+        self._recorder, self.monitor, self._queue, self._metrics = recorder, monitor, queue, metrics
         self.clock = SystemClock()
         self.emitter = Emitter(sink)
-        self._file = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
+        self._ledger = SqliteJobLedger(state.ledger, retention=settings.retention, guard=state.hold)
         self.history: HistoryReader = SqliteJobHistory(state.ledger)
-        self.processes = Processes(
-            state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed
-        )
-        self.ledger: JobLedger = FreeingLedger(self._file, self.processes.free_space)
-        self.telling.hold_while(self.processes.is_starting)
-        self.notifier = HookDispatcher(self.processes, self.emitter, self.metrics)
-        self.retention = Retention(state.output, settings.output_retention, self.clock.now)
-        self.observers = Observers(observers, defer=self.telling, failed=_on_observer_failed)
-        self.observers.add(self.notifier.alarms)
-        self.runs = ActiveRuns(self.clock, self.processes, max_active=settings.max_active)
-        self.book = PeriodPlanner(
-            self.runs.running,
+        self.runner = HostRunner(state.output, self.history, self.clock.now, lost=self._on_lost, killed=self._on_killed)
+        queue.hold_while(self.runner.is_starting)
+        self._notifier = HookDispatcher(self.runner, self.emitter, metrics)
+        self._retention = Retention(state.output, settings.output_retention, self.clock.now)
+        self.observers = Observers([*observers, self._notifier.alarms], defer=queue, failed=_on_observer_failed)
+        self.engine = JobEngine(
+            self.clock,
+            FreeingLedger(self._ledger, self.runner.free_space),
+            self.runner,
+            self.emitter,
+            self.observers,
             secrets.token_hex(4),
-            boot_id=boot_id(),
             slack=settings.slack,
+            max_active=settings.max_active,
+            boot_id=boot_id(),
             run_token=partial(secrets.token_hex, _TOKEN),
-        )
-        self.book.on_aside = self._on_aside
-        self.engine: Engine[JobBatch, JobSnapshot, JobRun] = Engine(
-            self.clock, self.ledger, self.book, self.runs, self.emitter, self.observers
+            gc_guard=gc_frozen,
         )
         self.ledger_health = LedgerHealth(self.engine, state.ledger, self.clock.now)
         self.surface = DaemonStatus(self.clock.now())
@@ -122,38 +108,16 @@ class Daemon:
         loop = asyncio.get_running_loop()
         self.state.on_taken = lambda error: loop.call_soon_threadsafe(self._on_taken, error)
         with self.state.reporting_errors():
-            await self.processes.open()
+            await self.runner.open()
         await self.engine.open()
-        await self.notifier.recall(_host_jobs(told), self.history)
         declared = await self.declare(told, failed)
-        unfinished = unfinished_runs(self.book)
-        alive = await self.processes.reattach(unfinished, self.runs)
-        left = await self.engine.apply(lambda now: Recover(self.book, unfinished, alive, now))
-        self.runs.adopt(left, self.clock.now())
-        await self._recover()
-        self.engine.arm(on_death=self._on_loop_crash)
-        self.retention.start()
+        await self.engine.recover()
+        self.engine.start(on_death=self._on_loop_crash)
+        self._retention.start()
         self.surface.ready = True
         notify("READY=1")
         self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
         return declared
-
-    async def _recover(self) -> None:
-        """Judge what came while krond was down, where that takes long: in a thread, so that questions are answered."""
-        for job in await asyncio.to_thread(backlogged, self.book, self.clock.now()):
-            if self._asked.is_set():  # the next life finds what is left
-                return
-            await self._recover_job(job)
-
-    async def _recover_job(self, job: JobState) -> None:
-        now = self.clock.now()
-        try:
-            found = await asyncio.to_thread(judge_downtime, job, now)
-            await self.engine.apply(lambda _: CloseDowntime(self.book, job, found, now))
-        except LedgerError:
-            raise
-        except Exception as error:  # of this job alone
-            self.book.set_aside(job.record.identity, error)
 
     def mark_failed(self, failed: FailedFiles) -> None:
         """Show these files, and no others, as failed."""
@@ -176,16 +140,20 @@ class Daemon:
         removed while a file is failed: the ledger does not say which file a job is from.
         """
         told = [*told, *self._kept(told, failed)]
-        works = [self.book.jobs[each.identity].work if isinstance(each, UnchangedJob) else each for each in told]
-        jobs = await asyncio.to_thread(lambda: dict(map(_placed, works, told)))
-        await self.notifier.learn(jobs.values(), self.history)
-        declared = await self._declare(works, await self._prepare(works), spares_absent=bool(failed))
-        self.processes.expect(jobs.values())
+        known = self.engine.specs()
+        specs = [known[each.identity] if isinstance(each, UnchangedJob) else each for each in told]
+        del known  # definitions that go are no longer there when memory is trimmed
+        jobs = await asyncio.to_thread(lambda: dict(map(_placed, specs, told)))
+        if not self.surface.ready:
+            await self._notifier.recall(jobs, self.history)
+        await self._notifier.learn(jobs.values(), self.history)
+        declared = await self.engine.apply(specs, spares_absent=bool(failed))
+        self.runner.prepare_for(jobs.values())
         self.surface.jobs = jobs
-        self.telling(self.recorder.on_declared)
-        if self.metrics is not None:
-            self.metrics.retain(self.surface.jobs)
-        freeze_gc()
+        self._queue(self._recorder.on_declared)
+        if self._metrics is not None:
+            self._metrics.retain(jobs)
+        gc.freeze()  # of thousands of jobs
         await asyncio.to_thread(trim_memory)
         return declared
 
@@ -196,59 +164,10 @@ class Daemon:
         gone = {file for file in {job.file for job in jobs} if is_in_any(file, failed)}
         return [UnchangedJob(job.identity, job.file, job.line, job.line_offsets) for job in jobs if job.file in gone]
 
-    async def _prepare(self, works: Sequence[JobSpec]) -> Mapping[str, PreparedJob]:
-        """Do what takes long before the jobs are declared: until then, everything goes on."""
-        if not self.book.is_armed:
-            return {}
-        now = self.clock.now()
-        asked = await asyncio.to_thread(jobs_needing_history, self.book, works, now)
-        bases = {identity: Basis.of(self.book, identity) for identity in asked}
-        handled = await self.ledger.handled(asked)
-        named = {work.identity for work in works}
-        leaving = [identity for identity in self.book.jobs if identity not in named]
-        with gc_frozen():
-            parts = prepare_in_parts(self.book, works, now, handled, leaving, bases)
-            prepared = await asyncio.to_thread(finish, parts)
-        works = [each.job.work for each in prepared.values() if each.job is not None]
-        for start in range(0, len(works), _TEXTS):
-            texts = {work.definition_key: work.definition for work in works[start : start + _TEXTS]}
-            await self.engine.write_ahead(JobBatch(definitions=texts))  # of no effect without their jobs
-        return prepared
-
-    async def _declare(
-        self, works: Sequence[JobSpec], prepared: Mapping[str, PreparedJob], *, spares_absent: bool
-    ) -> JobsApplied:
-        if not self.book.is_armed:
-            return await self._declare_first(works, spares_absent=spares_absent)
-        valid: dict[str, PreparedJob] = {}
-
-        def ask(now: Instant) -> Awaitable[Mapping[str, Collection[Instant] | HandledPeriods]]:
-            valid.update(still_valid(self.book, prepared, now))
-            return self.ledger.handled(jobs_needing_history(self.book, works, now, valid))
-
-        def declaration(handled: Mapping[str, Collection[Instant] | HandledPeriods], now: Instant) -> JobDeclaration:
-            with gc_frozen():
-                return JobDeclaration(self.book, works, now, handled, valid, spares_absent=spares_absent)
-
-        return await self.engine.apply_after(ask, declaration)
-
-    async def _declare_first(self, works: Sequence[JobSpec], *, spares_absent: bool) -> JobsApplied:
-        """Declare the jobs of a start in a thread, so that questions are answered: nothing else changes before a run.
-
-        What an old definition leaves behind after a long time may take as long as the recovery does.
-        """
-        now = self.clock.now()
-        handled = await self.ledger.handled(jobs_needing_history(self.book, works, now))
-        with gc_frozen():
-            make = partial(JobDeclaration, self.book, works, now, handled, spares_absent=spares_absent)
-            declaration = await asyncio.to_thread(make)
-            await asyncio.to_thread(declaration.look_ahead)
-        return await self.engine.apply(lambda _: declaration)
-
     def queries(self, last_results: Mapping[str, LastResult]) -> JobQueries:
         """Return what commands and pages read of the jobs; `last_results` are by identity."""
-        errors = self.surface.errors
-        return JobQueries(self.book, self.history, self.clock.now, last_results, self._host_job, file_errors=errors)
+        planner, errors = self.engine.planner, self.surface.errors
+        return JobQueries(planner, self.history, self.clock.now, last_results, self._host_job, file_errors=errors)
 
     def _host_job(self, job: JobState) -> HostJob:
         """Return a job as its file has it; one that is just being removed, as it had it."""
@@ -259,18 +178,9 @@ class Daemon:
     def apply_settings(self, settings: Settings) -> None:
         """Go on with other settings; those that need a restart are as they were."""
         self.settings = settings
-        self._file.set_retention(settings.retention)
-        self.retention.retention = settings.output_retention
-        self.book.slack, self.runs.max_active = settings.slack, settings.max_active
-        self.engine.wake_up()
-
-    async def suspend(self, identities: Sequence[str], until: Instant | None) -> None:
-        """Hold jobs, until an instant or until somebody resumes them."""
-        await self.engine.apply(lambda now: Suspend(self.book, identities, now, suspended=True, until=until))
-
-    async def resume(self, identities: Sequence[str]) -> None:
-        """Let jobs go on."""
-        await self.engine.apply(lambda now: Suspend(self.book, identities, now, suspended=False))
+        self._ledger.set_retention(settings.retention)
+        self._retention.retention = settings.output_retention
+        self.engine.apply_settings(slack=settings.slack, max_active=settings.max_active)
 
     async def run(self) -> None:
         """Return when somebody has asked to stop, and nothing runs any more. Raise what ends it before."""
@@ -282,9 +192,9 @@ class Daemon:
             alarm = asyncio.get_running_loop().call_later(limit / SECOND, self.terminate_runs)
         failure = self._death or await self._drain()
         self.surface.ended = True
-        self.retention.stop()
-        await self.notifier.close()
-        await self.processes.close(patient=self._death is None)
+        self._retention.stop()
+        await self._notifier.close()
+        await self.runner.close(wait=self._death is None)
         if alarm is not None:
             alarm.cancel()
         if self._death is not None:  # what runs goes on, and whoever starts krond again finds it
@@ -295,8 +205,8 @@ class Daemon:
 
     async def _drain(self) -> Exception | None:
         """Wait until nothing runs any more; return what went wrong."""
-        self.emitter.tell("KrondDraining", active=len(self.runs.running))
-        self.telling(self.recorder.on_stop)
+        self.emitter.tell("KrondDraining", active=len(self.engine.running))
+        self._queue(self._recorder.on_stop)
         try:
             return await self.engine.drain()
         except Exception:
@@ -304,8 +214,8 @@ class Daemon:
                 raise
             return self._death
         finally:
-            self.telling(self.recorder.on_stopped)
-            self.telling.flush()
+            self._queue(self._recorder.on_stopped)
+            self._queue.flush()
             self.monitor.flush()
 
     def _on_loop_crash(self, error: Exception) -> None:
@@ -313,7 +223,7 @@ class Daemon:
         said, trace = describe_exception(error), "".join(traceback.format_exception(error))
         self.emitter.tell("ErrorCaught", error=said, times=1, trace=trace)
         self._death = ControlError(reason=f"it cannot go on, which is a bug of it; please report this: {said}")
-        self.notifier.hurry()
+        self._notifier.hurry()
         self._asked.set()
 
     def _on_taken(self, error: StateDirectoryError) -> None:
@@ -322,19 +232,8 @@ class Daemon:
             self.emitter.tell("StateTaken", error=error.message)
             self._death = error
             self.engine.pause_starts()
-            self.notifier.hurry()
+            self._notifier.hurry()
             self._asked.set()
-
-    def _on_aside(self, identity: str, error: Exception) -> None:
-        """Report a job that cannot be judged; the others go on."""
-        name = self.name_of(identity)
-        trace = "".join(traceback.format_exception(error))
-        self.emitter.tell("JobSetAside", identity=identity, name=name, error=describe_exception(error), trace=trace)
-
-    def name_of(self, identity: str) -> str:
-        """Return the name of a job, also of one that is gone."""
-        job = self.book.jobs.get(identity)
-        return identity.rpartition(":")[2] if job is None else job.work.name
 
     def on_stop_signal(self) -> None:
         """Stop; a second signal ends what runs."""
@@ -357,17 +256,12 @@ class Daemon:
 
     def terminate_runs(self) -> None:
         """Ask everything that runs to end, and wait for no hook; nor for who is left, if nothing runs any more."""
-        self.notifier.hurry()
-        if self.runs.running:
-            self.runs.stop_all(ResultCode.STOPPED)
+        self._notifier.hurry()
+        if self.engine.running:
+            self.engine.stop_runs()
         else:
-            self.processes.hurry()
+            self.runner.kill_terminating()
 
 
 def _on_observer_failed(error: BaseException) -> None:
     asyncio.get_running_loop().call_exception_handler({"message": "An observer of runs failed", "exception": error})
-
-
-def _host_jobs(told: Sequence[JobSpec | UnchangedJob]) -> dict[str, HostJob]:
-    works = (each for each in told if isinstance(each, JobSpec))
-    return {work.identity: work.payload for work in works if isinstance(work.payload, HostJob)}

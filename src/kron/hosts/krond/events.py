@@ -6,7 +6,7 @@ from asyncio import AbstractEventLoop, TimerHandle
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from kron.decision.decision import Decision
 from kron.engine.emitter import Emitter
@@ -15,7 +15,6 @@ from kron.engine.runs import JobRun
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, Instant, format_instant
 from kron.rules.decision_range import FIELD, DecisionRange
-from kron.rules.events import Event
 from kron.rules.history import RunRow
 from kron.rules.job_record import LastResult, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
@@ -62,11 +61,7 @@ class EventQueue:
     def sink(self, sink: Sink) -> Sink:
         """Return a sink that passes events on in their turn."""
         emitter = Emitter(sink)
-
-        def take(event: Event) -> None:
-            self(emitter.emit, (event,))
-
-        return take
+        return lambda event: self(emitter.emit, (event,))
 
     def _go_on(self) -> None:
         loop = asyncio.get_running_loop()
@@ -87,17 +82,6 @@ class EventQueue:
                 call(*arguments)
             finally:
                 self._at = None
-
-
-class EventOutput(NamedTuple):
-    """Where events go, and by whom they are told."""
-
-    sink: Sink
-    telling: EventQueue
-
-    def in_turn(self) -> Sink:
-        """Return the sink for those who are not told themselves."""
-        return self.telling.sink(self.sink)
 
 
 _REMEMBERED = 10_000  # ends that somebody may still ask for

@@ -9,13 +9,13 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from kron.adapters.process.execution import SpawnRequest
+from kron.adapters.process.host_runner import HostRunner
 from kron.adapters.process.procfs import HOOK_ID
 from kron.adapters.webhook_client import WebhookClient, WebhookRequest
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
 from kron.errors.base import describe_exception
 from kron.hosts.krond.hooks import HookTriggers, Notification
-from kron.hosts.krond.processes import Processes
 from kron.jobfile.host_job import HookCommand, HostJob, Webhook
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ LIMIT = 10.0  # seconds for each try
 class HookDispatcher:
     """Calls the hooks of all jobs: `alarms` observes their runs; a hook that fails is an event, and is counted."""
 
-    def __init__(self, processes: Processes, emitter: Emitter, metrics: "JobMetrics | None") -> None:
-        self._processes, self._emitter, self._metrics = processes, emitter, metrics
+    def __init__(self, runner: HostRunner, emitter: Emitter, metrics: "JobMetrics | None") -> None:
+        self._runner, self._emitter, self._metrics = runner, emitter, metrics
         self._webhooks = WebhookClient(LIMIT)
         self._queue = DeliveryQueue(self._deliver, self._failed)
         self._life, self._numbers = secrets.token_hex(4), count(1)
@@ -192,7 +192,7 @@ class HookDispatcher:
     async def _run(self, notification: Notification, argv: tuple[str, ...]) -> str:
         name = f"hook-{self._life}-{next(self._numbers)}"
         start = SpawnRequest(name, notification.command(argv), notification.variables(), HOOK_ID)
-        ended = await self._processes.run_aside(start, LIMIT)
+        ended = await self._runner.run_command(start, LIMIT)
         if ended is None:
             return f"it had not ended after {LIMIT:g} s"
         if ended.exit_code == 0:

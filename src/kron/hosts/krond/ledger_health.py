@@ -6,10 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from kron.engine.ledger import JobBatch, JobSnapshot
-from kron.engine.loop import Engine
+from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.ports import FailedLedger
-from kron.engine.runs import JobRun
 from kron.engine.tasks.events import failure_text
 from kron.errors import LedgerWriteError
 from kron.instant import Instant
@@ -22,7 +20,7 @@ _PATIENCE = 2.0  # seconds for a look at the disk: whoever asks for the status w
 class LedgerHealth:
     """Asks the engine, whose failures are the truth, and the disk: before anything is due, the engine has not tried."""
 
-    def __init__(self, engine: Engine[JobBatch, JobSnapshot, JobRun], ledger: Path, now: Callable[[], Instant]) -> None:
+    def __init__(self, engine: JobEngine, ledger: Path, now: Callable[[], Instant]) -> None:
         self._engine, self._ledger, self._now = engine, ledger, now
         self._since: Instant | None = None  # the disk is known to take nothing
         self._looking: asyncio.Task[FailedLedger | None] | None = None

@@ -40,18 +40,13 @@ def _send(address: str, text: str, seconds: float) -> None:
 
 @contextmanager
 def gc_frozen() -> Iterator[None]:
-    """Let the collector never visit what is made inside: for what is nearly all kept, and does not take long."""
+    """Let the collector never visit what is made inside: thousands of jobs would hold the loop for 0.1 s each time.
+
+    For what is nearly all kept. What is dropped later goes all the same, unless it refers to itself in a circle.
+    """
     with gc_paused():
         yield
-        freeze_gc()
-
-
-def freeze_gc() -> None:
-    """Let the collector never visit again what there is now: thousands of jobs would hold the loop for 0.1 s each time.
-
-    What is dropped later goes all the same, unless it refers to itself in a circle: jobs do not.
-    """
-    gc.freeze()
+        gc.freeze()
 
 
 def trim_memory() -> None:

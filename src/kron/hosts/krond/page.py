@@ -1,9 +1,14 @@
 """KrondPage: the web page of a krond that listens: its socket, its token, its metrics, and what only krond knows."""
 
 import asyncio
+import errno
+import os
+import secrets
 import shlex
+import stat
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -13,14 +18,13 @@ from kron._version import __version__
 from kron.adapters.process.output import OutputLog
 from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
 from kron.engine.emitter import Emitter
-from kron.engine.jobs.planner import PeriodPlanner
+from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.ports import Sink
 from kron.errors import AddressInUseError, ListenError
 from kron.errors.base import describe_exception
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.daemon_status import DaemonStatus, FailedListen, finding_text, label_of
-from kron.hosts.krond.page_token import Token, read_token
 from kron.instant import Instant
 from kron.jobfile.host_job import HostJob
 from kron.rules.events import Event
@@ -33,11 +37,65 @@ from kron.web.queries import JobQueries
 from kron.web.source import Fact, Notice, SchedulerStatus
 from kron.web.template import compile_templates
 
+_SHORTEST_TOKEN = 16  # characters of a token that somebody else has made
+_LARGEST_TOKEN = 4096  # bytes of a file that can be one
 _NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "FileFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
 _ADVICE = "whoever can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
 _HINT = "It is in the file `token` of krond's state directory, unless `token_file` names another;\n"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between two tries to have an address; each is twice the one before
+
+
+class Token(NamedTuple):
+    """A text, and whether it was made just now."""
+
+    text: str
+    is_new: bool
+
+
+def read_token(path: Path) -> Token:
+    """Return the token of a file, made if there is none; one that others may read or write is refused."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return _make(path)
+    except OSError as error:
+        reason = "is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
+        raise _failure(path, reason) from error
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(opened)
+        raise _failure(path, "is not a file")
+    with os.fdopen(opened, "rb") as file:
+        if found.st_uid not in (0, os.geteuid()):
+            raise _failure(path, f"belongs to uid {found.st_uid}", "let it belong to root, or to who runs krond")
+        if found.st_mode & 0o027:
+            raise _failure(path, f"has mode {stat.S_IMODE(found.st_mode):04o}", f"chmod 600 {path}")
+        text = file.read(_LARGEST_TOKEN).decode("ascii", "replace").strip()
+    if len(text) < _SHORTEST_TOKEN or not all("!" <= character <= "~" for character in text):
+        raise _failure(path, f"is no token of at least {_SHORTEST_TOKEN} characters", "remove it, and krond makes one")
+    return Token(text, is_new=False)
+
+
+def _make(path: Path) -> Token:
+    """Make a token that is there as a whole or not at all, whenever the power fails."""
+    text = secrets.token_urlsafe(32)
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(made, "w") as file:
+            file.write(f"{text}\n")
+            file.flush()
+            os.fsync(made)
+        beside.rename(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise _failure(path, f"cannot be made: {error.strerror}") from error
+    return Token(text, is_new=True)
+
+
+def _failure(path: Path, reason: str, fix: str = "") -> ListenError:
+    return ListenError(address=f"with token {path}", reason=reason, fix=fix)
 
 
 class KrondSource:
@@ -205,8 +263,8 @@ class KrondPage:
 
     async def _metrics(self, daemon: Daemon) -> bytes:
         async with self._rendering:  # one at a time is enough work
-            found = job_gauges(daemon.book, daemon.clock.now())._replace(
-                failed_files=len(daemon.surface.failed_files), aside=len(daemon.book.aside)
+            found = job_gauges(daemon.engine, daemon.clock.now())._replace(
+                failed_files=len(daemon.surface.failed_files), aside=len(daemon.engine.set_aside)
             )
             return await asyncio.to_thread(self.metrics.snapshot(found).render)
 
@@ -240,8 +298,7 @@ def probe_routes(is_turning: Callable[[], bool], metrics: Callable[[], Awaitable
     return [Route("/healthz", healthz), Route("/metrics", answer_metrics)]
 
 
-def job_gauges(book: PeriodPlanner, now: Instant) -> JobGauges:
+def job_gauges(engine: JobEngine, now: Instant) -> JobGauges:
     """Return what the numbers say of this moment."""
-    expected = ((identity, book.next_expected(job)) for identity, job in book.jobs.items())
-    chosen = {identity: at.timestamp() for identity, at in expected if at is not None}
-    return JobGauges(len(book.running), book.jobs, chosen, now.timestamp())
+    chosen = {identity: at.timestamp() for identity, at in engine.expected_starts().items()}
+    return JobGauges(len(engine.running), engine.specs(), chosen, now.timestamp())

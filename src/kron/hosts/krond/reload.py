@@ -1,8 +1,7 @@
 """reload_files(daemon, asked, first): what the files say now, taken up by a daemon that runs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
+from collections.abc import Awaitable, Callable
 
 from kron.adapters.files.job_files import sort_findings
 from kron.engine.emitter import Emitter
@@ -10,11 +9,10 @@ from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic
 from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.disk_call import LONGEST, DiskCall
-from kron.hosts.krond.file_reader import FailedFiles, ReadRequest, ReadResult, fingerprints, read_in_subprocess
+from kron.hosts.krond.file_reader import FailedFiles, ReadRequest, fingerprints, read_in_subprocess
 from kron.hosts.krond.file_watch import Snapshot
 from kron.instant import format_instant
 from kron.jobfile.settings import Settings
-from kron.rules.job_spec import JobSpec
 
 
 async def reload_files(
@@ -27,8 +25,9 @@ async def reload_files(
     """
     try:
         # If krond ends meanwhile, the reader finds its socket closed, and ends as soon as its disk answers.
-        works = [job.work for job in daemon.book.jobs.values()]
-        found = await DiskCall(partial(_read, asked, works)).answer(2 * LONGEST)  # it has a limit of its own
+        known = daemon.engine.specs().values()
+        reading = DiskCall(lambda: read_in_subprocess(asked._replace(known=fingerprints(known))))
+        found = await reading.answer(2 * LONGEST)  # it has a limit of its own
         note(found.snapshot)
         failed = found.failed_files
         is_usable = found.is_usable and not _lost_settings(daemon.settings, found.settings, failed)
@@ -38,7 +37,7 @@ async def reload_files(
             if failed:
                 daemon.mark_failed(failed)
             return _refuse(daemon, findings)
-        await daemon.processes.refresh()
+        await daemon.runner.refresh()
         declared = await daemon.declare(list(found.jobs), failed)
     except KronError as error:  # they cannot be read now, or not be remembered
         message = "krond was asked to stop" if daemon.surface.draining else error.message
@@ -49,27 +48,20 @@ async def reload_files(
         if finding.level != "error":
             tell_finding(daemon.emitter, finding)
         await asyncio.sleep(0)  # noqa: TID251  # there may be thousands, and starts do not wait for them
+    identities = {name: getattr(declared, name) for name in ("added", "changed", "removed", "unchanged")}
     answer: dict[str, object] = {
         "ok": not failed,
         "declared_at": format_instant(declared.at),
-        "added": declared.added,
-        "changed": declared.changed,
-        "removed": declared.removed,
-        "unchanged": declared.unchanged,
+        **identities,
         "findings": [finding.to_dict() for finding in findings],
     }
-    counts = {name: len(getattr(declared, name)) for name in ("added", "changed", "removed", "unchanged")}
-    daemon.emitter.tell("Reloaded", **counts)
+    daemon.emitter.tell("Reloaded", **{name: len(found) for name, found in identities.items()})
     if failed:
         _mark_failed_reload(daemon, [finding for finding in findings if finding.level == "error"])
         answer["failed_files"] = [each._asdict() for each in daemon.surface.failed_files]
     else:
         daemon.surface.failed_reload = None
     return answer
-
-
-def _read(asked: ReadRequest, known: Iterable[JobSpec]) -> ReadResult:
-    return read_in_subprocess(asked._replace(known=fingerprints(known)))
 
 
 def _refuse(daemon: Daemon, findings: list[Diagnostic]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import click
 
+from kron.adapters.process.host_runner import recorded
 from kron.adapters.process.output import Output, OutputLog
 from kron.adapters.process.supervision import find_survivors
 from kron.adapters.sqlite.job_check import check_ledger
@@ -32,7 +33,6 @@ from kron.errors.base import safe_text
 from kron.hosts.krond.commands.control import JSON, STATE
 from kron.hosts.krond.control_client import ControlClient
 from kron.hosts.krond.daemon_status import errors_of
-from kron.hosts.krond.processes import recorded
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
 from kron.instant import Instant, format_instant
 from kron.jobfile.values import parse_long_duration

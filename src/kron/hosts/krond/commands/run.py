@@ -29,9 +29,9 @@ from kron.hosts.krond import HELD_SIGNALS
 from kron.hosts.krond.commands.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.control_server import ControlServer
-from kron.hosts.krond.daemon import Daemon, Watching
+from kron.hosts.krond.daemon import Daemon
 from kron.hosts.krond.disk_call import DiskCall
-from kron.hosts.krond.events import EventOutput, EventQueue, JobEvents, LoopErrors
+from kron.hosts.krond.events import EventQueue, JobEvents, LoopErrors
 from kron.hosts.krond.file_reader import ReadRequest, ReadResult, UnchangedJob, read_files
 from kron.hosts.krond.file_watch import FileWatch, Snapshot, take_snapshot
 from kron.hosts.krond.log_writer import LogWriter, LogWriterSink
@@ -95,15 +95,15 @@ def run(
     options = RunOptions(configs, read_form(configs, form), state, address, watch)
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
-    telling = EventQueue(system_now)
+    queue = EventQueue(system_now)
     outlet = LogWriter(sys.stderr.fileno())
     form_of_events = TextSink if as_text else JsonLinesSink
-    sink = LogWriterSink(form_of_events(outlet.as_text(), telling.now), outlet)
+    sink = LogWriterSink(form_of_events(outlet.as_text(), queue.now), outlet)
     try:
         try:
             before, found = DiskCall(partial(_read, options)).result()
             _tell_or_exit(found, None if as_text else sink)
-            living = _run(options, found, before, EventOutput(sink, telling))
+            living = _run(options, found, before, sink, queue)
             del found
             asyncio.run(living)
             sink(make_event("KrondStopped"))
@@ -133,7 +133,7 @@ def _tell_or_exit(found: ReadResult, sink: Sink | None) -> None:
                 tell_finding(Emitter(sink), finding)
 
 
-async def _run(options: RunOptions, found: ReadResult, before: Snapshot, output: EventOutput) -> None:
+async def _run(options: RunOptions, found: ReadResult, before: Snapshot, sink: Sink, queue: EventQueue) -> None:
     settings = found.settings
     state = StateDirectory(
         (options.state or (Path(settings.state) if settings.state else default_state_directory())).absolute()
@@ -141,12 +141,12 @@ async def _run(options: RunOptions, found: ReadResult, before: Snapshot, output:
     state.lock()
     listening: KrondPage | None = None
     try:
-        listening = _listen(options.listen or settings.listen, settings, state, output.in_turn())
-        serving = _serve(options, found, before, output, state, listening)
+        listening = _listen(options.listen or settings.listen, settings, state, queue.sink(sink))
+        serving = _serve(options, found, before, sink, queue, state, listening)
         del found
         await serving
     finally:
-        output.telling.flush()
+        queue.flush()
         if listening is not None:
             await listening.close()
         state.unlock()
@@ -171,19 +171,19 @@ async def _serve(
     options: RunOptions,
     found: ReadResult,
     before: Snapshot,
-    output: EventOutput,
+    sink: Sink,
+    queue: EventQueue,
     state: StateDirectory,
     listening: "KrondPage | None",
 ) -> None:
-    settings, (sink, telling) = found.settings, output
+    settings = found.settings
     metrics = None if listening is None else listening.metrics
     watched = sink if listening is None else listening.beside(sink)
     monitor = OnlineMonitor(TraceHeader("kron", slack=settings.slack // timedelta(milliseconds=1)), watched)
-    recorder = JobRecorder(telling.now, monitor.emit, settings.slack)
-    chronicler = JobEvents(sink, lambda identity: daemon.name_of(identity))
+    recorder = JobRecorder(queue.now, monitor.emit, settings.slack)
+    chronicler = JobEvents(sink, lambda identity: daemon.engine.name_of(identity))
     observers: list[RunObserver[JobRun]] = [chronicler, recorder, *([] if metrics is None else [metrics])]
-    watching = Watching(recorder, monitor, telling, metrics)
-    daemon = Daemon(state, settings, telling.sink(watched), observers, watching)
+    daemon = Daemon(state, settings, queue.sink(watched), observers, recorder, monitor, queue, metrics)
     chronicler.last_results.update(_last(daemon.history))
     reloading, question = asyncio.Lock(), ReadRequest(options.configs, options.form)
 

@@ -1,4 +1,4 @@
-"""Processes: the runner of a host's jobs on the process runner: runs in, processes and their ends out."""
+"""HostRunner: the engine's runner port for jobs of this host, on the process runner."""
 
 import asyncio
 import json
@@ -6,6 +6,7 @@ import os
 import pwd
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 
 from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnRequest, StartedProcess
 from kron.adapters.process.procfs import since_boot
@@ -26,8 +27,8 @@ _FREEING = 2.0  # seconds for looking at all output
 _AFTER_FREEZE, _AFTER_STALL = 5.0, 1.0
 
 
-class Processes:
-    """Starts what is recorded, and tells a listener what became of it."""
+class HostRunner:
+    """Starts runs as processes, and reports their ends to a listener; it also runs the commands of hooks."""
 
     def __init__(
         self,
@@ -40,17 +41,16 @@ class Processes:
     ) -> None:
         """`lost` is told of which run the host's log did not take how many lines, `killed` which took the disk."""
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
+        self.open, self.close, self.refresh = self._runner.open, self._runner.close, self._runner.refresh
+        self.is_starting, self.kill_terminating = self._runner.is_starting, self._runner.kill_terminating
+        self.free_space = partial(self._runner.free_space, _FREEING)  # from any thread
         self._history, self._now = history, now
         self._listener: RunListener[JobRun] | None = None
         self._runs: dict[str, JobRun] = {}  # by their ids, until their end is reported
-        self._asides: dict[str, asyncio.Future[ProcessExit]] = {}  # what is run beside the executions, by its name
+        self._commands: dict[str, asyncio.Future[ProcessExit]] = {}  # of hooks, by their ids
 
-    async def open(self) -> None:
-        """Begin to collect output."""
-        await self._runner.open()
-
-    def expect(self, jobs: Iterable[HostJob]) -> None:
-        """Be ready to start these jobs: those of the users that have the most of them without delay."""
+    def prepare_for(self, jobs: Iterable[HostJob]) -> None:
+        """Make spawners and spool files ahead for these jobs: those of the users that have the most of them."""
         files: Counter[tuple[str, str]] = Counter()
         for job in jobs:
             command = job.command
@@ -59,29 +59,9 @@ class Processes:
         for user, group in (key for key, _ in files.most_common(_USERS_AHEAD)):
             self._runner.prepare(user, group, ahead)
 
-    def is_starting(self) -> bool:
-        """Whether something is to be started that has not been yet."""
-        return self._runner.is_starting()
-
-    async def close(self, *, patient: bool) -> None:
-        """Let go; what runs goes on. Who is patient waits for whoever was asked to end."""
-        await self._runner.close(wait=patient)
-
-    def hurry(self) -> None:
-        """Wait no longer for whoever was asked to end."""
-        self._runner.kill_terminating()
-
-    def free_space(self) -> None:
-        """Give disk space back that output need not have; returns soon. From any thread."""
-        self._runner.free_space(_FREEING)
-
-    async def refresh(self) -> None:
-        """Look up users and groups anew for whatever starts next."""
-        await self._runner.refresh()
-
-    async def run_aside(self, start: SpawnRequest, limit: float) -> ProcessExit | None:
-        """Run something that is no execution; return how it ended, None if it had to be ended after so many seconds."""
-        ended = self._asides[start.run_id] = asyncio.get_running_loop().create_future()
+    async def run_command(self, start: SpawnRequest, limit: float) -> ProcessExit | None:
+        """Run a command beside the jobs; return how it ended, None if it was terminated after `limit` seconds."""
+        ended = self._commands[start.run_id] = asyncio.get_running_loop().create_future()
         self._runner.start_many([start])
         try:
             async with asyncio.timeout(limit):
@@ -94,17 +74,17 @@ class Processes:
     # --- the port -----------------------------------------------------------------------------------------------------
 
     def start(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> None:
-        """Begin them."""
+        """Start runs in their order."""
         self._listener = listener
         self._runs.update((run.run_id, run) for run in runs)
         self._runner.start_many(map(_spawn_request, runs))
 
     def stop(self, run: JobRun) -> None:
-        """Ask one to end, and make sure that it does."""
+        """Terminate a run, and kill it after its grace."""
         self._runner.terminate(run.run_id, run.work.grace)
 
     async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> Collection[str]:
-        """Return the ids of the runs that go on, and watch them; one that has no handle is looked for."""
+        """Return the ids of the runs that survived, and watch them; one without a handle is looked for."""
         self._listener = listener
         by_id = {run.run_id: run for run in runs}
         self._runs.update(by_id)
@@ -117,11 +97,11 @@ class Processes:
         return alive
 
     async def catch_up(self, *, stood_still: bool) -> None:
-        """Tell the listener which processes have ended by now."""
+        """Report to the listener which processes have ended by now."""
         await self._runner.catch_up(_AFTER_FREEZE if stood_still else _AFTER_STALL, with_starts=stood_still)
 
     def detach(self) -> None:
-        """Let go of everything without a word."""
+        """Report nothing from now on."""
         self._listener = None
 
     def _on_started(self, started: Iterable[StartedProcess]) -> None:
@@ -132,9 +112,9 @@ class Processes:
 
     def _on_ended(self, ended: Iterable[ProcessExit]) -> None:
         for each in ended:
-            if (aside := self._asides.pop(each.run_id, None)) is not None:
-                if not aside.done():
-                    aside.set_result(each)
+            if (command := self._commands.pop(each.run_id, None)) is not None:
+                if not command.done():
+                    command.set_result(each)
             elif (run := self._runs.pop(each.run_id, None)) is not None and self._listener is not None:
                 self._listener.on_ended(run, RunResult(each.exit_code, each.signal, each.not_started or ""))
 
