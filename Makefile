@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.docs-ready
 
 # Most tests start krond or kron as a process: without its bytecode each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,7 +16,7 @@ LISTEN := 127.0.0.1:8080
 LIBRARY_TESTS := tests/cron tests/decision tests/errors tests/forecast tests/jobfile tests/kronjob tests/theory
 
 .PHONY: help setup run next test test-slow test-cluster test-library test-sqlite coverage mutation lint format \
-	man deploy versions workflows dist release-check container bench clean
+	man deploy docs reference versions workflows dist release-check container bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -87,6 +88,17 @@ release-check: $(READY) ## say what keeps this version from being released under
 
 container: $(READY) ## build the container images and start them (needs podman or docker)
 	@$(BIN)/python -m tests.packaging.images
+
+reference: $(READY) ## write the generated pages of docs/reference
+	@$(BIN)/python -m tests.docs.reference
+
+docs: reference $(DOCS_READY) ## build the documentation site in build/docs; a warning is an error
+	@$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/doctrees docs build/docs
+	@echo "open build/docs/index.html"
+
+$(DOCS_READY): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
 
 bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py

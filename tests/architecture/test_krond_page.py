@@ -1,4 +1,4 @@
-"""docs/krond.md and the README: every krond command that they show is one, and every word of a record is theirs."""
+"""docs/krond.md, the README and guides: every krond command that they show is one, and so is every word of a record."""
 
 import re
 import shlex
@@ -14,7 +14,8 @@ from tests.commands import command_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "krond.md").read_text("utf-8")
-TEXT = PAGE + (ROOT / "README.md").read_text("utf-8")
+OTHERS = ("README.md", "docs/how-to/move-a-crontab.md", "docs/how-to/upgrade.md")
+TEXT = PAGE + "".join((ROOT / page).read_text("utf-8") for page in OTHERS)
 PLACES = (
     r"^(?:\$ )?krond ([a-z][^`\n#&]+)",
     r"`krond ([^`]+)`",

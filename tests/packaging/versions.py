@@ -20,7 +20,7 @@ _FOR_DEVELOPERS = ("docs", "test")  # extras that no user installs
 _HEAD = """# Supported versions
 
 Written by `make versions` from `pyproject.toml`, `constraints.txt`, the workflows and the tests; a test fails if one of
-them says something else. Only the newest version of Kron gets fixes, those for [security](../SECURITY.md) included.
+them says something else. Only the newest version of Kron gets fixes, those for security (`SECURITY.md`) included.
 """
 _TRIED = """
 **What has run where.** The project is tested on Python {oldest} on Linux. On Python 3.12.1 and 3.13.0 the tests of

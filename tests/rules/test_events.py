@@ -1,11 +1,9 @@
 """The events: stable names, levels and fields."""
 
-from pathlib import Path
-
 import pytest
 
 from kron.rules.contract import POLLING
-from kron.rules.events import EVENTS, LIBRARY, make_event
+from kron.rules.events import EVENTS, make_event
 from kron.rules.lifecycle import scheduler_table
 from tests.rules.lifecycles import POLLING_LOOP_STATES, TASK_STATES
 
@@ -81,26 +79,3 @@ def test_optional_fields_may_be_there() -> None:
 def test_an_event_that_does_not_fit_its_kind_is_a_bug(fields: dict[str, object]) -> None:
     with pytest.raises(AssertionError):
         make_event("TaskSkipped", **fields)
-
-
-BEGIN, END = "<!-- events: written by `python -m tests.rules.test_events` -->\n", "<!-- end of events -->"
-PAGE = Path(__file__).parents[2] / "docs" / "library.md"
-
-
-def page() -> str:
-    """Return the page with the table of events as it should be."""
-    text = PAGE.read_text("utf-8")
-    before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
-    rows = ["| event | level | fields |\n", "|---|---|---|\n"]
-    for name, kind in LIBRARY.items():
-        fields = ", ".join([*(f"`{field}`" for field in kind.required), *(f"`{field}`?" for field in kind.optional)])
-        rows.append(f"| `{name}` | {kind.level} | {fields} |\n")
-    return before + "\n" + "".join(rows) + "\n" + after
-
-
-def test_the_documentation_lists_every_event() -> None:
-    assert PAGE.read_text("utf-8") == page()
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")

@@ -1,21 +1,17 @@
-"""The page on the theory says what the code says: its tables are written from the code, its example is run."""
+"""The page on the theory says what the code says: its tables are written from the code, its traces are recorded."""
 
-import json
+import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from kron.cli.verify import print_report
 from kron.theory import alphabet
 from kron.theory import properties as formulas
 from kron.theory.alphabet import EVENTS
-from kron.theory.checker import Checker
 from kron.theory.formula import Atom, Formula, Named, TruthValue, definitions
 from kron.theory.properties import SUITES, Property, at_most_one, hold, hold_inclusive
-from kron.theory.trace_format import TraceEvent, TraceHeader, write_event, write_header
+from tests.theory.example_traces import FOLDER, STORIES
 from tests.theory.repairs import DEFECTS, DILEMMAS, IN_WORDS, Defect, word
 from tests.theory.semantics import meaning, violated_at
 
@@ -53,34 +49,8 @@ MEANING = {
     "Stopping": "a call has begun and not ended",
     "Started": "a run has begun and not ended, crashes aside",
 }
-NINE = 1_772_442_000_000  # 2026-03-02T09:00:00Z
-EXAMPLE = [
-    TraceEvent(
-        NINE - 30_000,
-        "InitStart",
-        {"call": 1, "registrations": [{"name": "report", "cron": "0 9 * * *", "retryDelayMs": 60_000}]},
-    ),
-    TraceEvent(NINE - 29_990, "InitSuccess", {"call": 1}),
-    TraceEvent(NINE + 3, "RunStart", {"task": "report"}),
-    TraceEvent(NINE + 800, "RunFailure", {"task": "report", "error": "ConnectionError"}),
-    TraceEvent(NINE + 30_000, "RunStart", {"task": "report"}),
-    TraceEvent(NINE + 31_000, "RunSuccess", {"task": "report"}),
-]
 
 # --- what is written --------------------------------------------------------------------------------------------------
-
-
-def example() -> Iterator[str]:
-    header = TraceHeader("declarative")
-    checker = Checker(header)
-    for position in EXAMPLE:
-        checker.read(position)
-    said = StringIO()
-    with redirect_stdout(said):
-        print_report(header, checker.report())
-    yield from ("```json", write_header(header), *map(write_event, EXAMPLE), "```", "")
-    yield from ("`kron verify trace.jsonl` says, and exits with 1:", "")
-    yield from ("```text", *(line.rstrip() for line in said.getvalue().splitlines()), "```")
 
 
 def events() -> Iterator[str]:
@@ -157,7 +127,6 @@ def _shown(formula: Formula, defect: Defect) -> Iterator[str]:
 
 
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
-    "example": example,
     "events": events,
     "macros": macro_table,
     "properties": properties,
@@ -205,11 +174,19 @@ def test_the_page_explains_every_field(field: str) -> None:
     assert f"| `{field}`" in fields or f", `{field}`" in fields
 
 
-def test_the_example_is_violated_where_the_page_says() -> None:
-    shown = "\n".join(example())
+@pytest.mark.parametrize("name", STORIES)
+def test_a_trace_of_the_page_is_the_one_that_a_scheduler_leaves(name: str) -> None:
+    trace = asyncio.run(STORIES[name]())
 
-    assert "S1  ✘ violated" in shown
-    assert json.loads(shown.splitlines()[6])["event"] == "RunStart"
+    assert (FOLDER / f"{name}.jsonl").read_text("utf-8") == trace, "write it: python -m tests.theory.example_traces"
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_the_page_shows_a_trace_whole_and_what_is_said_of_it(name: str) -> None:
+    text = PAGE.read_text("utf-8")
+
+    assert f"```json\n{(FOLDER / f'{name}.jsonl').read_text('utf-8')}```" in text
+    assert f"$ kron verify examples/traces/{name}.jsonl" in text
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The documentation: what writes the reference, and what checks that the pages are true."""
