@@ -41,15 +41,16 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
 
 async def _measure(peer: str, folder: Path) -> Measurement:
     # Here, so that the runner of all benchmarks needs nothing but the standard library.
-    from kron.adapters.process.execution import ProcessExit, SpawnRequest, StartedProcess
     from kron.adapters.process.runner import ProcessRunner
+    from kron.adapters.process.spawner_client import ProcessExit, SpawnRequest
     from kron.jobfile.host_job import Command
+    from kron.rules.job_record import RunHandle
 
     moments: dict[str, float] = {}
     left = {"started": 0, "ended": 0}
     over = asyncio.Event()
 
-    def heard(what: str, values: list[StartedProcess] | list[ProcessExit]) -> None:
+    def heard(what: str, values: list[RunHandle] | list[ProcessExit]) -> None:
         left[what] -= len(values)
         if not left[what]:
             moments[what] = perf_counter()

@@ -11,6 +11,7 @@ _ABSENT = "engine/jobs/test_absent"
 _AHEAD = "hosts/krond/test_clock_ahead"
 _FILES = "hosts/krond/test_failed_files"
 _COST = "rules/test_outage_cost"
+_REFUSED = "engine/jobs/test_refusals::test_an_outcome_that_the_planner_does_not_know_costs_one_period_of_one_job"
 _KEPT = "hosts/krond/test_policy_mutants::test_a_host_that_keeps_its_policies_violates_nothing"
 _JUDGE = "theory/test_periods::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
 _ONCE = "Idempotency"
@@ -39,6 +40,7 @@ HOSTS = (
         "once.checked-first",
         "A host makes sure of that before it starts an execution.",
         f"{_ALIVE}::test_a_start_is_recorded_before_it_happens",
+        _REFUSED,
     ),
     _row(
         _ONCE,
@@ -62,6 +64,7 @@ HOSTS = (
         f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
         f"{_LIVES}::test_a_stop_leaves_nothing_to_explain",
         f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
+        _REFUSED,
     ),
     _row(_STATE, "state.planned", "A period whose decision is computed and whose second has not come is planned."),
     _row(_STATE, "state.eligible", "From its chosen time on it is eligible until it is handled."),

@@ -10,6 +10,7 @@ _ALIVE = "engine/jobs/test_periods"
 _LIVES = "engine/jobs/test_lives"
 _FREEZES = "engine/jobs/test_freezes"
 _PLACES = "engine/jobs/test_freeze_places"
+_REFUSED = "engine/jobs/test_refusals::test_an_outcome_that_the_planner_does_not_know_costs_one_period_of_one_job"
 _KEPT = "hosts/krond/test_policy_mutants::test_a_host_that_keeps_its_policies_violates_nothing"
 _POLICIES: dict[tuple[str, ...], str] = {
     ("I8",): "guarantee.not-early",
@@ -96,6 +97,20 @@ OUTCOMES = (
         "return None if last is None or last < nominal else last",
         "return None if last is None or last <= nominal else last",
         f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
+    ),
+    bug(
+        "once.checked-first",
+        "engine/jobs/step.py",
+        "self._begun = [run for run in self._begun if run.attempt.identity not in gone]",
+        "self._begun = list(self._begun)",
+        _REFUSED,
+    ),
+    bug(
+        "once.started-is-handled",
+        "engine/jobs/planner.py",
+        "if job.exclude(refusal.handled):",
+        "if not job.exclude(refusal.handled):",
+        _REFUSED,
     ),
     bug(
         "state.planned state.eligible state.terminal",

@@ -116,8 +116,10 @@ def _signature(name: str, value: object, *, is_method: bool = False) -> str:
     returned = signature.return_annotation
     result = "" if inspect.isclass(value) or returned is inspect.Signature.empty else f" -> {_short(_type(returned))}"
     called = f"async {name}" if inspect.iscoroutinefunction(value) else name
-    keywords = ["*"] if given and given[0].kind is inspect.Parameter.KEYWORD_ONLY else []
-    texts = [*keywords, *(_short(str(each)) for each in given)]
+    texts = [_short(str(each)) for each in given]
+    kinds = [each.kind for each in given]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        texts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     line = f"{called}({', '.join(texts)}){result}"
     if len(line) <= _LONGEST or is_method:
         return line
@@ -156,4 +158,6 @@ def _summary(member: object) -> str:
 
 
 def _constant(value: object) -> str:
-    return "The version." if isinstance(value, str) else f"{len(value)} checks." if isinstance(value, tuple) else ""
+    if isinstance(value, tuple):
+        return f"A tuple of {len(value)} checks, which an adapter of your own has to pass."
+    return "The version of the distribution."

@@ -6,9 +6,11 @@ from kron.adapters.memory_ledger import MemoryJobLedger, MemoryTaskLedger
 from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
+from kron.testing.clock_suite import CLOCK_SUITE
 from kron.testing.history_suite import HISTORY_SUITE
 from kron.testing.job_ledger_refusals import REFUSALS
 from kron.testing.job_ledger_suite import ROUND_TRIPS, JobLedgerCheck, JobLedgerClause
+from kron.testing.runner_suite import RUNNER_SUITE, RunnerClause, runner_suite
 from kron.testing.simulation import Simulation, simulate
 from kron.testing.task_ledger_suite import TASK_LEDGER_SUITE
 
@@ -26,16 +28,20 @@ def job_ledger_suite(*, lacking: Set[JobLedgerClause] = frozenset()) -> tuple[Jo
 JOB_LEDGER_SUITE = job_ledger_suite()
 
 __all__ = [
+    "CLOCK_SUITE",
     "HISTORY_SUITE",
     "JOB_LEDGER_SUITE",
+    "RUNNER_SUITE",
     "TASK_LEDGER_SUITE",
     "FaultyLedger",
     "JobLedgerClause",
     "MemoryJobLedger",
     "MemoryTaskLedger",
+    "RunnerClause",
     "Simulation",
     "VirtualClock",
     "crash",
     "job_ledger_suite",
+    "runner_suite",
     "simulate",
 ]

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kron.adapters.process.execution import RecordedProcess
 from kron.adapters.process.procfs import boot_id
+from kron.adapters.process.supervision import RecordedProcess
 
 ROOT = Path(__file__).parents[3]
 

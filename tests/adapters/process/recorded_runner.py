@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit, SpawnRequest, StartedProcess
 from kron.adapters.process.output import Output, OutputLog
 from kron.adapters.process.procfs import list_children, read_stat
 from kron.adapters.process.runner import ProcessRunner
+from kron.adapters.process.spawner_client import ProcessExit, SpawnRequest
 from kron.adapters.process.syslog import Syslog
 from kron.jobfile.host_job import Command
+from kron.rules.job_record import RunHandle
 
 T = TypeVar("T")
 Variables = tuple[tuple[str, str], ...]
@@ -50,7 +51,7 @@ class RecordedRunner:
             lost=lambda run_id, lines: self.lost.append((run_id, lines)),
             syslog=syslog,
         )
-        self._started: dict[str, asyncio.Future[StartedProcess | None]] = {}
+        self._started: dict[str, asyncio.Future[RunHandle | None]] = {}
         self._ended: dict[str, asyncio.Future[ProcessExit]] = {}
 
     def expect(self, run_id: str) -> None:
@@ -82,7 +83,7 @@ class RecordedRunner:
         assert await self.ended(run_id) == ProcessExit(run_id, exit_code=0), self.output(run_id).text()
         return self.output(run_id).text().decode()
 
-    async def started(self, run_id: str) -> StartedProcess:
+    async def started(self, run_id: str) -> RunHandle:
         """Wait until it lives."""
         started = await asyncio.shield(self._started[run_id])
         assert started is not None, await self.ended(run_id)
@@ -108,7 +109,7 @@ class RecordedRunner:
                 await self.ended(run_id)
         await self.runner.close()
 
-    def _on_started(self, started: list[StartedProcess]) -> None:
+    def _on_started(self, started: list[RunHandle]) -> None:
         for one in started:
             assert not self._started[one.run_id].done()
             self._started[one.run_id].set_result(one)
@@ -170,4 +171,4 @@ def zombies() -> list[int]:
 async def settled(world: RecordedRunner, run_id: str) -> None:
     """Wait until the output of an ended execution is final: nothing of it is live any more."""
     await world.ended(run_id)
-    await until(lambda: not world.runner.collector.has(run_id))
+    await until(lambda: world.output(run_id).is_final)

@@ -9,9 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit, RecordedProcess, StartedProcess
 from kron.adapters.process.procfs import boot_id, list_pids, read_stat, since_boot
-from kron.adapters.process.supervision import find_survivors
+from kron.adapters.process.spawner_client import ProcessExit
+from kron.adapters.process.supervision import RecordedProcess, find_survivors
+from kron.rules.job_record import RunHandle
 from tests.adapters.process.host_process import hosting, recorded, sleeper
 from tests.adapters.process.recorded_runner import RecordedRunner, gone, living, until, within_time, zombies
 
@@ -26,7 +27,7 @@ def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path
             world.expect("a")
             survivors = await world.runner.reattach([recorded(line)])
 
-            assert survivors == [StartedProcess("a", line["pid"], line["start_ticks"])]
+            assert survivors == [RunHandle("a", line["pid"], line["start_ticks"])]
             assert not world.has_ended("a")
 
             os.kill(line["pid"], signal.SIGKILL)
@@ -37,18 +38,24 @@ def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path
     within_time(body())
 
 
-def test_a_survivor_without_descriptors_to_spare_is_looked_at(tmp_path: Path) -> None:
+def test_very_many_survivors_are_looked_at_for_a_small_part_of_the_time(tmp_path: Path) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         host.kill()
+    here = read_stat(os.getpid())
+    assert here is not None
+    many = [RunHandle(str(number), os.getpid(), here.ticks) for number in range(2_000)]
 
     async def body() -> None:
         async with living(tmp_path) as world:
             world.expect("a")
-            world.runner._watch._spare = 0
             await world.runner.reattach([recorded(line)])
+            world.runner.watch_orphans(many)
             os.kill(line["pid"], signal.SIGKILL)
+            await gone(line["pid"])
+            world.runner.watch_orphans([])
 
+            assert not world.has_ended("a")
             assert await world.ended("a") == ProcessExit("a")
 
     within_time(body())
@@ -65,7 +72,7 @@ def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path
             world.expect(first)
             survivors = await world.runner.reattach([unrecorded(first, os.geteuid()), unrecorded(second, os.geteuid())])
 
-            assert survivors == [StartedProcess(first, line["pid"], line["start_ticks"])]
+            assert survivors == [RunHandle(first, line["pid"], line["start_ticks"])]
 
     within_time(body())
 
@@ -119,7 +126,7 @@ def test_a_survivor_is_found_although_the_clock_was_set_meanwhile(tmp_path: Path
     found = find_survivors([RecordedProcess(run_id, boot_id(), uid=os.geteuid(), began=began)])
 
     os.kill(line["pid"], signal.SIGKILL)
-    assert found == [StartedProcess(run_id, line["pid"], line["start_ticks"])]
+    assert found == [RunHandle(run_id, line["pid"], line["start_ticks"])]
 
 
 @pytest.mark.parametrize("change", ["boot", "ticks", "number"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit
+from kron.adapters.process.spawner_client import ProcessExit
 from tests.adapters.process.recorded_runner import NOBODY, living, needs_root, spawners, within_time
 
 

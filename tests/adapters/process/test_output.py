@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
+from kron.adapters.process.spawner_client import ProcessExit
 from kron.adapters.system_time import system_now
 from tests.adapters.process.recorded_runner import RecordedRunner, gone, living, settled, until, within_time
 

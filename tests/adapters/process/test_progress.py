@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.spawner import Progress
-from kron.adapters.process.spawner_client import SpawnerProcess
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerProcess, SpawnerReport, SpawnRequest
 from kron.jobfile.host_job import Command
+from kron.rules.job_record import RunHandle
 from tests.adapters.process.recorded_runner import within_time
 
 TICKS, EXITED_WITH_7 = 1000, 7 << 8
@@ -76,7 +76,7 @@ def test_what_was_not_reported_is_heard_after_the_death_of_a_spawner() -> None:
             process.read_rest()
 
             (heard,) = news
-            assert heard.started == [StartedProcess("a", 101, TICKS), StartedProcess("c", 103, TICKS)]
+            assert heard.started == [RunHandle("a", 101, TICKS), RunHandle("c", 103, TICKS)]
             assert [each.run_id for each in heard.ended] == ["b", "a"]
             assert heard.ended[1] == ProcessExit("a", exit_code=7)
             assert "its spawner was ended" in str(heard.ended[0].not_started)

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.runner import ProcessRunner
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerReport, SpawnRequest
 from kron.jobfile.host_job import Command
+from kron.rules.job_record import RunHandle
 from tests.adapters.process.recorded_runner import until, within_time
 
 
@@ -21,7 +22,7 @@ def test_while_others_wait_to_be_started_news_is_gathered(tmp_path: Path) -> Non
         runner.start_many([SpawnRequest("waits", Command(("/does/not/exist",)))])
         for number in range(20):
             runner.on_report(
-                SpawnerReport([StartedProcess(f"run-{number}", 1, 1)], [ProcessExit(f"run-{number}", exit_code=0)])
+                SpawnerReport([RunHandle(f"run-{number}", 1, 1)], [ProcessExit(f"run-{number}", exit_code=0)])
             )
         assert heard == []
         await until(lambda: "ended 1" in heard or "ended 21" in heard)
@@ -43,7 +44,7 @@ def test_without_a_burst_news_is_passed_on_at_once(tmp_path: Path) -> None:
             ended=lambda _: None,
         )
         await runner.open()
-        runner.on_report(SpawnerReport([StartedProcess("run", 1, 1)]))
+        runner.on_report(SpawnerReport([RunHandle("run", 1, 1)]))
         assert heard == ["run"]
         await runner.close()
 

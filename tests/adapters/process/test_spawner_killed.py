@@ -6,9 +6,9 @@ import socket
 import sys
 from pathlib import Path
 
-from kron.adapters.process.execution import ProcessExit, SpawnRequest
 from kron.adapters.process.procfs import read_stat
 from kron.adapters.process.spawner import COUNTER, SOCKET
+from kron.adapters.process.spawner_client import ProcessExit, SpawnRequest
 from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import (
     NOBODY,

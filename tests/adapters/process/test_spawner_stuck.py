@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
-from kron.adapters.process.spawner_client import SpawnerProcess
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerProcess
 from tests.adapters.process.recorded_runner import (
     NOBODY,
     RecordedRunner,

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 from threading import Event, Thread
 
-from kron.adapters.process.execution import SpawnRequest
 from kron.adapters.process.procfs import read_stat
-from kron.adapters.process.spawner_client import SpawnerProcess
+from kron.adapters.process.spawner_client import SpawnerProcess, SpawnRequest
 from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import living, spawners, until, within_time
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.process.execution import ProcessExit
 from kron.adapters.process.procfs import read_stat
+from kron.adapters.process.spawner_client import ProcessExit
 from tests.adapters.process.recorded_runner import gone, living, spawners, until, within_time, zombies
 
 

@@ -13,10 +13,9 @@ import pytest
 
 from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_history import SqliteJobHistory
-from kron.adapters.sqlite.job_ids import JobIds
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.adapters.sqlite.job_tables import JOBS
-from kron.adapters.sqlite.job_writer import BatchWriter
+from kron.adapters.sqlite.job_writer import BatchWriter, JobIds
 from kron.adapters.sqlite.task_ledger import SqliteTaskLedger
 from kron.cron.schedule import Schedule
 from kron.engine.ledger import JobBatch, JobSnapshot

@@ -65,7 +65,12 @@ class PendingJob:
 
 
 class KubernetesRunner:
-    """Creates Jobs, deletes those that are replaced, and tells the engine when they are over."""
+    """Creates Jobs, deletes those that are replaced, and tells the engine when they are over.
+
+    Of the port it lacks three clauses, which the cluster keeps. Handles: a Job has the name of its period, so there is
+    nothing to report. Survival: a Job outlives the operator, but `reattach` does not look for it: Jobs are seen in the
+    cluster, and `adopt` takes each up. Force: a Job is deleted, and the kubelet ends its pods.
+    """
 
     def __init__(
         self,
@@ -108,7 +113,7 @@ class KubernetesRunner:
         key = kronjob.namespace, job_name(kronjob, run.decision.nominal_time)
         pending = PendingJob(run, key)
         if key in self._pending:  # another replica was quicker while it was recorded
-            self._finish(pending, RunResult())
+            self._report_end(run, RunResult())
             return
         self._pending[key] = self._runs[run.run_id] = pending
         self._queue.add(Priority.START, key[0], key, partial(self._create, pending))
@@ -116,8 +121,7 @@ class KubernetesRunner:
     def _set_aside(self, run: JobRun, error: str) -> None:
         """Let a run end whose Job cannot even be described."""
         self._ledger.set_create_failure(run.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
-        if self._listener is not None:
-            self._listener.on_ended(run, RunResult(not_started=INTERNAL_ERROR))
+        self._report_end(run, RunResult(not_started=INTERNAL_ERROR))
 
     def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobRun]) -> None:
         """Take up a Job that is there."""
@@ -338,10 +342,14 @@ class KubernetesRunner:
         return None
 
     def _finish(self, pending: PendingJob, result: RunResult) -> None:
-        if self._pending.get(pending.key) is pending:
-            del self._pending[pending.key], self._runs[pending.run.run_id]
+        if self._pending.get(pending.key) is not pending:  # an answer came after the watch: its end is reported
+            return
+        del self._pending[pending.key], self._runs[pending.run.run_id]
+        self._report_end(pending.run, result)
+
+    def _report_end(self, run: JobRun, result: RunResult) -> None:
         if self._listener is not None:
-            self._listener.on_ended(pending.run, result)
+            self._listener.on_ended(run, result)
 
 
 def _kronjob(run: JobRun) -> KronJob:
