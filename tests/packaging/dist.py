@@ -20,19 +20,9 @@ ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / "dist"
 _EARLIEST = 315532800  # 1980-01-01, the first day that a wheel can name
 _NOT_SOURCES = (
-    ".git",
-    ".venv",
-    "build",
-    "dist",
-    "__pycache__",
-    "*.egg-info",
-    ".*_cache",
-    ".krond",
-    ".bench",
-    ".mutation",
-    ".branch_coverage",
-    ".hypothesis",
-)
+    ".git", ".venv", "build", "dist", "__pycache__", "*.egg-info",
+    ".*_cache", ".krond", ".bench", ".mutation", ".branch_coverage", ".hypothesis",
+)  # fmt: skip
 _SURROUNDINGS: tuple[Mapping[str, str], ...] = (  # of the two builds: nothing of them may reach the files
     {"TZ": "UTC", "PYTHONHASHSEED": "1", "LC_ALL": "C"},
     {"TZ": "Pacific/Kiritimati", "PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8"},
