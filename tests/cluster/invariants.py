@@ -63,7 +63,7 @@ def violations(found: NamespaceSnapshot, until: Instant, *, slack: timedelta = S
     for document in found.kronjobs:
         kronjob = _read(document)
         for decision in periods(document, latest):
-            times = made.pop(job_name(kronjob, decision.nominal_time), [])
+            times = made.pop(job_name(kronjob.identity, decision.nominal_time), [])
             where = f"{decision.identity} {decision.period_id}"
             wrong += [f"{where}: {text}" for text in _about(document, kronjob, decision, times, until, slack)]
         for decision in periods(document, found.at + kronjob.timing.window.duration + _MINUTE):

@@ -32,7 +32,7 @@ def world(*entries: Document, late: timedelta = SECOND, **policy: str) -> Namesp
     given["metadata"]["creationTimestamp"] = format_instant(CREATED)
     given["status"] = {"handledPeriods": list(entries)}
     one = kronjob(name="a", namespace="ns")
-    rows = [row(job_name(one, each.nominal_time), each.nominal_time + late) for each in periods(given, UNTIL)]
+    rows = [row(job_name(one.identity, each.nominal_time), each.nominal_time + late) for each in periods(given, UNTIL)]
     return NamespaceSnapshot([given], [], rows, UNTIL)
 
 

@@ -16,20 +16,15 @@ _DIGITS = 10
 _UNPUNCTUATED = str.maketrans("", "", "-:")
 
 
-def job_name(kronjob: KronJob, nominal: Instant) -> str:
-    """Return the name of a period's Job: equal for everybody who would create it."""
-    return canonical_name(kronjob.identity, nominal)
-
-
-def canonical_name(identity: str, nominal: Instant) -> str:
-    """Return the name of a period's Job, by the identity of its KronJob."""
+def job_name(identity: str, nominal: Instant) -> str:
+    """Return the name of the Job of a KronJob's period: equal for everybody who would create it."""
     digits = sha256(f"{identity}\n{period_id(nominal)}".encode()).hexdigest()[:_DIGITS]
     return f"{identity.partition('/')[2].replace('.', '-')[:_LONGEST_STEM].rstrip('-')}-{digits}"
 
 
 def is_canonical_job(identity: str, nominal: Instant, namespace: str, name: str) -> bool:
     """Whether a Job lies where a period's does: anybody can write our annotations on any other."""
-    return identity.partition("/")[0] == namespace and canonical_name(identity, nominal) == name
+    return identity.partition("/")[0] == namespace and job_name(identity, nominal) == name
 
 
 def label_value(name: str) -> str:
@@ -77,7 +72,7 @@ def build_job(kronjob: KronJob, decision: Decision) -> dict[str, Any]:
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {
-            "name": job_name(kronjob, nominal),
+            "name": job_name(kronjob.identity, nominal),
             "namespace": kronjob.namespace,
             "labels": {**(metadata.get("labels") or {}), **job_labels(kronjob, nominal)},
             "annotations": {**(metadata.get("annotations") or {}), **job_annotations(decision)},

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from random import Random
 
 from kron.adapters.memory_ledger import MemoryTaskLedger
@@ -69,12 +70,7 @@ class SimulatedCallbacks:
 
     def of(self, job: SimulatedJob) -> Callable[[], Awaitable[None]]:
         """Return the callback of a job."""
-        behaviour = job.behaviour
-
-        async def callback() -> None:
-            await self._live(behaviour)
-
-        return callback
+        return partial(self._live, job.behaviour)
 
     async def _live(self, behaviour: CallbackBehaviour) -> None:
         self.runs += 1

@@ -153,7 +153,7 @@ class ClusterExplanation:
         chosen = None if child is None else child.chosen
         if own is not None:
             if name is None and own.outcome is Outcome.EXECUTED and self.records.kronjob is not None:
-                name = job_name(self.records.kronjob, nominal)
+                name = job_name(self.records.kronjob.identity, nominal)
             return self._recorded(nominal, own.outcome, own.reason, own.chosen or chosen, run_id=name)
         if child is not None:
             return self._recorded(nominal, Outcome.EXECUTED, "", chosen, run_id=name)

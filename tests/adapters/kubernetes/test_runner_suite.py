@@ -19,7 +19,7 @@ from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decide import decide
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.runs import JobRun, RunResult
-from kron.kronjob.child_job import canonical_name
+from kron.kronjob.child_job import job_name
 from kron.kronjob.snapshot import ChildJob, parse_snapshot
 from kron.rules.job_record import RunHandle, RunKind, RunStart
 from kron.testing import RunnerClause, runner_suite
@@ -128,7 +128,7 @@ class JobTrial:
 
 def job_of(run: JobRun) -> str:
     """Return the name of the Job of a run."""
-    return canonical_name(run.attempt.identity, NOON)
+    return job_name(run.attempt.identity, NOON)
 
 
 @asynccontextmanager

@@ -110,7 +110,7 @@ class KubernetesRunner:
     def _start(self, run: JobRun) -> None:
         assert run.decision is not None, "a Job belongs to a period"
         kronjob = _kronjob(run)
-        key = kronjob.namespace, job_name(kronjob, run.decision.nominal_time)
+        key = kronjob.namespace, job_name(kronjob.identity, run.decision.nominal_time)
         pending = PendingJob(run, key)
         if key in self._pending:  # another replica was quicker while it was recorded
             self._report_end(run, RunResult())

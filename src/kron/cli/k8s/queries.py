@@ -114,12 +114,13 @@ def query_cluster(reach: ClusterOptions, question: Callable[[ClusterQueries], Aw
 async def _asked(reach: ClusterOptions, question: Callable[[ClusterQueries], Awaitable[Answer]]) -> Answer:
     try:
         from kron.adapters.kubernetes.client import ApiClient  # the other commands do without its library
+        from kron.adapters.kubernetes.kubeconfig import load_cluster_config
     except ModuleNotFoundError as error:
         if error.name not in ("aiohttp", "yarl", "yaml"):
             raise
         reason = "asking a cluster needs a few more packages: pip install 'kron-scheduler[operator]'"
         raise ControlError(reason=reason, exit_code=2) from error
-    api = await ApiClient.connect(*reach, home=True)
+    api = ApiClient(load_cluster_config(*reach, home=True))
     try:
         return await question(ClusterQueries(api))
     except ApiRefusedError as error:

@@ -5,7 +5,7 @@ import secrets
 import socket
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
@@ -50,10 +50,6 @@ class OperatorConfig:
     retry_period: timedelta = timedelta(seconds=2)
     slack: timedelta = timedelta(seconds=30)
     workers: int = 16
-
-    def in_namespace(self, lease_namespace: str) -> "OperatorConfig":
-        """Return the same, with the namespace of the Lease."""
-        return replace(self, lease_namespace=lease_namespace)
 
 
 class Controller:

@@ -118,8 +118,8 @@ class LeaderSession:
                 added = Additions()
                 for _ in self._open(identity, added):
                     await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-                for job in added.joining:
-                    self.planner.declare(job, self._clock.now())
+                joining = {job.record.identity: job for job in added.joining}
+                self.planner.update(joining, (), self._clock.now())
                 self._attach_jobs(added)
             self._ledger.write_status(identity)
             if number % _FIRST_TOGETHER == 0:
@@ -159,7 +159,7 @@ class LeaderSession:
         self._ledger.set_create_failure(identity, CreateFailure(INTERNAL_ERROR, error))
 
     def _set_aside(self, identity: str, now: Instant, error: str) -> None:
-        self.planner.forget(identity, now)
+        self.planner.update({}, [identity], now)
         self._show(identity, error)
 
     # --- changes of the cluster ---------------------------------------------------------------------------------------
