@@ -14,8 +14,8 @@ from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.controller import OperatorConfig
 from kron.instant import format_instant, parse_instant
-from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
 from kron.kronjob.crd import crd
+from kron.kronjob.kronjob import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
 from kron.kronjob.snapshot import ChildJob, ListedPeriods, parse_job, parse_snapshot
 from kron.kronjob.spec_fields import definition_hash
 from kron.kronjob.status import PeriodStatus

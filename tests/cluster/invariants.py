@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import MANAGED_BY_LABEL, OPERATOR_NAME, KronJob, job_name
 from kron.kronjob.parser import parse_kronjob
 from kron.kronjob.status import PeriodStatus, parse_periods
 from kron.rules.policy import Concurrency

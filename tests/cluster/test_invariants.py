@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron.instant import format_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.audit import Row
 from tests.cluster.client import Document
 from tests.cluster.invariants import NamespaceSnapshot, open_periods, periods, violations

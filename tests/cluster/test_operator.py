@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kron.instant import Instant, format_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import now
 from tests.cluster.plane import ControlPlane

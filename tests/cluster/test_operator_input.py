@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now

@@ -6,7 +6,7 @@ import pytest
 
 from kron.decision.seed import period_id
 from kron.instant import SECOND, Instant, format_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.system_clock import SystemClock
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.quota import forbid_jobs

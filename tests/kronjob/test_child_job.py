@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from kron.decision.decide import decide
 from kron.instant import parse_instant
-from kron.kronjob.child_job import build_job, job_annotations, job_labels, job_name
+from kron.kronjob.kronjob import build_job, job_annotations, job_labels, job_name
 from kron.kronjob.snapshot import parse_job
 from tests.kronjob.kronjob_documents import TEMPLATE, kronjob
 

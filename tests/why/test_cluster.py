@@ -8,8 +8,7 @@ from hypothesis import given, strategies as st
 
 from kron.decision.decide import decide
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import build_job, job_name
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, build_job, job_name
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.periods import effective_time
 from kron.why.cluster import ClusterExplanation, ClusterRecords, RecordedBy, cluster_sentence

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 from kron.errors.diagnostics import Diagnostic
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import is_canonical_job
-from kron.kronjob.kronjob import API_VERSION, GROUP, KIND, LONGEST_NAME, LONGEST_NAMESPACE, KronJob
+from kron.kronjob.kronjob import API_VERSION, GROUP, KIND, LONGEST_NAME, LONGEST_NAMESPACE, KronJob, is_canonical_job
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
 from kron.kronjob.spec_fields import MAX_STATUS_BYTES, definition_hash, exceeds_max_depth, json_bytes
 from kron.kronjob.status import (

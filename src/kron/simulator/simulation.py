@@ -15,8 +15,7 @@ from kron.instant import SECOND, Instant
 from kron.rules.contract import InitializeWhileActive
 from kron.rules.events import Event
 from kron.rules.registration import ScheduleReader
-from kron.simulator.faults import CrashingLedger, SimulatedCallbacks
-from kron.simulator.scenario import Scenario, SimulatedJob
+from kron.simulator.scenario import CrashingLedger, Scenario, SimulatedCallbacks, SimulatedJob
 from kron.theory.trace_format import TraceEvent, TracePosition
 from kron.trace.crash_repair import CrashRepair
 from kron.trace.due_events import DueEventInserter

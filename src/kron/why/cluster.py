@@ -7,8 +7,7 @@ from typing import Any
 
 from kron.cron.wall_time import format_short
 from kron.instant import MICROSECOND, Instant, format_instant
-from kron.kronjob.child_job import job_name
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, job_name
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
 from kron.kronjob.snapshot import ChildJob, parse_job
 from kron.kronjob.status import PeriodStatus, StatusHorizon, instant_of, parse_status, trimmed_before

@@ -19,7 +19,7 @@ from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decide import decide
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.runs import JobRun, RunResult
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from kron.kronjob.snapshot import ChildJob, parse_snapshot
 from kron.rules.job_record import RunHandle, RunKind, RunStart
 from tests.hosts.operator.fake_cluster import STRICT

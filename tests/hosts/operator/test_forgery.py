@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kron.instant import parse_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, Replica, at_noon, live
 

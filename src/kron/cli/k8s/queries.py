@@ -12,9 +12,17 @@ import click
 
 from kron.console.parameters import CommandDecorator
 from kron.errors import ApiRefusedError, ControlError
-from kron.kronjob.child_job import KRONJOB_LABEL, MANAGED_BY_LABEL, OPERATOR_NAME, label_value
 from kron.kronjob.crd import CRD_MISSING_MESSAGE
-from kron.kronjob.kronjob import API_VERSION, KIND, is_dns_label, is_dns_subdomain
+from kron.kronjob.kronjob import (
+    API_VERSION,
+    KIND,
+    KRONJOB_LABEL,
+    MANAGED_BY_LABEL,
+    OPERATOR_NAME,
+    is_dns_label,
+    is_dns_subdomain,
+    label_value,
+)
 from kron.kronjob.parser import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:

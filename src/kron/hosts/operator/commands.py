@@ -20,8 +20,8 @@ from kron.hosts.operator.controller import Controller, OperatorConfig
 from kron.hosts.operator.deployment import IMAGE, cluster_objects, namespaced_objects
 from kron.hosts.operator.log import INFO, OperatorLog
 from kron.instant import ZERO
-from kron.kronjob.child_job import OPERATOR_NAME
 from kron.kronjob.crd import crd
+from kron.kronjob.kronjob import OPERATOR_NAME
 from kron.web.probes import ProbeServer
 
 _LEASE_NAMESPACE = "kron-system"  # where there is no other sign

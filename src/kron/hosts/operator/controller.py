@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from kron.adapters.kubernetes.cache import ClusterCache, ResourceStore, T
 from kron.adapters.kubernetes.client import JOBS, KRONJOBS, ApiClient, Resource
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.leader_election import LeaderElector
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.kubernetes.reflector import Reflector
 from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
@@ -23,7 +23,7 @@ from kron.errors import ApiError
 from kron.hosts.operator.leader_session import LeaderSession
 from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog
 from kron.instant import SECOND, Instant
-from kron.kronjob.child_job import OPERATOR_NAME
+from kron.kronjob.kronjob import OPERATOR_NAME
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.rules.outage import Plan, freeze
 

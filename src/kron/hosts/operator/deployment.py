@@ -3,8 +3,7 @@
 from typing import Any, NamedTuple
 
 from kron._version import __version__
-from kron.kronjob.child_job import OPERATOR_NAME
-from kron.kronjob.kronjob import GROUP, PLURAL
+from kron.kronjob.kronjob import GROUP, OPERATOR_NAME, PLURAL
 
 LEASE_NAME = OPERATOR_NAME  # the name that the lease has unless a flag says otherwise
 

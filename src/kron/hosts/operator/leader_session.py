@@ -8,13 +8,12 @@ from functools import partial
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
 from kron.adapters.kubernetes.job_cleanup import JobHistoryCleanup
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.kronjob_record import DeclaredSpec
 from kron.adapters.kubernetes.ledger import ClusterLedger
-from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary, NamespaceBackoff
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
