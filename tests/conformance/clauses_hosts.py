@@ -1,4 +1,4 @@
-"""HOSTS: what the contract `kron` demands of hosts: idempotency, changes, clocks, observability."""
+"""HOSTS: clauses of the contract `kron` on hosts: idempotency, changes, clocks, observability."""
 
 from tests.conformance.clause import KRON, Clause
 
@@ -11,6 +11,7 @@ _ABSENT = "engine/jobs/test_absent"
 _AHEAD = "hosts/krond/test_clock_ahead"
 _FILES = "hosts/krond/test_failed_files"
 _COST = "rules/test_outage_cost"
+_REFUSED = "engine/jobs/test_refusals::test_an_outcome_that_the_planner_does_not_know_costs_one_period_of_one_job"
 _KEPT = "hosts/krond/test_policy_mutants::test_a_host_that_keeps_its_policies_violates_nothing"
 _JUDGE = "theory/test_periods::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
 _ONCE = "Idempotency"
@@ -39,6 +40,7 @@ HOSTS = (
         "once.checked-first",
         "A host makes sure of that before it starts an execution.",
         f"{_ALIVE}::test_a_start_is_recorded_before_it_happens",
+        _REFUSED,
     ),
     _row(
         _ONCE,
@@ -53,15 +55,16 @@ HOSTS = (
         "once.daemon",
         "krond looks at its records, and at executions that are still active, before it starts one.",
         f"{_LIVES}::test_a_run_that_survived_is_active_and_its_time_counts_from_its_start",
-        "hosts/krond/test_daemon::test_what_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown",
+        "hosts/krond/test_daemon::test_a_process_that_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown",
     ),
     _row(
         _ONCE,
         "once.started-is-handled",
         "A period whose execution is recorded as started or completed is handled.",
-        f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
+        f"{_LIVES}::test_a_run_with_an_unobserved_end_is_unknown_and_is_not_run_again",
         f"{_LIVES}::test_a_stop_leaves_nothing_to_explain",
         f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
+        _REFUSED,
     ),
     _row(_STATE, "state.planned", "A period whose decision is computed and whose second has not come is planned."),
     _row(_STATE, "state.eligible", "From its chosen time on it is eligible until it is handled."),
@@ -153,7 +156,7 @@ HOSTS = (
         "clock.stall",
         "A shorter delay is a stall: each period is judged with slack. An idle loop in time is not late.",
         f"{_FREEZES}::test_after_a_stall_each_period_is_judged",
-        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_a_longer_one_is_a_freeze",
         f"{_FREEZES}::test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled",
     ),
     _row(
@@ -180,7 +183,7 @@ HOSTS = (
         "shown.replay",
         "The log has all that is needed to make a decision again without the host.",
         "cli/test_explain::test_a_log_line_that_holds_a_decision_is_replayed",
-        "hosts/operator/test_leader_session::test_a_decision_of_the_log_is_found_again_by_whoever_replays_it",
+        "hosts/operator/test_leader_session::test_a_logged_decision_replays_to_the_same_decision",
         "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
     ),
     _row(
@@ -204,7 +207,7 @@ HOSTS = (
         _GUARANTEE,
         "guarantee.window",
         "1. The chosen time is within the window.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
         _JUDGE,
     ),
     _row(

@@ -1,4 +1,4 @@
-"""LIBRARY: bugs of the library: its errors, its events, its states and its limits."""
+"""LIBRARY: bugs of the library: its errors, events, states and limits."""
 
 from tests.conformance.mutant import bug
 
@@ -54,7 +54,7 @@ LIBRARY = (
     ),
     bug(
         "events.required-fields",
-        "engine/tasks/planner.py",
+        "engine/tasks/step.py",
         '"tasksExecuted": executed}',
         '"tasksExecuted": bool(executed)}',
         f"{_FORMS}::test_every_required_field_of_every_event_has_its_form",
@@ -85,20 +85,20 @@ LIBRARY = (
         "errors/runtime.py",
         "cannot be written: {reason}",
         "cannot be written by INSERT INTO task: {reason}",
-        f"{_STORES}::test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql",
+        f"{_STORES}::test_with_any_damage_of_the_file_no_message_and_no_event_contains_sql",
     ),
     bug(
         "failures.no-internals",
         "errors/runtime.py",
         '"Invalid registration shape: expected [string, string, function, Duration]"',
         'f"Invalid registration shape: expected [string, string, function, Duration], found {received!r}"',
-        "conformance/test_input_and_failures::test_the_message_of_a_refusal_tells_nothing_of_the_inside",
+        "conformance/test_input_and_failures::test_the_message_of_a_refusal_contains_no_internals",
     ),
     bug(
         "polling.last-task-cancelled",
         "engine/tasks/planner.py",
-        "poll = self._contract.poll_interval if self._entries else None",
-        "poll = self._contract.poll_interval",
+        "poll = self.contract.poll_interval if self.entries else None",
+        "poll = self.contract.poll_interval",
         f"{_STATES}::test_the_loop_is_inactive_from_the_call_that_cancels_the_last_task_on",
     ),
     bug(
@@ -111,8 +111,8 @@ LIBRARY = (
     bug(
         "polling.last-task-cancelled",
         "engine/tasks/planner.py",
-        "self._entries, self._stored, self._agenda = made.entries, None, Agenda()",
-        "self._entries, self._stored = made.entries, None",
+        "self.entries, self._stored, self.agenda = made.entries, None, Agenda()",
+        "self.entries, self._stored = made.entries, None",
         f"{_STATES}::test_with_its_last_task_the_loop_stops_to_wait_for_any_instant",
     ),
     bug(
@@ -223,7 +223,7 @@ LIBRARY = (
     bug(
         "target.grows target.deviations",
         "engine/tasks/planner.py",
-        "max(1, len(self._entries) / _TASKS_PER_LAG)",
+        "max(1, len(self.entries) / _TASKS_PER_LAG)",
         "1",
         f"{_TARGETS}::test_a_start_is_reported_as_late_after_a_minute_and_with_a_longer_list_after_more",
     ),

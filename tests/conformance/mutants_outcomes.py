@@ -1,4 +1,4 @@
-"""OUTCOMES: bugs of policies, of idempotency, of changes and of what a host shows."""
+"""OUTCOMES: bugs of policies, idempotency, changes and of what a host shows."""
 
 from tests.conformance.mutant import bug
 from tests.hosts.krond.test_policy_mutants import MUTANTS as POLICY_MUTANTS
@@ -10,6 +10,7 @@ _ALIVE = "engine/jobs/test_periods"
 _LIVES = "engine/jobs/test_lives"
 _FREEZES = "engine/jobs/test_freezes"
 _PLACES = "engine/jobs/test_freeze_places"
+_REFUSED = "engine/jobs/test_refusals::test_an_outcome_that_the_planner_does_not_know_costs_one_period_of_one_job"
 _KEPT = "hosts/krond/test_policy_mutants::test_a_host_that_keeps_its_policies_violates_nothing"
 _POLICIES: dict[tuple[str, ...], str] = {
     ("I8",): "guarantee.not-early",
@@ -39,7 +40,7 @@ OUTCOMES = (
         "rules/verdict.py",
         "return Close(Outcome.MISSED, Reason.DEADLINE.value)",
         "return Wait(None)",
-        f"{_PERIODS}::test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once",
+        f"{_PERIODS}::test_with_any_policy_and_state_an_eligible_period_is_handled_at_once",
     ),
     bug(
         "deadline.within deadline.beyond",
@@ -98,6 +99,20 @@ OUTCOMES = (
         f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
     ),
     bug(
+        "once.checked-first",
+        "engine/jobs/step.py",
+        "self._begun = [run for run in self._begun if run.attempt.identity not in gone]",
+        "self._begun = list(self._begun)",
+        _REFUSED,
+    ),
+    bug(
+        "once.started-is-handled",
+        "engine/jobs/planner.py",
+        "if job.exclude(refusal.handled):",
+        "if not job.exclude(refusal.handled):",
+        _REFUSED,
+    ),
+    bug(
         "state.planned state.eligible state.terminal",
         "rules/verdict.py",
         "return Wait(decision.chosen_time)",
@@ -151,7 +166,7 @@ OUTCOMES = (
         "engine/jobs/job_state.py",
         "PeriodQueue(self.work.timing, until, self.handled)",
         "PeriodQueue(self.work.timing, self.record.declared_at, NO_PERIODS)",
-        f"{_PERIODS}::test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life",
+        f"{_PERIODS}::test_periods_handled_before_the_clock_was_set_back_stay_handled_after_a_restart",
     ),
     bug(
         "shown.period outcome.one-each",
@@ -215,7 +230,7 @@ OUTCOMES = (
         "rules/outage.py",
         "if late <= slack:",
         "if late < slack:",
-        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_a_longer_one_is_a_freeze",
     ),
     bug(
         "clock.stall",

@@ -66,8 +66,8 @@ THEORY = (
     bug(
         "theory.linear",
         "engine/tasks/planner.py",
-        "run_gc_paused(planned.plan, due)",
-        "run_gc_paused(planned.plan, due * 2)",
+        "run_gc_paused(step.plan, due)",
+        "run_gc_paused(step.plan, due * 2)",
         f"{_THEORY}::test_a_list_twice_as_long_costs_twice_the_evaluations_and_writes",
     ),
     bug(
@@ -173,7 +173,7 @@ THEORY = (
         "theory/properties.py",
         "Always(Eventually(DUE)) | Always(~DUE),\n    blame=_ENVIRONMENT,\n    is_always_open=True,",
         "Always(~DUE) | Always(~DUE),\n    blame=_ENVIRONMENT,",
-        "theory/test_properties::test_what_recurs_for_ever_is_never_decided_and_does_not_count",
+        "theory/test_properties::test_a_property_about_recurrence_is_never_decided_and_does_not_count",
     ),
     bug(
         "world.runs-end",

@@ -1,11 +1,10 @@
-"""resolve(zone, wall): a wall time occurs once, never or twice; every edge zone shows all it can."""
+"""Tests of resolve: a wall time occurs once, never or twice; every edge zone shows all cases."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kron.cron.tzif import read_tzif
 from kron.cron.wall_time import Exact, Fold, Gap, WallTime, resolve_wall_time

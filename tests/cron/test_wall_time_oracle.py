@@ -1,17 +1,15 @@
-"""Schedules in zones against a brute force that reads the clock minute by minute, for all four policies."""
+"""Schedules in zones against brute force, minute by minute, for all four policies."""
 
 from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
 from typing import Literal, cast
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from tests.cron.iana import changes, distinct_names, offset
-from tests.cron.moments import MINUTE, SECOND, TICK, at
-from tests.cron.moments import wall as wall_time
+from tests.cron.moments import MINUTE, SECOND, TICK, at, wall as wall_time
 from tests.cron.oracle import Walk, walk
 from tests.cron.reference import read
 

@@ -1,10 +1,9 @@
-"""Reports: the allowed share of a window, the chance of a candidate and the risk of a period, against brute force."""
+"""Feasibility reports: the allowed share of a window, the chance of a candidate and the risk of a period."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron import Timing, decide
 from kron.decision.decision import MAX_ATTEMPTS

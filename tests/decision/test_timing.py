@@ -1,11 +1,10 @@
-"""Timings: the texts people write name one and the same thing, and every timing prints as texts that read back."""
+"""Timings: equivalent texts parse to equal timings, and every timing prints as text that parses back."""
 
 import tomllib
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron import Schedule, Timing
 from kron.decision.constraint import Clauses, Constraints

@@ -1,11 +1,10 @@
-"""Text of others, safe to print: no character is left that a terminal obeys, and all others stay."""
+"""Tests of safe text: terminal control characters are removed, and all others stay."""
 
 import json
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.errors.base import safe_json, safe_line, safe_text
 

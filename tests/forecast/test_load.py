@@ -1,10 +1,9 @@
-"""The load of a span, held to counting one by one; added from slices, it is the same."""
+"""The load of a span equals counting one by one, also when it is added up from slices."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.forecast.load import (
     UNITS,

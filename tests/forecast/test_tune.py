@@ -1,10 +1,9 @@
-"""Salts and windows that bring the starts under a budget, and no more of them than needed."""
+"""Salts and windows that bring the starts under a budget with few changes."""
 
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.forecast.load import count_starts
 from kron.forecast.runs import ForecastJob, TimeSpan

@@ -1,9 +1,8 @@
-"""Whatever JSON a document is, reading it ends with a job or with errors, never with anything else."""
+"""Reading any JSON document as a KronJob gives a job or errors, and never another exception."""
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob, unknown_fields

@@ -1,12 +1,11 @@
-"""The CRD says to the server what reading says to everybody else, and has the form that a server takes."""
+"""The CRD validates what the parser accepts, and is a valid CRD."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.errors import InvalidDurationError
 from kron.instant import parse_duration
@@ -40,7 +39,7 @@ def stated(schema: dict[str, Any]) -> Any:
     return found
 
 
-def test_it_is_the_definition_of_kronjobs() -> None:
+def test_the_crd_is_the_definition_of_kronjobs() -> None:
     found = crd()
 
     assert found["metadata"]["name"] == "kronjobs.kron.io"

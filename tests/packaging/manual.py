@@ -1,4 +1,4 @@
-"""The pages of the manual, from what `--help` says and from docs/job-files.md; `make man` writes them."""
+"""The manual pages, generated from `--help` and docs/job-files.md: `make man`."""
 
 import inspect
 from collections.abc import Iterator

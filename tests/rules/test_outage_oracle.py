@@ -1,10 +1,9 @@
-"""outage beside an oracle that decides every period of the gap, and looks at each on its own."""
+"""Tests of outage against an oracle that judges every period of the gap by itself."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide

@@ -1,11 +1,10 @@
-"""Coming: every period once, in the order in which they have to be handled."""
+"""Tests of PeriodQueue: every period once, in the order in which they are due."""
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide

@@ -1,10 +1,9 @@
-"""Policies: lateness, overlap and pauses, from a line's modifier or from a table, and back."""
+"""Policies: lateness, overlap and suspension, parsed from a line or a table, and printed."""
 
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron import Policy
 from kron.decision.line import parse_line

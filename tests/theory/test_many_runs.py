@@ -1,10 +1,9 @@
-"""Checker.read_runs: many runs at once are judged as one after the other."""
+"""Tests of Checker.read_runs: many runs at once are judged like one after the other."""
 
 from itertools import groupby
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.theory.checker import Checker
 from kron.theory.results import TraceReport

@@ -1,10 +1,9 @@
-"""Periods: on any trace of decisions, runs and outcomes the verdicts are what the formulas mean, letter by letter."""
+"""Periods: on any trace the verdicts agree with the formulas, letter by letter."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.theory.alphabet import EVENTS
 from kron.theory.formula import Letter, TruthValue

@@ -1,4 +1,4 @@
-"""Templates: every value is shown as text, whatever is in it, and a name that is missing is an error."""
+"""Tests of templates: every value is escaped, and a missing name is an error."""
 
 import re
 from html.parser import HTMLParser
@@ -6,8 +6,7 @@ from pathlib import Path
 from unicodedata import category
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jinja2 import UndefinedError
 
 import kron

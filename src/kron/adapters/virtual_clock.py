@@ -112,6 +112,8 @@ class VirtualClock:
         end = self._elapsed + duration
 
         def go_on() -> None:
+            if self._works:  # somebody waits for something other than time: the loop looks again until that is there
+                return
             left, step = max(ZERO, end - self._elapsed), self._next_step()  # a freeze may have passed it
             if is_over() or (not left and (step is None or step > ZERO)):
                 set_if_pending(arrived)

@@ -33,7 +33,7 @@ class Clock(Protocol):
     async def wait_until(self, deadline: Instant | None, wake: WakeUp, /) -> None:
         """Return at the deadline by the wall clock, or as soon as `wake` is set; None: only then.
 
-        Coming back a little early is allowed, coming back late is reported by the engine.
+        Others get a turn in any case. To return a little early is allowed, to return late is reported by the engine.
         """
 
     def busy(self, *, watched: bool = False) -> AbstractContextManager[object]:
@@ -136,7 +136,10 @@ class Runner(Protocol[AnyRun]):
         """
 
     def stop(self, run: AnyRun, /) -> None:
-        """Ask a run to end, and make sure that it does. It lasts until its end is reported."""
+        """Ask a run to end, and make sure that it does. It lasts until its end is reported.
+
+        Nothing happens if it has ended, or was never started. One that has not begun yet may end without beginning.
+        """
 
     async def reattach(self, runs: Sequence[AnyRun], listener: RunListener[AnyRun], /) -> Collection[str]:
         """Return the ids of the runs of an earlier life that go on; their ends are reported.

@@ -6,7 +6,7 @@ from kron.adapters.memory_ledger import MemoryJobLedger, MemoryTaskLedger
 from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
-from kron.testing.history_suite import HISTORY_SUITE
+from kron.testing.clock_suite import CLOCK_SUITE
 from kron.testing.job_ledger_refusals import REFUSALS
 from kron.testing.job_ledger_suite import ROUND_TRIPS, JobLedgerCheck, JobLedgerClause
 from kron.testing.simulation import Simulation, simulate
@@ -26,7 +26,7 @@ def job_ledger_suite(*, lacking: Set[JobLedgerClause] = frozenset()) -> tuple[Jo
 JOB_LEDGER_SUITE = job_ledger_suite()
 
 __all__ = [
-    "HISTORY_SUITE",
+    "CLOCK_SUITE",
     "JOB_LEDGER_SUITE",
     "TASK_LEDGER_SUITE",
     "FaultyLedger",

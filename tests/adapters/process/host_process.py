@@ -1,4 +1,4 @@
-"""A host in another process, as a test sees it: to be asked, and to be killed."""
+"""HostProcess: a host in another process, which a test asks and kills."""
 
 import json
 import subprocess
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kron.adapters.process.execution import RecordedProcess
 from kron.adapters.process.procfs import boot_id
+from kron.adapters.process.supervision import RecordedProcess
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +27,7 @@ class HostProcess:
         return found
 
     def kill(self) -> None:
-        """Let it die without a word."""
+        """Kill it with SIGKILL."""
         self.process.kill()
         self.process.wait()
 

@@ -1,4 +1,4 @@
-"""A host in a process of its own, to be killed.
+"""The program of HostProcess: a host of processes that tests kill.
 
     python -m tests.adapters.process.host_program FOLDER FILE [DESCRIPTORS]
 
@@ -10,25 +10,28 @@ import asyncio
 import json
 import resource
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kron.adapters.process.execution import ProcessExit, SpawnRequest, StartedProcess
 from kron.adapters.process.runner import ProcessRunner
+from kron.adapters.process.spawner_client import SpawnRequest
 from kron.jobfile.host_job import Command
 
 
-def tell(what: str, values: list[StartedProcess] | list[ProcessExit]) -> None:
+def tell(what: str, values: Iterable[dict[str, Any]]) -> None:
     """Print what has happened."""
-    print("".join(json.dumps({"what": what, **asdict(value)}) + "\n" for value in values), end="", flush=True)
+    print("".join(json.dumps({"what": what, **value}) + "\n" for value in values), end="", flush=True)
 
 
 async def main(folder: str, starts: list[dict[str, Any]]) -> None:
     """Start, and wait for the end of the input."""
     runner = ProcessRunner(
-        folder, started=lambda values: tell("started", values), ended=lambda values: tell("ended", values)
+        folder,
+        started=lambda started: tell("started", (each._asdict() for each in started)),
+        ended=lambda ended: tell("ended", map(asdict, ended)),
     )
     await runner.open()
     runner.start_many(SpawnRequest(start.pop("run_id"), Command(tuple(start.pop("argv")), **start)) for start in starts)

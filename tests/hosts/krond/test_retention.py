@@ -1,10 +1,10 @@
-"""OutputRetention: output that was written long ago leaves the disk, and nothing else."""
+"""Tests of remove_old_output: old output is removed from the disk, and nothing else."""
 
 import os
 from pathlib import Path
 
 from kron.adapters.process.spool import Spool
-from kron.hosts.krond.retention import OutputRetention
+from kron.hosts.krond.retention import remove_old_output
 
 
 def written(path: Path, at: float) -> Path:
@@ -22,7 +22,7 @@ def test_only_output_from_before_is_removed(tmp_path: Path) -> None:
         written(tmp_path / "live" / "1", 1),
     ]
 
-    assert not OutputRetention(tmp_path, before=100).remove_some()
+    assert not any(remove_old_output(tmp_path, before=100))
 
     assert not old.exists()
     assert all(path.exists() for path in kept)
@@ -33,7 +33,7 @@ def test_the_log_of_a_run_that_may_still_write_stays(tmp_path: Path) -> None:
     (tmp_path / "spools").write_text(Spool("1", "silent", "stdout", 100).line())
     log = written(tmp_path / "silent.log", 1)
 
-    OutputRetention(tmp_path, before=100).remove_some()
+    assert not any(remove_old_output(tmp_path, before=100))
 
     assert log.exists()
 
@@ -41,15 +41,13 @@ def test_the_log_of_a_run_that_may_still_write_stays(tmp_path: Path) -> None:
 def test_a_turn_is_short_and_the_walk_comes_to_an_end(tmp_path: Path) -> None:
     for number in range(1_100):
         written(tmp_path / f"{number}.log", 1)
-    walk = OutputRetention(tmp_path, before=100)
+    walk = remove_old_output(tmp_path, before=100)
 
-    left = []
-    while walk.remove_some():
-        left.append(len(list(tmp_path.iterdir())))
+    left = [len(list(tmp_path.iterdir())) for _ in walk]
 
     assert left == [600, 100]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_nothing_to_do(tmp_path: Path) -> None:
-    assert not OutputRetention(tmp_path / "missing", before=100).remove_some()
+    assert not any(remove_old_output(tmp_path / "missing", before=100))

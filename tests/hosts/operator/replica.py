@@ -1,4 +1,4 @@
-"""A replica in a test: what it sees of a cluster, and its leader session, on a virtual clock."""
+"""A replica on a virtual clock: its cache of a cluster, and its leader session."""
 
 import asyncio
 import io
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.leader_session import LeaderSession
@@ -83,7 +83,7 @@ class Replica:
         return self
 
     async def _refresh(self) -> None:
-        """See nothing new: whatever happens is told at once."""
+        """Do nothing: every change is delivered at once."""
 
     async def stop(self) -> None:
         """Stop the leader session; what is under way is finished."""

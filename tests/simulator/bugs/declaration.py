@@ -1,4 +1,4 @@
-"""Bugs of a declaration: what a new list makes of what was there."""
+"""Bugs of a declaration: the effect of a new list on the existing tasks."""
 
 from tests.simulator.bugs.mutant import Mutant
 
@@ -19,7 +19,7 @@ DECLARED = (
         "polling",
     ),
     Mutant(
-        "a task that never ran begins anew with each list",
+        "a task that never ran starts over with each list",
         "rules/override.py",
         "    after = before if clamped is None else clamped.after\n",
         "    after = before if before.last_attempt else before._replace(first_seen=now)\n",
@@ -99,16 +99,16 @@ DECLARED = (
     Mutant(
         "a removed task goes on",
         "engine/tasks/planner.py",
-        "self._entries, self._stored, self._agenda = made.entries, None, Agenda()",
-        "self._entries, self._stored = made.entries, None",
+        "self.entries, self._stored, self.agenda = made.entries, None, Agenda()",
+        "self.entries, self._stored = made.entries, None",
         ("P3",),
         "polling",
     ),
     Mutant(
         "a reload forgets what has run",
         "engine/tasks/planner.py",
-        "{name: entry.record for name, entry in self._entries.items()}",
-        "{name: entry.record._replace(last_attempt=None) for name, entry in self._entries.items()}",
+        "{name: entry.record for name, entry in self.entries.items()}",
+        "{name: entry.record._replace(last_attempt=None) for name, entry in self.entries.items()}",
         ("P4",),
         "polling",
     ),

@@ -13,7 +13,7 @@ LOOPED = (
         ("L1",),
     ),
     Mutant(
-        "the end of a run wakes nobody",
+        "the end of a run does not wake the loop",
         "engine/active_runs.py",
         "self._ended.append(run)\n            self.wake.set()",
         "self._ended.append(run)",
@@ -77,14 +77,14 @@ LOOPED = (
         ("S3",),
     ),
     Mutant(
-        "an end is not told",
+        "an end is not emitted",
         "engine/tasks/planner.py",
-        "observers.report(RunObserver.on_ended, planned.ends())",
+        "observers.report(RunObserver.on_ended, step.ends())",
         "pass",
         ("T2",),
     ),
     Mutant(
-        "an end is told twice",
+        "an end is emitted twice",
         "adapters/callback_runner.py",
         "listener.on_ended(run, result)",
         "listener.on_ended(run, result)\n            listener.running[run.run_id] = run  # type: ignore[attr-defined]\n"
@@ -92,9 +92,9 @@ LOOPED = (
         ("S4",),
     ),
     Mutant(
-        "a start is not told",
+        "a start is not emitted",
         "engine/tasks/planner.py",
-        "observers.report(RunObserver.on_started, starts)",
+        "observers.report(RunObserver.on_started, step.starts)",
         "pass",
         ("S4",),
     ),
@@ -141,7 +141,7 @@ STOPPED = (
         "a stop never returns while there are tasks",
         "engine/loop.py",
         "if self._hushed and not self._runs.running and self._is_done(written=written):",
-        "if self._hushed and not (self._runs.running or self._planner._entries) and self._is_done(written=written):",
+        "if self._hushed and not (self._runs.running or self._planner.entries) and self._is_done(written=written):",
         ("L3",),
     ),
     Mutant(
@@ -152,7 +152,7 @@ STOPPED = (
         ("L3",),
     ),
     Mutant(
-        "the end of a stop is not told",
+        "the end of a stop is not emitted",
         "rules/lifecycle.py",
         '_S.STOPPED, ("SchedulerStopped",)',
         "_S.STOPPED, ()",

@@ -7,11 +7,10 @@ from typing import cast
 
 from kron.adapters.kubernetes.cache import ClusterCache, Key
 from kron.adapters.kubernetes.client import JOBS, ResourceClient
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, period_text
 from kron.adapters.kubernetes.kronjob_record import KronJobRecord
 from kron.adapters.kubernetes.ledger import ClusterLedger
-from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary, NamespaceBackoff
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision
@@ -19,8 +18,7 @@ from kron.engine.ports import RunListener
 from kron.engine.runs import JobRun, RunResult
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import Instant
-from kron.kronjob.child_job import build_job, job_name
-from kron.kronjob.kronjob import PLURAL, KronJob
+from kron.kronjob.kronjob import PLURAL, KronJob, build_job, job_name
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods, parse_job
 from kron.kronjob.status import (
     DEADLINE_EXCEEDED,
@@ -65,7 +63,12 @@ class PendingJob:
 
 
 class KubernetesRunner:
-    """Creates Jobs, deletes those that are replaced, and tells the engine when they are over."""
+    """Creates Jobs, deletes those that are replaced, and tells the engine when they are over.
+
+    Of the port it lacks three clauses, which the cluster keeps. Handles: a Job has the name of its period, so there is
+    nothing to report. Survival: a Job outlives the operator, but `reattach` does not look for it: Jobs are seen in the
+    cluster, and `adopt` takes each up. Force: a Job is deleted, and the kubelet ends its pods.
+    """
 
     def __init__(
         self,
@@ -105,10 +108,10 @@ class KubernetesRunner:
     def _start(self, run: JobRun) -> None:
         assert run.decision is not None, "a Job belongs to a period"
         kronjob = _kronjob(run)
-        key = kronjob.namespace, job_name(kronjob, run.decision.nominal_time)
+        key = kronjob.namespace, job_name(kronjob.identity, run.decision.nominal_time)
         pending = PendingJob(run, key)
         if key in self._pending:  # another replica was quicker while it was recorded
-            self._finish(pending, RunResult())
+            self._report_end(run, RunResult())
             return
         self._pending[key] = self._runs[run.run_id] = pending
         self._queue.add(Priority.START, key[0], key, partial(self._create, pending))
@@ -116,8 +119,7 @@ class KubernetesRunner:
     def _set_aside(self, run: JobRun, error: str) -> None:
         """Let a run end whose Job cannot even be described."""
         self._ledger.set_create_failure(run.attempt.identity, CreateFailure(INTERNAL_ERROR, error))
-        if self._listener is not None:
-            self._listener.on_ended(run, RunResult(not_started=INTERNAL_ERROR))
+        self._report_end(run, RunResult(not_started=INTERNAL_ERROR))
 
     def adopt(self, run: JobRun, job: ChildJob, listener: RunListener[JobRun]) -> None:
         """Take up a Job that is there."""
@@ -338,10 +340,14 @@ class KubernetesRunner:
         return None
 
     def _finish(self, pending: PendingJob, result: RunResult) -> None:
-        if self._pending.get(pending.key) is pending:
-            del self._pending[pending.key], self._runs[pending.run.run_id]
+        if self._pending.get(pending.key) is not pending:  # an answer came after the watch: its end is reported
+            return
+        del self._pending[pending.key], self._runs[pending.run.run_id]
+        self._report_end(pending.run, result)
+
+    def _report_end(self, run: JobRun, result: RunResult) -> None:
         if self._listener is not None:
-            self._listener.on_ended(pending.run, result)
+            self._listener.on_ended(run, result)
 
 
 def _kronjob(run: JobRun) -> KronJob:

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
-from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnRequest, StartedProcess
 from kron.adapters.process.procfs import since_boot
 from kron.adapters.process.runner import ProcessRunner
+from kron.adapters.process.spawner_client import ProcessExit, SpawnRequest
+from kron.adapters.process.supervision import RecordedProcess
 from kron.decision.seed import period_id
 from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunListener
@@ -104,11 +105,11 @@ class HostRunner:
         """Report nothing from now on."""
         self._listener = None
 
-    def _on_started(self, started: Iterable[StartedProcess]) -> None:
+    def _on_started(self, started: Iterable[RunHandle]) -> None:
         if self._listener is not None:
             for each in started:
                 if (run := self._runs.get(each.run_id)) is not None:
-                    self._listener.on_started(run, RunHandle(each.run_id, each.pid, each.start_ticks))
+                    self._listener.on_started(run, each)
 
     def _on_ended(self, ended: Iterable[ProcessExit]) -> None:
         for each in ended:

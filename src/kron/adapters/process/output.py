@@ -6,7 +6,7 @@ A run is complete when it has no spool file left.
 import os
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -122,37 +122,30 @@ def _mark(dropped: int) -> bytes:
 
 
 class _Snapshot(NamedTuple):
-    """A log that is open, what it holds, and what the collector has not moved there yet."""
+    """A log that is open, its records, and with their data those that the collector has not moved there yet."""
 
     log: BinaryIO | None
-    records: Sequence[LogRecord]
-    rest: Sequence[Piece]
+    records: Sequence[tuple[LogRecord, bytes | None]]
     is_final: bool
 
     def pieces(self, *, after: int = 0) -> Iterator[Piece]:
         """Yield pieces of a bounded size from a number of bytes on, in order of arrival, dropped ones included."""
-        for record in self.records:
+        for record, data in self.records:
             size = record.kept + record.dropped
-            if after >= size and size:
+            if after >= size:
                 after -= size
                 continue
             dropped, begin = max(0, record.dropped - after), max(0, after - record.dropped)
             after = 0
-            yield from self._read(record, dropped, begin)
-        for piece in self.rest:
-            size = len(piece.data) + piece.dropped
-            if after >= size:
-                after -= size
-                continue
-            dropped, begin = max(0, piece.dropped - after), max(0, after - piece.dropped)
-            after = 0
-            yield Piece(piece.time, piece.stream, piece.data[begin:], dropped)
+            if data is None:
+                yield from self._read(record, dropped, begin)
+            else:
+                yield Piece(record.time, record.stream, data[begin:], dropped)
 
     def _read(self, record: LogRecord, dropped: int, begin: int) -> Iterator[Piece]:
+        assert self.log is not None  # it has the record
         if dropped:
             yield Piece(record.time, record.stream, b"", dropped)
-        if self.log is None:
-            return
         ((offset, length),) = record.parts
         for at in range(begin, length, _BLOCK):
             self.log.seek(offset + at)
@@ -194,95 +187,69 @@ class OutputLog:
         self._folder, self._run_id = Path(folder), run_id
         self._path = log_path(self._folder, run_id)
         self._position = 0  # bytes in order of arrival that `follow` has returned
-        self._scanned = _Scanned()  # by `follow`, which does not begin again each time
+        self._scanned = _Scanned()
 
     def read(self) -> Output:
         """Return all there is now; nothing, and final, of a run that wrote nothing or is not known."""
-        snapshot = self._snapshot()
-        try:
+        with closing(self._snapshot()) as snapshot:
             return Output(self._run_id, tuple(snapshot.pieces()), snapshot.is_final)
-        finally:
-            snapshot.close()
 
     def tail(self, size: int) -> Output:
         """Return the last so many kept bytes; no others are read."""
-        snapshot = self._snapshot(most=size)
-        try:
-            kept = [record.kept for record in snapshot.records] + [len(piece.data) for piece in snapshot.rest]
-            lost = [record.dropped for record in snapshot.records] + [piece.dropped for piece in snapshot.rest]
-            skipped, after = max(0, sum(kept) - size), 0
+        with closing(self._snapshot(most=size)) as snapshot:
+            skipped, after = max(0, sum(record.kept for record, _ in snapshot.records) - size), 0
             left = skipped
-            for here, dropped in zip(kept, lost, strict=True):
+            for record, _ in snapshot.records:
                 if not left:
                     break
-                after += dropped + min(here, left)
-                left -= min(here, left)
-            pieces = tuple(snapshot.pieces(after=after))
-            return Output(self._run_id, pieces, snapshot.is_final, skipped)
-        finally:
-            snapshot.close()
+                after += record.dropped + min(record.kept, left)
+                left -= min(record.kept, left)
+            return Output(self._run_id, tuple(snapshot.pieces(after=after)), snapshot.is_final, skipped)
 
     def stream(self) -> Generator[bytes, None, None]:
         """Yield the text of all there is now, a block at a time."""
-        snapshot = self._snapshot()
-        try:
+        with closing(self._snapshot()) as snapshot:
             yield from texts(snapshot.pieces())
-        finally:
-            snapshot.close()
 
     def follow(self, *, collected_only: bool = True) -> Output:
         """Return what has come since the last call, or since the beginning.
 
         While krond lives, only what it has put into its log: no other process knows the order of the two streams.
         """
-        snapshot = self._snapshot(collected_only=collected_only, scanned=self._scanned)
-        try:
+        with closing(self._snapshot(collected_only=collected_only)) as snapshot:
             pieces = tuple(snapshot.pieces(after=self._position))
             self._position += sum(len(piece.data) + piece.dropped for piece in pieces)
             return Output(self._run_id, pieces, snapshot.is_final)
-        finally:
-            snapshot.close()
 
     # --- what is there ------------------------------------------------------------------------------------------------
 
-    def _snapshot(
-        self, *, collected_only: bool = False, most: int | None = None, scanned: "_Scanned | None" = None
-    ) -> _Snapshot:
+    def _snapshot(self, *, collected_only: bool = False, most: int | None = None) -> _Snapshot:
         """Return what is there; of what is not in the log yet at most so many bytes of a stream, or the run's limit.
 
         The collector appends to the log before it frees a spool file: if the log has changed meanwhile, again.
         """
         for attempt in range(_ATTEMPTS):
             spools = [each for each in read_spools(self._folder) if each.run_id == self._run_id]
-            log, stamp = self._open_log()
-            records = [] if log is None else (scanned or _Scanned()).more(log)
+            log = self._open_log()
+            stamp = None if log is None else _stamp(log.fileno())
+            records = [] if log is None else self._scanned.more(log)
             positions = {record.stream: record.position for record in records}
             with suppress(FileNotFoundError, BlockingIOError):  # it became complete, or a process has a lease
                 kept = [] if collected_only else [spool for spool in spools if spool.limit is not None]
-                rest = [piece for spool in kept for piece in self._rest(spool, positions, most)]
-                if stamp == self._stamp() or attempt == _ATTEMPTS - 1:
-                    return _Snapshot(log, records, rest, is_final=not spools)
+                rest = [each for spool in kept for each in self._rest(spool, positions, most)]
+                if stamp == _stamp(self._path) or attempt == _ATTEMPTS - 1:
+                    return _Snapshot(log, [*((record, None) for record in records), *rest], is_final=not spools)
             if log is not None:
                 log.close()
             time.sleep(_MOMENT)
-        return _Snapshot(None, (), (), is_final=False)
+        return _Snapshot(None, (), is_final=False)
 
-    def _open_log(self) -> tuple[BinaryIO | None, tuple[int, int]]:
-        try:
-            log = os.fdopen(open_spool(self._path), "rb")
-        except FileNotFoundError:
-            return None, (0, 0)
-        facts = os.fstat(log.fileno())
-        return log, (facts.st_ino, facts.st_size)
+    def _open_log(self) -> BinaryIO | None:
+        with suppress(FileNotFoundError):
+            return os.fdopen(open_spool(self._path), "rb")
+        return None
 
-    def _stamp(self) -> tuple[int, int]:
-        try:
-            facts = self._path.stat()
-        except FileNotFoundError:
-            return (0, 0)
-        return facts.st_ino, facts.st_size
-
-    def _rest(self, spool: Spool, positions: dict[str, int], most: int | None) -> Iterator[Piece]:
+    def _rest(self, spool: Spool, positions: dict[str, int], most: int | None) -> Iterator[tuple[LogRecord, bytes]]:
         descriptor = open_spool(self._folder / "live" / spool.name)
         try:
             facts, at = os.fstat(descriptor), positions.get(spool.stream, 0)
@@ -290,6 +257,14 @@ class OutputLog:
                 bound = (spool.limit or 0) if most is None else min(most, spool.limit or 0)
                 begin = max(data_from(descriptor, at, facts.st_size), facts.st_size - bound)
                 data = os.pread(descriptor, facts.st_size - begin, begin)
-                yield Piece(facts.st_mtime_ns // 1_000_000, spool.stream, data, begin - at)
+                arrived = facts.st_mtime_ns // 1_000_000
+                yield LogRecord(spool.stream, arrived, len(data), begin - at, begin + len(data)), data
         finally:
             os.close(descriptor)
+
+
+def _stamp(log: int | Path) -> tuple[int, int] | None:
+    with suppress(FileNotFoundError):
+        facts = os.stat(log)  # noqa: PTH116  # of a descriptor, too
+        return facts.st_ino, facts.st_size
+    return None

@@ -293,10 +293,6 @@ class OutputCollector:
         for run_id in self._earlier - set(survivors):
             self.end(run_id)
 
-    def has(self, run_id: str) -> bool:
-        """Whether a run has spool files."""
-        return bool(self._news) or run_id in self._runs
-
     @property
     def is_busy(self) -> bool:
         """Whether any run has spool files."""

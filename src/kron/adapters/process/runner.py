@@ -12,21 +12,21 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from kron.adapters.process.execution import ProcessExit, RecordedProcess, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.output_collector import OutputCollector
 from kron.adapters.process.procfs import read_stat
-from kron.adapters.process.spawner_client import end
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerReport, SpawnRequest, end
 from kron.adapters.process.spawner_pool import UserSpawners
 from kron.adapters.process.spool import SpoolFiles
 from kron.adapters.process.supervision import (
     OrphanReaper,
     ProcessGroup,
-    SurvivorWatch,
+    RecordedProcess,
     become_subreaper,
     find_survivors,
     lives,
 )
 from kron.adapters.process.syslog import Syslog
+from kron.rules.job_record import RunHandle
 
 T = TypeVar("T")
 
@@ -34,6 +34,7 @@ _MOST_FILES_AHEAD = 4096  # spool files
 _GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
 _TURN = 0.02  # seconds between two looks while a job leaves more orphans than one look reaps
 _TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks at what nobody tells of; quick while somebody waits for it
+_SHARE = 20  # times as long as a look at the survivors took, which is some 20 us for each, they are left alone
 
 
 class ProcessRunner:
@@ -44,7 +45,7 @@ class ProcessRunner:
         self,
         output: str | os.PathLike[str],
         *,
-        started: Callable[[list[StartedProcess]], object],
+        started: Callable[[list[RunHandle]], object],
         ended: Callable[[list[ProcessExit]], object],
         lost: Callable[[str, int], object] = lambda _run_id, _lines: None,
         seized: Callable[[str], object] = lambda _run_id: None,
@@ -59,7 +60,7 @@ class ProcessRunner:
         self._ended = ended
         self._lanes: dict[tuple[str, str], UserSpawners] = {}
         self._pending: dict[str, tuple[str, str]] = {}  # starts not heard of yet, with their lane
-        self._active: dict[str, StartedProcess] = {}
+        self._active: dict[str, RunHandle] = {}
         self._news = SpawnerReport()  # that the host has not been told yet
         self._telling: asyncio.TimerHandle | None = None
         self._heard: asyncio.Future[None] | None = None  # when there is more news, for who catches up
@@ -67,7 +68,8 @@ class ProcessRunner:
         self._groups: dict[str, ProcessGroup] = {}  # being ended, until the grace is over or nobody is left
         self._parted: asyncio.Future[None] | None = None  # when nobody is left who is being ended
         self._orphans: dict[int, str] = {}  # run ids of adopted children
-        self._watched: dict[int, str] = {}  # run ids of those that are nobody's children here
+        self._survivors: set[RunHandle] = set()  # that are nobody's children here
+        self._rest_until = 0.0  # when they are looked at again, in the event loop's time
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
         self._lost, self._seized = lost, seized
@@ -77,13 +79,12 @@ class ProcessRunner:
         self._reaper = OrphanReaper(lambda pid: any(lane.owns_pid(pid) for lane in self._lanes.values()))
         self._tick: asyncio.TimerHandle | None = None
         self._looked = 0.0  # the event loop's time
-        # Descriptors that may be held for processes that are ended, or watched: files and sockets need some, too.
+        # Descriptors that may be held for processes that are ended: files and sockets need some, too.
         self._spare = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8
 
     async def open(self) -> None:
         """Make the output folder if it is missing, and begin to collect what lies there."""
         self._loop = asyncio.get_running_loop()
-        self._watch = SurvivorWatch(self._loop, self._vanished, spare=self._spare)
         earlier = await self.run_in_thread(self.spools.open)
         become_subreaper()
         self.collector.start(earlier)
@@ -138,16 +139,14 @@ class ProcessRunner:
         else:
             self.terminate(run_id, timedelta())
 
-    async def reattach(self, recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
+    async def reattach(self, recorded: Iterable[RecordedProcess]) -> list[RunHandle]:
         """Return which executions of an earlier host still live; their ends will be told, without a code.
 
         Output of all the others is complete. To be called once, before anything is started.
         """
         survivors = await self.run_in_thread(partial(find_survivors, list(recorded)))
-        for survivor in survivors:
-            self._active[survivor.run_id] = survivor
-            self._watched[survivor.pid] = survivor.run_id
-            self._watch.add(survivor.pid, survivor.start_ticks)
+        self._active.update((survivor.run_id, survivor) for survivor in survivors)
+        self._survivors.update(survivors)
         self.collector.end_all_except({survivor.run_id for survivor in survivors})
         self._hurry()
         return survivors
@@ -162,6 +161,7 @@ class ProcessRunner:
         until = self._loop.time() + patience
         while any(map(self._is_unheard, asked)) and (left := until - self._loop.time()) > 0:
             self._heard = self._loop.create_future()
+            self._rest_until = 0.0
             self._hurry()
             await asyncio.wait([self._heard], timeout=min(left, _QUICK_TICK))
         self._heard = None
@@ -199,7 +199,6 @@ class ProcessRunner:
             await lane.close()
         for group in self._groups.values():
             group.close()
-        self._watch.close()
         await self.run_in_thread(self.collector.close)
         self._threads.shutdown()
 
@@ -261,15 +260,14 @@ class ProcessRunner:
         if news.ended:
             self._ended(news.ended)
 
-    def watch_orphans(self, orphans: Sequence[StartedProcess]) -> None:
+    def watch_orphans(self, orphans: Sequence[RunHandle]) -> None:
         """Look after processes whose spawner has died: they are children of this process now, or else of nobody."""
         for orphan in orphans:
             known = read_stat(orphan.pid)
             if known is not None and known.parent == os.getpid():
                 self._orphans[orphan.pid] = orphan.run_id
             else:
-                self._watched[orphan.pid] = orphan.run_id
-                self._watch.add(orphan.pid, orphan.start_ticks)
+                self._survivors.add(orphan)
         self._hurry()
 
     def knows(self, pid: int) -> bool:
@@ -300,17 +298,17 @@ class ProcessRunner:
     # --- what nobody tells --------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        self._watch.look()
-        ended = [end(self._orphans.pop(pid), status) for pid, status in self._reaper.reap() if pid in self._orphans]
+        ended = self._ended_survivors()
+        ended += [end(self._orphans.pop(pid), status) for pid, status in self._reaper.reap() if pid in self._orphans]
         if ended:
             self.on_report(SpawnerReport(ended=ended))
         before, self._looked = self._looked, self._loop.time()
-        for run_id in [run_id for run_id, group in self._groups.items() if not group.has_members()]:
+        for run_id in [run_id for run_id, group in self._groups.items() if not group.signal(0)]:
             self._let_go_of(run_id)
         self._stock()
         for lane in self._lanes.values():  # while this loop was held up, or frozen, spawners may have been, too
             lane.kill_stuck(min(self._looked - before, _TICK))
-        quick = self._orphans or self._watch.needs_ticks or self._parted is not None
+        quick = self._orphans or self._survivors or self._parted is not None
         pause = _TURN if self._reaper.has_more else _QUICK_TICK if quick else _TICK
         self._tick = self._loop.call_later(pause, self._look)
 
@@ -319,8 +317,13 @@ class ProcessRunner:
             self._tick.cancel()
             self._look()
 
-    def _vanished(self, pid: int) -> None:
-        self.on_report(SpawnerReport(ended=[ProcessExit(self._watched.pop(pid))]))
+    def _ended_survivors(self) -> list[ProcessExit]:
+        if (begun := self._loop.time()) < self._rest_until:
+            return []
+        gone = [each for each in self._survivors if not lives(each.pid, each.start_ticks)]
+        self._survivors.difference_update(gone)
+        self._rest_until = self._loop.time() + _SHARE * (self._loop.time() - begun)
+        return [ProcessExit(each.run_id) for each in gone]
 
     def _finish_off(self, run_id: str) -> None:
         if run_id in self._groups:

@@ -9,12 +9,14 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.launch import LaunchSpec
-from kron.adapters.process.procfs import read_stat
+from kron.adapters.process.procfs import RUN_ID, read_stat
 from kron.adapters.process.spawner import COUNTER, SOCKET, Progress, encode_frame
+from kron.jobfile.host_job import Command
+from kron.rules.job_record import RunHandle
 
 _ROOT = str(Path(__file__).parents[3])
 _CODE = f"import sys; sys.path.append({_ROOT!r}); from kron.adapters.process.spawner import main; main()"
@@ -25,6 +27,42 @@ _MOST_BYTES = 1 << 16  # of starts under way: well below what a socket holds
 _STOPPED, _SILENT = 3.0, 30.0
 _SPEECHLESS = "it failed, and its spawner was ended before it could say why"
 _ABOVE = 16  # own descriptors that are passed on lie above those that the spawner expects
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnRequest:
+    """What to start, under which id; `env` goes over the command's own and gets the id added."""
+
+    run_id: str
+    command: Command
+    env: tuple[tuple[str, str], ...] = ()
+    id_variable: str = RUN_ID  # of the variable that has the id, or HOOK_ID of what is beside the executions
+
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """Return the variables beside those that every child of its user has."""
+        return (*self.command.env, *self.env, (self.id_variable, self.run_id))
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessExit:
+    """How it ended: a code, or a signal's name, or why it never began; none of them: nobody saw it."""
+
+    run_id: str
+    exit_code: int | None = None
+    signal: str | None = None
+    not_started: str | None = None
+
+
+@dataclass(slots=True)
+class SpawnerReport:
+    """What has become of some executions, in this order."""
+
+    started: list[RunHandle] = field(default_factory=list)
+    ended: list[ProcessExit] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.started or self.ended)
 
 
 class SpawnerProcess:
@@ -212,7 +250,7 @@ class SpawnerProcess:
             self.answered += 1
             start, _ = self.in_flight.popleft()
             self.running[pid] = start.run_id
-            news.started.append(StartedProcess(start.run_id, pid, ticks))
+            news.started.append(RunHandle(start.run_id, pid, ticks))
         elif kind == "E":
             pid, status = map(int, rest.split())
             self._ends += 1

@@ -6,19 +6,20 @@ import resource
 import signal
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
-from kron.adapters.process.execution import ProcessExit, SpawnerReport, SpawnRequest, StartedProcess
 from kron.adapters.process.launch import LaunchSpec
 from kron.adapters.process.output_collector import OutputCollector
 from kron.adapters.process.procfs import ProcessStat, find_ended_session_leaders, find_session_leaders
-from kron.adapters.process.spawner_client import SpawnerProcess
+from kron.adapters.process.spawner_client import ProcessExit, SpawnerProcess, SpawnerReport, SpawnRequest
 from kron.adapters.process.spool import Spool, SpoolFiles
+from kron.rules.job_record import RunHandle
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from kron.adapters.process.runner import ProcessRunner
 
 _TOGETHER = 32  # starts in one message, with at most two open files each, of which the kernel passes 253
 _AHEAD = 96  # starts that a spawner has before it: some 60 ms of work, should this loop be busy for as long
@@ -28,39 +29,17 @@ _RENEWAL = 1.0  # seconds that a new spawner has before others go on without it:
 _BIRTH = 0.05  # seconds from fork to exec: a hundred times what it takes
 
 
-class SpawnerHost(Protocol):
-    """What a lane needs of whoever has it."""
-
-    spools: SpoolFiles
-    collector: OutputCollector
-
-    def on_report(self, news: SpawnerReport, /) -> None:
-        """Take news of executions."""
-
-    def watch_orphans(self, orphans: Sequence[StartedProcess], /) -> None:
-        """Look after processes whose spawner has died."""
-
-    def knows(self, pid: int, /) -> bool:
-        """Whether it is known which execution a child of this process is, or that it is none."""
-
-    def run_in_thread(self, call: Callable[[], T], /) -> Awaitable[T]:
-        """Call something that may wait for the disk."""
-
-    def create_task(self, work: Coroutine[Any, Any, None], /) -> None:
-        """Do something that takes a while."""
-
-
 class UserSpawners:
     """Starts that wait, the spawner that takes them, and older spawners whose children still live."""
 
-    def __init__(self, user: str, group: str, host: SpawnerHost) -> None:
+    def __init__(self, user: str, group: str, host: "ProcessRunner") -> None:
         self._user, self._group = user, group
         self._host = host
         self._pending: deque[SpawnRequest] = deque()
         self._current: SpawnerProcess | None = None
         self._next: SpawnerProcess | None = None  # takes over as soon as it is ready
         self._processes: set[SpawnerProcess] = set()
-        self._ticks: dict[str, StartedProcess] = {}  # of the living, by run id
+        self._ticks: dict[str, RunHandle] = {}  # of the living, by run id
         self._sending = asyncio.Lock()
         self._room = asyncio.Event()
         self._pumping = False
@@ -228,7 +207,7 @@ class UserSpawners:
         if perhaps and not found:
             ended = [each for each in find_ended_session_leaders(uid) if not self._host.knows(each[0])]
             found = {perhaps[0].run_id: ended[0]} if len(ended) == 1 else {}
-        news = SpawnerReport([StartedProcess(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
+        news = SpawnerReport([RunHandle(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
         # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
         news.ended += [ProcessExit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest

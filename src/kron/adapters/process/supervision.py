@@ -4,13 +4,13 @@ import ctypes
 import os
 import signal
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
-from kron.adapters.process.execution import RecordedProcess, StartedProcess
 from kron.adapters.process.procfs import boot_id, find_session_leaders, list_children, read_stat, since_boot
+from kron.rules.job_record import RunHandle
 
 _TO_GROUP = 1 << 2  # PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9
 
@@ -32,12 +32,8 @@ class ProcessGroup:
         if not self._leads():
             self.close()
 
-    def signal(self, number: int) -> None:
-        """Send a signal to all of them; to none if there is none."""
-        self._send(number)
-
-    def _send(self, number: int) -> bool:
-        """Send it; return whether there is anybody who might get it."""
+    def signal(self, number: int) -> bool:
+        """Send a signal to all of them, or none if it is 0; return whether there is anybody who might get it."""
         if self._pidfd is not None:
             try:
                 signal.pidfd_send_signal(self._pidfd, number, None, _TO_GROUP)
@@ -53,10 +49,6 @@ class ProcessGroup:
                 os.killpg(self._pid, number)
                 return True
         return False
-
-    def has_members(self) -> bool:
-        """Whether anybody of it is there whom we may end."""
-        return self._send(0)
 
     def close(self) -> None:
         """Give the descriptor back."""
@@ -135,75 +127,35 @@ def _wait(pid: int) -> list[tuple[int, int]]:
     return []
 
 
-class SurvivorWatch:
-    """Calls `ended` with the number of each process that has gone.
-
-    The kernel tells of as many as there are `spare` descriptors for. The others are looked at one by one at each tick.
-    """
-
-    def __init__(self, loop: AbstractEventLoop, ended: Callable[[int], object], *, spare: int) -> None:
-        self._spare = spare
-        self._loop = loop
-        self._ended = ended
-        self._pidfds: dict[int, int] = {}
-        self._looked_at: dict[int, int] = {}  # their start ticks
-
-    def add(self, pid: int, start_ticks: int) -> None:
-        """Watch a process."""
-        pidfd = None
-        if len(self._pidfds) < self._spare:
-            try:
-                pidfd = os.pidfd_open(pid)
-            except OSError:  # it has gone, or there are no descriptors left, or no such call
-                pidfd = None
-        if pidfd is None or not lives(pid, start_ticks):
-            self._looked_at[pid] = start_ticks
-            if pidfd is not None:
-                os.close(pidfd)
-            return
-        self._pidfds[pid] = pidfd
-        self._loop.add_reader(pidfd, self._over, pid)
-
-    @property
-    def needs_ticks(self) -> bool:
-        """Whether `look` has to be called from time to time."""
-        return bool(self._looked_at)
-
-    def look(self) -> None:
-        """Find those that ended, among the ones without a descriptor."""
-        for pid, ticks in list(self._looked_at.items()):
-            if not lives(pid, ticks):
-                del self._looked_at[pid]
-                self._ended(pid)
-
-    def close(self) -> None:
-        """Watch no more."""
-        for pidfd in self._pidfds.values():
-            self._loop.remove_reader(pidfd)
-            os.close(pidfd)
-        self._pidfds.clear()
-        self._looked_at.clear()
-
-    def _over(self, pid: int) -> None:
-        pidfd = self._pidfds.pop(pid)
-        self._loop.remove_reader(pidfd)
-        os.close(pidfd)
-        self._ended(pid)
-
-
 def lives(pid: int, ticks: int) -> bool:
     """Whether the process that started at a tick is there, and has not ended."""
     known = read_stat(pid)
     return known is not None and known.ticks == ticks and known.is_alive
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedProcess:
+    """What a host wrote down about an execution before it died; without a pid, it died before it could.
+
+    Without a pid, the process is looked for by its environment, which every process can forge: it must be of this user
+    (None: no process is), and have begun about then, counted from the boot (None: at any time).
+    """
+
+    run_id: str
+    boot_id: str
+    pid: int | None = None
+    start_ticks: int | None = None
+    uid: int | None = None
+    began: timedelta | None = None
+
+
 _TICKS = os.sysconf("SC_CLK_TCK")  # in a second
 _NEAR = timedelta(hours=1)  # a start may wait for its turn, and a clock may be set meanwhile: rarely by more
 
 
-def find_survivors(recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
+def find_survivors(recorded: Iterable[RecordedProcess]) -> list[RunHandle]:
     """Return the leaders that live. One whose number was never recorded is looked for by the id it carries."""
-    found: list[StartedProcess] = []
+    found: list[RunHandle] = []
     unknown: dict[str, RecordedProcess] = {}
     boot = boot_id()
     for one in recorded:
@@ -214,10 +166,10 @@ def find_survivors(recorded: Iterable[RecordedProcess]) -> list[StartedProcess]:
             continue
         known = read_stat(one.pid)
         if known is not None and known.is_alive and known.ticks == one.start_ticks:
-            found.append(StartedProcess(one.run_id, one.pid, known.ticks))
+            found.append(RunHandle(one.run_id, one.pid, known.ticks))
     leaders = find_session_leaders({run_id: one.uid for run_id, one in unknown.items()})
     return found + [
-        StartedProcess(run_id, pid, known.ticks)
+        RunHandle(run_id, pid, known.ticks)
         for run_id, (pid, known) in leaders.items()
         if _is_near(timedelta(seconds=known.ticks / _TICKS), unknown[run_id].began)
     ]

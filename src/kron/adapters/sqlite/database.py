@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from kron.adapters.sqlite.file_lock import FileLock
-from kron.adapters.sqlite.schema import LedgerSchema, check_header, create_empty, open_database, publish
-from kron.adapters.sqlite.statements import reason_of
+from kron.adapters.sqlite.schema import LedgerSchema, check_header, create_empty, open_database, publish, reason_of
 from kron.errors import LedgerError, LedgerInUseError, LedgerUnusableError, LedgerWriteError
 
 Item = TypeVar("Item")
@@ -98,23 +97,23 @@ class FileIdentity:
 
     def __init__(self, path: Path, schema: LedgerSchema) -> None:
         self._path, self._schema = path, schema
-        self._known: dict[str, tuple[int, int]] = {}
+        self._known: dict[str, tuple[int, int]] = {}  # device and inode
         self._sizes: dict[str, int] = {}  # after the last transaction
         self._is_cut = False
 
     def record(self) -> None:
         """Take note of the files that are there, once the connection has written."""
         if len(self._known) < len(_TAILS):
-            self._known = self._found()
+            self._known, _ = self._found()
 
     def measure(self) -> None:
         """Take note of how long the files are, after a transaction."""
-        self._sizes = self._found_sizes()
+        _, self._sizes = self._found()
 
     def is_missing(self, connection: sqlite3.Connection) -> bool:
         """Whether a file that was there is not there any more, or was cut."""
         self._is_cut = self._is_cut or self._has_been_cut(connection)  # a file that is long again is another one
-        found = self._found()
+        found, _ = self._found()
         return any(found.get(tail) != known for tail, known in self._known.items()) or self._is_cut
 
     def write_again(self, connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -123,7 +122,8 @@ class FileIdentity:
         A file of somebody else is not touched. A crash on the way leaves what was left, or the ledger whole.
         """
         database = self._known.get("")
-        if self._found().get("", database) != database:
+        found, _ = self._found()
+        if found.get("", database) != database:
             reason = "another file was put in its place"
             raise LedgerWriteError(path=str(self._path), reason=reason, retry_soon=True)
         if self._is_cut:  # what SQLite has beside it is not the whole
@@ -152,27 +152,21 @@ class FileIdentity:
 
         Others may shorten both rightly: VACUUM the database, and a checkpoint the log, to nothing.
         """
-        sizes, found = self._found_sizes(), self._found()
+        found, sizes = self._found()
         same = [tail for tail in sizes if found.get(tail) == self._known.get(tail, found.get(tail))]
         shorter = [tail for tail in same if sizes[tail] < self._sizes.get(tail, 0)]
         if "" in shorter and sizes[""] < _needed(self._path):
             return True
         return "-wal" in shorter and (sizes["-wal"] > 0 or _has_frames(connection))
 
-    def _found_sizes(self) -> dict[str, int]:
-        found = {}
+    def _found(self) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
+        """Return what tells the files that are there from others, and how long they are."""
+        known, sizes = {}, {}
         for tail in _TAILS:
             with suppress(OSError):
-                found[tail] = self._path.with_name(f"{self._path.name}{tail}").stat().st_size
-        return found
-
-    def _found(self) -> dict[str, tuple[int, int]]:
-        found = {}
-        for tail in _TAILS:
-            with suppress(OSError):
-                known = self._path.with_name(f"{self._path.name}{tail}").stat()
-                found[tail] = (known.st_dev, known.st_ino)
-        return found
+                facts = self._path.with_name(f"{self._path.name}{tail}").stat()
+                known[tail], sizes[tail] = (facts.st_dev, facts.st_ino), facts.st_size
+        return known, sizes
 
 
 def _needed(path: Path) -> int:

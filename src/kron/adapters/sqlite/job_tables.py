@@ -11,13 +11,12 @@ a history of a few weeks a start would cost ten times as much. By time they are 
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-from kron.adapters.sqlite.schema import LedgerSchema
-from kron.adapters.sqlite.statements import from_timestamp, from_timestamp_optional, reason_of, to_timestamp
+from kron.adapters.sqlite.schema import LedgerSchema, from_timestamp, from_timestamp_optional, reason_of, to_timestamp
 from kron.engine.ledger import JobSnapshot, PendingRetry
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.instant import Instant
@@ -88,8 +87,8 @@ Row = tuple[Any, ...]
 
 JOB_SQL = """SELECT identity, name, key, declared_at, served, suspended, suspended_until, boot, declared
     FROM job JOIN definition ON definition.id = job.definition"""
-PERIOD_SQL = "identity, first, nominal, number, chosen, effective, outcome, reason, detail, key, at"
-START_SQL = "run_id, identity, entry.kind, nominal, chosen, attempt, at, key, entry.boot, again"
+PERIOD_SQL = "identity, coalesce(first, nominal), nominal, number, chosen, effective, outcome, reason, detail, key, at"
+START_SQL = "run_id, identity, entry.kind, nominal, chosen, attempt, at, key, entry.boot, coalesce(again, '')"
 END_SQL = "run_id, ended, result, exit_code, signal, detail, retry_at"
 HANDLE_SQL = "run_id, pid, ticks"
 ENTRY_SQL = "entry JOIN job ON job.id = entry.job JOIN definition ON definition.id = entry.definition"
@@ -105,79 +104,6 @@ def translate_errors(path: str | PathLike[str]) -> Iterator[None]:
             reason_of(error) if isinstance(error, sqlite3.Error) else str(error)
         )  # else in the words of this module
         raise LedgerUnusableError(path=str(path), reason=f"it cannot be read ({reason})", cause=error) from error
-
-
-def read_job(row: Row) -> JobRecord:
-    """Return the job of a row of `JOB_SQL`."""
-    identity, name, key, declared_at, served, suspended, until, boot, declared = row
-    return JobRecord(
-        _text(identity),
-        _text(name),
-        _text(key),
-        from_timestamp(declared_at),
-        from_timestamp(served),
-        _flag(suspended),
-        from_timestamp_optional(until),
-        _text(boot),
-        _flag(declared),
-    )
-
-
-def read_period(row: Row) -> PeriodRecord:
-    """Return the record of columns `PERIOD_SQL`."""
-    identity, first, last, number, chosen, effective, outcome, reason, detail, key, at = row
-    return PeriodRecord(
-        _text(identity),
-        from_timestamp(last) if first is None else from_timestamp(first),
-        from_timestamp(last),
-        _whole(number),
-        from_timestamp_optional(chosen),
-        from_timestamp(effective),
-        Outcome(outcome),
-        _text(reason),
-        _text(detail),
-        _text(key),
-        from_timestamp(at),
-    )
-
-
-def read_start(row: Row) -> RunStart:
-    """Return the attempt of columns `START_SQL`."""
-    run_id, identity, kind, nominal, chosen, attempt, started, key, boot, again = row
-    return RunStart(
-        _text(run_id),
-        _text(identity),
-        RunKind(kind),
-        from_timestamp_optional(nominal),
-        from_timestamp_optional(chosen),
-        _whole(attempt),
-        from_timestamp(started),
-        _text(key),
-        _text(boot),
-        "" if again is None else _text(again),
-    )
-
-
-def read_handle(row: Row) -> RunHandle | None:
-    """Return the process of columns `HANDLE_SQL`, if it was noted."""
-    run_id, pid, ticks = row
-    return None if pid is None else RunHandle(_text(run_id), _whole(pid), _whole(ticks))
-
-
-def read_end(row: Row) -> RunEnd | None:
-    """Return the end of columns `END_SQL`, if there was one."""
-    run_id, ended, result, exit_code, signal, detail, retry_at = row
-    if ended is None:
-        return None
-    return RunEnd(
-        _text(run_id),
-        from_timestamp(ended),
-        ResultCode(result),
-        None if exit_code is None else _whole(exit_code),
-        None if signal is None else _text(signal),
-        _text(detail),
-        from_timestamp_optional(retry_at),
-    )
 
 
 def _text(value: object) -> str:
@@ -196,6 +122,46 @@ def _flag(value: object) -> bool:
     if value not in (0, 1):
         raise ValueError(f"{value!r} is neither 0 nor 1")
     return value == 1
+
+
+def _optional(read: Callable[[object], Any]) -> Callable[[object], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+_AT, _MAYBE_AT = from_timestamp, from_timestamp_optional
+_JOB_READERS = (_text, _text, _text, _AT, _AT, _flag, _MAYBE_AT, _text, _flag)
+_PERIOD_READERS = (_text, _AT, _AT, _whole, _MAYBE_AT, _AT, Outcome, _text, _text, _text, _AT)
+_START_READERS = (_text, _text, RunKind, _MAYBE_AT, _MAYBE_AT, _whole, _AT, _text, _text, _text)
+_END_READERS = (_text, _AT, ResultCode, _optional(_whole), _optional(_text), _text, _MAYBE_AT)
+
+
+def _values(readers: Sequence[Callable[[object], Any]], row: Row) -> list[Any]:
+    return [read(value) for read, value in zip(readers, row, strict=True)]
+
+
+def read_job(row: Row) -> JobRecord:
+    """Return the job of a row of `JOB_SQL`."""
+    return JobRecord(*_values(_JOB_READERS, row))
+
+
+def read_period(row: Row) -> PeriodRecord:
+    """Return the record of columns `PERIOD_SQL`."""
+    return PeriodRecord(*_values(_PERIOD_READERS, row))
+
+
+def read_start(row: Row) -> RunStart:
+    """Return the attempt of columns `START_SQL`."""
+    return RunStart(*_values(_START_READERS, row))
+
+
+def read_handle(row: Row) -> RunHandle | None:
+    """Return the process of columns `HANDLE_SQL`, if it was noted."""
+    return None if row[1] is None else RunHandle(*_values((_text, _whole, _whole), row))
+
+
+def read_end(row: Row) -> RunEnd | None:
+    """Return the end of columns `END_SQL`, if there was one."""
+    return None if row[1] is None else RunEnd(*_values(_END_READERS, row))
 
 
 JOB_ID = "(SELECT id FROM job WHERE identity = :identity)"
@@ -250,7 +216,7 @@ def definition_of(row: Row) -> str:
 def nominals_of(row: Row) -> tuple[Instant, Instant] | None:
     """Return the first and the last nominal time of a row of `SELECT`, None: it belongs to no period."""
     _, first, last, *_ = row[21:]
-    return None if last is None else (from_timestamp(first or last), from_timestamp(last))
+    return None if last is None else (from_timestamp(first), from_timestamp(last))
 
 
 _IN_FORCE = "SELECT key, text FROM definition WHERE id IN (SELECT definition FROM job)"

@@ -6,10 +6,10 @@ finds out what it is, after the first was rolled back. If that concerns some job
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from kron.adapters.sqlite.job_ids import NEVER, JobIds, JobRow
 from kron.adapters.sqlite.job_tables import END_SQL, ENTRY_SQL, PERIOD_SQL, START_SQL, read_end, read_period, read_start
-from kron.adapters.sqlite.statements import ROWS, execute_rows, from_timestamp, to_timestamp, to_timestamp_optional
+from kron.adapters.sqlite.schema import ROWS, execute_rows, from_timestamp, to_timestamp, to_timestamp_optional
 from kron.engine.ledger import JobBatch, first_of_each
 from kron.engine.ports import Refusal
 from kron.errors import LedgerConflictError, LedgerWriteError
@@ -17,6 +17,91 @@ from kron.instant import Instant, format_instant
 from kron.rules.job_record import JobRecord, PeriodRecord, RunEnd, RunHandle, RunKind, RunStart
 from kron.rules.periods import HandledPeriods, PeriodRange
 from kron.rules.verdict import Outcome
+
+_VERSIONS = """SELECT identity, key FROM version
+    JOIN job ON job.id = version.job JOIN definition ON definition.id = version.definition"""
+_NEVER = ""  # before every stamp
+
+
+class JobRow(NamedTuple):
+    """The row of a job."""
+
+    number: int
+    newest: str  # a stamp
+
+
+class JobIds:
+    """The row numbers of jobs and definitions in the file, and until it is committed those of one batch."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self._path = path
+        rows = connection.execute("SELECT identity, id, newest FROM job")
+        self._jobs = {identity: JobRow(*known) for identity, *known in rows}
+        self._definitions: dict[str, int] = dict(connection.execute("SELECT key, id FROM definition").fetchall())
+        self._versions: set[tuple[str, str]] = set(connection.execute(_VERSIONS).fetchall())
+        self._last_job = max((known.number for known in self._jobs.values()), default=0)
+        self._last_definition = max(self._definitions.values(), default=0)
+        self.changed_jobs: dict[str, JobRow] = {}
+        self.new_definitions: dict[str, int] = {}
+        self.new_versions: set[tuple[str, str]] = set()  # identities and keys
+
+    def take(self, batch: JobBatch) -> None:
+        """Give numbers to what has none yet, and note how far each job has outcomes."""
+        self.changed_jobs, self.new_definitions = {}, {}
+        for key in batch.definitions:
+            if key not in self._definitions:
+                self.new_definitions[key] = self._last_definition + len(self.new_definitions) + 1
+        following = self._last_job + 1
+        for record in batch.jobs:
+            known = self.changed_jobs.get(record.identity) or self._jobs.get(record.identity)
+            if known is None:
+                known = JobRow(following, _NEVER)
+                following += 1
+            self.changed_jobs[record.identity] = known
+        outcomes = [(each.identity, each.last) for each in batch.closed]
+        outcomes += [(each.identity, each.nominal) for each in batch.begun if each.nominal is not None]
+        for identity, nominal in outcomes:
+            known, text = self.job(identity), to_timestamp(nominal)
+            if text > known.newest:
+                self.changed_jobs[identity] = JobRow(known.number, text)
+        named = {(each.identity, each.definition_key) for each in batch.jobs}
+        named |= {(each.identity, each.definition_key) for each in batch.closed}
+        named |= {(each.identity, each.definition_key) for each in batch.begun}
+        self.new_versions = named - self._versions
+
+    def commit(self) -> None:
+        """Keep what the batch has brought."""
+        self._jobs.update(self.changed_jobs)
+        self._definitions.update(self.new_definitions)
+        self._versions |= self.new_versions
+        self._last_job = max(self._last_job, max((known.number for known in self.changed_jobs.values()), default=0))
+        self._last_definition += len(self.new_definitions)
+
+    def forget(self, keys: set[str]) -> None:
+        """Forget definitions that are not there any more."""
+        for key in keys:
+            del self._definitions[key]
+        if keys:
+            self._versions = {version for version in self._versions if version[1] not in keys}
+
+    def job(self, identity: str) -> JobRow:
+        """Return what is known of a job; one that was never declared cannot have records."""
+        known = self.changed_jobs.get(identity) or self._jobs.get(identity)
+        if known is None:
+            raise LedgerWriteError(path=self._path, reason=f"there is no job {identity!r}")
+        return known
+
+    def before(self, identity: str) -> JobRow | None:
+        """Return what was known of a job before the batch."""
+        return self._jobs.get(identity)
+
+    def definition(self, key: str) -> int:
+        """Return the number of a definition."""
+        number = self._definitions.get(key) or self.new_definitions.get(key)
+        if number is None:
+            raise LedgerWriteError(path=self._path, reason=f"there is no definition {key!r}")
+        return number
+
 
 _JOB = (
     "id", "identity", "name", "definition", "declared_at", "served", "suspended", "suspended_until", "boot", "declared",
@@ -83,16 +168,9 @@ def insert_periods(connection: sqlite3.Connection, records: Iterable[PeriodRecor
     values: list[object] = []
     for identity, first, last, number, chosen, effective, outcome, reason, detail, key, at in records:
         kind, begin = (RunKind.PERIOD.value, None) if number == 1 else (_RANGE, to_timestamp(first))
-        values += (
-            numbers.job(identity).number,
-            kind,
-            to_timestamp(last),
-            begin,
-            number,
-            1,
-            to_timestamp_optional(chosen),
-        )
-        values += (to_timestamp(effective), outcome.value, reason, detail, numbers.definition(key), to_timestamp(at))
+        values += (numbers.job(identity).number, kind, to_timestamp(last), begin, number, 1)
+        values += (to_timestamp_optional(chosen), to_timestamp(effective), outcome.value, reason, detail)
+        values += (numbers.definition(key), to_timestamp(at))
     execute_rows(connection, _PUT_CLOSED, len(_CLOSED), values)
 
 
@@ -104,15 +182,8 @@ def insert_starts(connection: sqlite3.Connection, attempts: Iterable[RunStart], 
         if nominal is None and before:
             connection.execute(_REPEAT, (before,))
         effective = to_timestamp(chosen or nominal or started)
-        values += (
-            known.number,
-            kind.value,
-            to_timestamp_optional(nominal),
-            1,
-            attempt,
-            to_timestamp_optional(chosen),
-            effective,
-        )
+        values += (known.number, kind.value, to_timestamp_optional(nominal), 1, attempt)
+        values += (to_timestamp_optional(chosen), effective)
         values += (_EXECUTED, "", "", numbers.definition(key), to_timestamp(started), run_id, boot, before or None)
     execute_rows(connection, _PUT_RUNS, len(_RUN), values)
 
@@ -126,15 +197,8 @@ def update_ends(connection: sqlite3.Connection, ends: Sequence[RunEnd]) -> int:
     """Note how runs have ended; return how many of them were there and had no end."""
     values: list[object] = []
     for run_id, ended, result, exit_code, signal, detail, retry_at in ends:
-        values += (
-            run_id,
-            to_timestamp(ended),
-            result.value,
-            exit_code,
-            signal,
-            detail,
-            to_timestamp_optional(retry_at),
-        )
+        retry = to_timestamp_optional(retry_at)
+        values += (run_id, to_timestamp(ended), result.value, exit_code, signal, detail, retry)
     return execute_rows(connection, _PUT_ENDS, len(_END), values)
 
 
@@ -197,7 +261,7 @@ class BatchWriter:
     def _is_new(self, identity: str, nominal: Instant) -> bool:
         """Whether it lies after everything that had an outcome before the batch: nothing can be in the way."""
         before = self._numbers.before(identity)
-        return to_timestamp(nominal) > (NEVER if before is None else before.newest)
+        return to_timestamp(nominal) > (_NEVER if before is None else before.newest)
 
     @staticmethod
     def _require(it_is_so: bool) -> None:  # noqa: FBT001  # a claim, read as one

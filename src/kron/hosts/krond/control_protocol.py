@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any, TypeAlias
 
 from kron.cron.zone import load_zone
@@ -58,20 +59,11 @@ def is_reply(command: str, result: object) -> bool:
 # --- checks ------------------------------------------------------------------------------------------------------
 
 
-def _text(value: object) -> bool:
-    return isinstance(value, str)
+def _of(kind: object) -> Check:
+    return lambda value: type(value) is kind  # JSON has no subclasses: true and false are no numbers
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _nothing(value: object) -> bool:
-    return value is None
+_text, _number, _flag, _nothing = map(_of, (str, int, bool, NoneType))
 
 
 def _instant(value: object) -> bool:

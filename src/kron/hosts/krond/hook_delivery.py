@@ -8,9 +8,9 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
-from kron.adapters.process.execution import SpawnRequest
 from kron.adapters.process.host_runner import HostRunner
 from kron.adapters.process.procfs import HOOK_ID
+from kron.adapters.process.spawner_client import SpawnRequest
 from kron.adapters.webhook_client import WebhookClient, WebhookRequest
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader

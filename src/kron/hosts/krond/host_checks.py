@@ -5,6 +5,7 @@ import os
 import pwd
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from kron.adapters.process.syslog import ADDRESS
@@ -16,25 +17,28 @@ from kron.jobfile.reader import JobSet
 
 def check_host(job_set: JobSet, *, elsewhere: bool = False) -> list[Diagnostic]:
     """Return errors about users and groups, which are warnings if the jobs are to run elsewhere, and other warnings."""
-    host = _Host()
+    # Thousands of jobs name a handful of users, programs and directories: each is asked for once.
+    refusal, has_program, has_directory = cache(_refusal), cache(_is_found), cache(_is_directory)
+    has_log = Path(ADDRESS).is_socket()
     level: Severity = "warning" if elsewhere else "error"
     found: list[Diagnostic] = []
     for part, name, field, file, line in job_set.wanted:
-        if reason := host.refusal(part, name):
+        if reason := refusal(part, name):
             found.append(Diagnostic(level, field, f'{reason}, found "{display_text(name)}"', _fix(reason), file, line))
     for job in job_set.jobs:
         for part, name in (("user", job.command.user), ("group", job.command.group)):
-            if name and (reason := host.refusal(part, name)):
+            if name and (reason := refusal(part, name)):
                 found.append(job.finding(level, part, f'{reason}, found "{name}"', _fix(reason)))
         for part, command in _commands(job):
-            if not host.has_program(command):
+            path = dict(command.env).get("PATH", DEFAULT_PATH)
+            if not has_program(command.argv[0], path, command.cwd):
                 message = f'is not found on this host, found "{display_text(command.argv[0])}"'
                 found.append(job.finding("warning", part, message, "install it, or name its whole path"))
-        if job.command.cwd and not host.has_directory(job.command.cwd):
+        if job.command.cwd and not has_directory(job.command.cwd):
             message = f'is no directory of this host, found "{job.command.cwd}"'
             found.append(job.finding("warning", "cwd", message, "make it"))
         for stream, where in (("stdout", job.command.stdout), ("stderr", job.command.stderr)):
-            if where == _SYSLOG and not host.has_log:
+            if where == _SYSLOG and not has_log:
                 message = f"this host has no {ADDRESS}, so that all of it is lost"
                 found.append(job.finding("warning", stream, message, 'run a log that listens there, or use "capture"'))
     return found
@@ -52,34 +56,9 @@ def _commands(job: HostJob) -> Iterator[tuple[str, Command]]:
             yield from ((part, replace(job.command, argv=program.argv)) for program in programs)
 
 
-class _Host:
-    """What was asked of this host already: thousands of jobs name a handful of users, programs and directories."""
-
-    def __init__(self) -> None:
-        self._refusals: dict[tuple[str, str], str] = {}
-        self._programs: dict[tuple[str, str, str], bool] = {}
-        self._directories: dict[str, bool] = {}
-        self.has_log = Path(ADDRESS).is_socket()
-
-    def refusal(self, part: str, name: str) -> str:
-        """Return why a user or group cannot be had; empty if it can."""
-        if (part, name) not in self._refusals:
-            self._refusals[part, name] = _REFUSALS[part](name)
-        return self._refusals[part, name]
-
-    def has_program(self, command: Command) -> bool:
-        """Whether the program of a command is there; one below an unknown home directory is given credit."""
-        program, path = command.argv[0], dict(command.env).get("PATH", DEFAULT_PATH)
-        key = (program, path, command.cwd)
-        if key not in self._programs:
-            self._programs[key] = _is_found(program, path, command.cwd)
-        return self._programs[key]
-
-    def has_directory(self, path: str) -> bool:
-        """Whether a directory is there; one that this process may not see is given credit."""
-        if path not in self._directories:
-            self._directories[path] = _is_directory(path)
-        return self._directories[path]
+def _refusal(part: str, name: str) -> str:
+    """Return why a user or group cannot be had; empty if it can."""
+    return _REFUSALS[part](name)
 
 
 def _fix(reason: str) -> str:
@@ -107,6 +86,7 @@ _REFUSALS: Mapping[str, Callable[[str], str]] = {"user": _refusal_of_user, "grou
 
 
 def _is_found(program: str, path: str, cwd: str) -> bool:
+    """Whether a program is there; one below an unknown home directory is given credit."""
     if "/" not in program:
         return any(_can_be_run(Path(folder, program)) for folder in path.split(":") if folder)
     if not program.startswith("/") and not cwd:
@@ -122,6 +102,7 @@ def _can_be_run(path: Path) -> bool:
 
 
 def _is_directory(path: str) -> bool:
+    """Whether a directory is there; one that this process may not see is given credit."""
     try:
         return Path(path).is_dir()
     except OSError:

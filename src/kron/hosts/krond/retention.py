@@ -15,32 +15,20 @@ _PAUSE, _ROUND = 0.1, 3600.0  # seconds between two turns, and between two walks
 _SOME = 500  # files looked at in one turn
 
 
-class OutputRetention:
-    """One walk over the folder. The log of a run that may still write stays, however old it is."""
+def remove_old_output(folder: Path, before: float) -> Iterator[bool]:
+    """Remove the logs that were written last before an instant, in seconds since 1970; yield True after some files.
 
-    def __init__(self, folder: Path, before: float) -> None:
-        """`before`, in seconds since 1970: logs that were written last before it are removed."""
-        self._folder, self._before = folder, before
-        self._left: Iterator[os.DirEntry[str]] | None = None
-        self._kept: set[str] = set()
-
-    def remove_some(self) -> bool:
-        """Look at some files; return whether there are more."""
-        try:
-            if self._left is None:
-                self._kept = {log_path(self._folder, spool.run_id).name for spool in read_spools(self._folder)}
-                self._left = os.scandir(self._folder)
-            for _ in range(_SOME):
-                self._look(next(self._left))
-        except (StopIteration, OSError):
-            return False
-        return True
-
-    def _look(self, entry: "os.DirEntry[str]") -> None:
-        if entry.name.endswith((".log", ".log.new")) and entry.name.removesuffix(".new") not in self._kept:
-            with suppress(OSError):  # gone meanwhile, or not ours to remove: the next walk tries again
-                if entry.stat(follow_symlinks=False).st_mtime < self._before:
-                    os.unlink(entry.path)  # noqa: PTH108  # many of them
+    The log of a run that may still write stays, however old it is.
+    """
+    with suppress(OSError):
+        kept = {log_path(folder, spool.run_id).name for spool in read_spools(folder)}
+        for number, entry in enumerate(os.scandir(folder), 1):
+            if entry.name.endswith((".log", ".log.new")) and entry.name.removesuffix(".new") not in kept:
+                with suppress(OSError):  # gone meanwhile, or not ours to remove: the next walk tries again
+                    if entry.stat(follow_symlinks=False).st_mtime < before:
+                        os.unlink(entry.path)  # noqa: PTH108  # many of them
+            if number % _SOME == 0:
+                yield True
 
 
 class Retention:
@@ -49,7 +37,7 @@ class Retention:
     def __init__(self, folder: Path, retention: timedelta, now: Callable[[], Instant]) -> None:
         self.retention = retention
         self._folder, self._now = folder, now
-        self._walk: OutputRetention | None = None
+        self._walk: Iterator[bool] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -66,8 +54,8 @@ class Retention:
 
     async def _remove_some(self) -> None:
         if self._walk is None:
-            self._walk = OutputRetention(self._folder, (self._now() - self.retention).timestamp())
-        has_more = await asyncio.to_thread(self._walk.remove_some)
+            self._walk = remove_old_output(self._folder, (self._now() - self.retention).timestamp())
+        has_more = await asyncio.to_thread(next, self._walk, None)
         if not has_more:
             self._walk = None
         self._timer = asyncio.get_running_loop().call_later(_PAUSE if has_more else _ROUND, self.start)

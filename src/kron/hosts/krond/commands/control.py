@@ -1,7 +1,7 @@
 """krond status | jobs | next | suspend | resume | trigger | reload | stop: what is asked of a running krond."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,9 @@ STATE: CommandDecorator = click.option(
 JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
-@contextmanager
-def connect(state: Path | None) -> Iterator[ControlClient]:
-    """Yield a connection to the krond of a state directory; what it answers is escaped when it is printed."""
-    client = ControlClient(StateDirectory((state or default_state_directory()).absolute()).control)
-    try:
-        yield client
-    finally:
-        client.close()
+def connect(state: Path | None) -> closing[ControlClient]:
+    """Return a connection to the krond of a state directory; what it answers is escaped when it is printed."""
+    return closing(ControlClient(StateDirectory((state or default_state_directory()).absolute()).control))
 
 
 @click.command()
