@@ -30,7 +30,7 @@ from kron.jobfile.job_file import HostInfo, JobFile
 from kron.jobfile.lint import no_jobs
 from kron.jobfile.reader import read_job_set
 
-_BY_PATH = "give --at-path such a name"  # how else a file's form can be told
+_BY_PATH = "give --at-path such a name"  # the other way to name the format of a file
 
 
 def check_files(files: Iterable[str]) -> None:

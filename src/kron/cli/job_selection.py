@@ -24,7 +24,7 @@ from kron.rules.job_record import find_identity
 from kron.rules.registration import ScheduleReader
 
 _WEEK = 7 * 86_400
-_LONGEST = 3660  # days, ten years: nobody waits for more
+_LONGEST = 3660  # days, ten years: a longer forecast would take too long
 _REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
 FILES: CommandDecorator = click.argument("files", metavar="[FILES]...", nargs=-1)  # an inventory may name them instead

@@ -1,4 +1,4 @@
-"""kron plan OLD NEW: what a change of job files does to the coming runs, before anybody makes it."""
+"""kron plan OLD NEW: what a change of job files would do to the coming runs."""
 
 import json
 from collections.abc import Sequence
@@ -159,13 +159,13 @@ def _declared(files: Sequence[str], state: Path | None) -> tuple[Side, Side]:
 
 
 def _where(config: str, pid: int) -> str:
-    """Return the whole path of a file of a process, which may have been told it from where it is."""
+    """Return the absolute path of a file that a process names relative to its working directory."""
     if Path(config).is_absolute():
         return config
     try:
         return str(Path(f"/proc/{pid}/cwd").readlink() / config)
     except OSError as error:
-        reason = f"it cannot be told where the {config} of process {pid} lies: {error.strerror}"
+        reason = f"the path of {config}, a file of process {pid}, is not known: {error.strerror}"
         raise ControlError(reason=reason) from error
 
 
@@ -206,7 +206,7 @@ def _print(found: SchedulePlan, before: Load, after: Load, span: TimeSpan) -> No
             for change in changes
         ]
         if lines:
-            _print_some(f"jobs with another {what}, whose seconds are all drawn anew", lines, "red")
+            _print_some(f"jobs with another {what}, and other seconds for all runs", lines, "red")
     nights = [
         f"{night.date} {night.timezone}  {_on(', '.join(night.identities[:4]), night.host)}" for night in found.nights
     ]

@@ -176,7 +176,7 @@ def trace_pipeline(
 
 
 def _recall(file: TraceFile, readers: list[Callable[[TracePosition], None]], telling: CrashRepair) -> None:
-    """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
+    """Replay the trace of earlier processes to all readers; if the last one crashed, record its crash first."""
     if readers or file.crash is not None:
         with file.path.open(encoding="utf-8") as lines:
             for position in read_trace(lines, SUITES)[1]:

@@ -141,5 +141,5 @@ def _print_summary(scenario: Scenario, summary: SimulationSummary, path: Path) -
         f"{pluralize(summary.positions, 'event')} in {path}"
     )
     if summary.accidents:
-        told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(summary.accidents.items()))
-        click.echo(f"accidents: {told}")
+        counts = ", ".join(f"{kind} {count:,}" for kind, count in sorted(summary.accidents.items()))
+        click.echo(f"accidents: {counts}")

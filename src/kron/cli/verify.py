@@ -72,7 +72,7 @@ def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) ->
 def verify_file(trace: Path, *, recompute: bool = False) -> tuple[TraceHeader, TraceReport, Recomputation | None]:
     """Read a trace, and before it look whether it names its own Dues.
 
-    Return its header, the report, which holds what came of deciding anew, and the rest of that, if it was asked for.
+    Return its header, the report with the violations of the recomputation, and the recomputation itself, if wanted.
     """
     with _open(trace) as file:
         named = {event for line in file for event in _PULSES if f'"{event}"' in line and _is_of(line, event)}

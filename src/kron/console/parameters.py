@@ -26,7 +26,7 @@ def naming(option: str, hint: str = "") -> Iterator[None]:
 
 
 class NonEmptyPath(click.Path):
-    """A path that is not empty: Python takes an empty one for the current directory, and nobody means that."""
+    """A path that is not empty: Python would read an empty one as the current directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":

@@ -82,9 +82,9 @@ class ProgramGroup(DeferredGroup):
         except KronError as error:
             _print_error(str(ctx.info_name), error, ctx.obj if isinstance(ctx.obj, str) else "")
             ctx.exit(_exit_code(error))
-        except KeyboardInterrupt:  # as others end that follow something: without a word
+        except KeyboardInterrupt:  # the usual end of a command that follows output: no message
             ctx.exit(_INTERRUPTED)
-        except OverflowError:  # of a moment that somebody names: what surrounds it would lie outside
+        except OverflowError:  # a time that the user gave is too close to the end of the calendar
             click.secho(f"{ctx.info_name}: error: a time lies outside of the years 1 to 9999", fg="red", err=True)
             ctx.exit(2)
 

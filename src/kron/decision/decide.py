@@ -50,7 +50,7 @@ def decide(timing: Timing | Decision, nominal: datetime) -> Decision:
 
 
 def replay(decision: Decision) -> Decision:
-    """Return the decision made anew from nothing but a recorded one and the time zone data in use.
+    """Compute a recorded decision again, from nothing but the record and the time zone data in use.
 
     With the same data it is equal to the recorded one, unless that was altered.
     """

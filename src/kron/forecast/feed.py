@@ -67,7 +67,7 @@ def _as_ics(rows: Rows, _: Columns) -> Iterator[str]:
 
 
 def _event(entry: ForecastJob, decision: Decision, chosen: Instant) -> str:
-    """Return a run. It takes no time that anybody would have to keep free, and is stamped by its period."""
+    """Return a run as a calendar event that blocks no time; its stamp is that of its period."""
     window = f"{format_instant(decision.window_start)} to {format_instant(decision.window_end)}"
     host = f"\nhost {entry.host}" if entry.host else ""
     about = f"{entry.identity}{host}\nnominal {decision.period_id}\nwindow {window}"

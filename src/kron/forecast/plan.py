@@ -38,7 +38,7 @@ class MovedRun(NamedTuple):
 
 
 class ChangedSeed(NamedTuple):
-    """A job whose identity or salt is another: all its seconds are drawn anew, and of an identity history ends, too."""
+    """A job with another identity or salt: all its seconds change, and with the identity its history ends, too."""
 
     identity: str  # the new one
     name: str

@@ -84,7 +84,7 @@ class JobBuilder:
         if salt := self._defaults.pop("salt", None):
             with self._telling(draft, "salt", {"salt": salt}):
                 expand_placeholders("salt", str(salt.value), self._surroundings)
-                self._defaults["salt"] = salt  # a wrong one is told once, not for every job
+                self._defaults["salt"] = salt  # a wrong one is reported once, not for every job
 
     def build(self, draft: JobDraft) -> HostJob | None:
         """Return the job, or tell everything that is wrong with it."""

@@ -133,7 +133,7 @@ def _read_variable(match: re.Match[str], number: int, lines: _Lines, report: Fil
     if name in _MAIL and value and not lines.mail_told:
         lines.mail_told = True
         message = "is passed on to the commands; no mail is sent, output is kept with each run"
-        report.add("notice", name, message, "use on_failure to be told", number)
+        report.add("notice", name, message, "set on_failure to be notified", number)
     parse_variable(name, value)
     lines.env[name] = value
 
@@ -193,7 +193,7 @@ def _take_user(line: ScheduleLine) -> tuple[str, str]:
 
 
 def _habits(line: ScheduleLine, lines: _Lines) -> dict[str, object]:
-    """Return what cron does without being told, as far as the line does not say otherwise by a modifier."""
+    """Return cron's defaults as keys, without those that a modifier of the line sets."""
     timezone = lines.timezone
     modifiers = [line.modifiers[name] for name in ("dst", "policy") if name in line.modifiers]
     said = {word.partition("=")[0].strip() for modifier in modifiers for word in modifier.words()}

@@ -44,7 +44,7 @@ from kron.jobfile.values import (
 )
 from kron.rules.policy import Concurrency, collect_policy_words
 
-# What a key says, part by part; in the place of a part that is wrong stands its error, so that all of them are told.
+# The parts of a key's value; a wrong part is replaced by its error, so that all errors are reported.
 Parts = list[tuple[str, object]]
 Reader = Callable[[str, object], Parts]
 

@@ -92,7 +92,7 @@ def lint_same_second(job: HostJob) -> list[Diagnostic]:
 
 
 def lint_truncation(job: HostJob) -> list[Diagnostic]:
-    """Return a warning if the text for a shell opens its own output anew, which empties it as it would any file."""
+    """Return a warning if the shell text opens its own output file again, which truncates it."""
     command = job.command
     if command.argv[1:2] != ("-c",) or not (found := _EMPTYING.search(" ".join(command.argv[2:3]))):
         return []

@@ -151,7 +151,7 @@ class _Scanner:
             path = self._path_of_next(open_[-1])
 
     def _to_next_value(self, open_: list[tuple[str, Path | None]], *, ended: bool) -> bool:
-        """Go on to where the next value or key of an open array or table begins; False if nothing is open any more."""
+        """Advance to the next value or key of an open array or table; False if none is open."""
         while open_:
             self._skip(_FILLING)
             closing = open_[-1][0]

@@ -25,7 +25,7 @@ class Event:
     name: str
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
-    happened_at: Instant | None = None  # when it happened, where that is not the instant at which it is told
+    happened_at: Instant | None = None  # when it happened, if earlier than the instant at which it is emitted
 
     @property
     def level(self) -> str:

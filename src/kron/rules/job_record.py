@@ -1,4 +1,4 @@
-"""What is remembered of jobs with periods: the jobs themselves, their executions, and what became of their periods."""
+"""The records of jobs with periods: the jobs themselves, their executions, and the outcomes of their periods."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -14,7 +14,7 @@ class RunKind(Enum):
     """What a run belongs to."""
 
     PERIOD = "period"
-    TRIGGER = "trigger"  # somebody asked for it; it belongs to no period
+    TRIGGER = "trigger"  # a user started it; it belongs to no period
     BOOT = "boot"  # the machine was started
 
 
@@ -27,7 +27,7 @@ class ResultCode(Enum):
     REPLACED = "replaced"
     STOPPED = "stopped"  # with the host
     NOT_STARTED = "not started"
-    UNKNOWN = "unknown"  # nobody saw it
+    UNKNOWN = "unknown"  # krond did not see its end
 
 
 RETRYABLE = frozenset({ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED})

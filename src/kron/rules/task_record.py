@@ -42,7 +42,7 @@ class TaskRecord(NamedTuple):
     scheduler: str = ""
 
     def is_interrupted(self, scheduler_id: str) -> bool:
-        """Whether another scheduler began a run and never told of its end."""
+        """Whether another scheduler began a run and did not record its end."""
         return self.running_since is not None and self.scheduler != scheduler_id
 
     def to_fields(self) -> dict[str, object]:

@@ -135,7 +135,7 @@ def forecast(namespace: str | None, span: str, kubeconfig: str | None, context: 
     now = system_now().replace(microsecond=0)
     entries = [ForecastJob(each.identity, each.timing) for each in found if not each.policy.suspend]
     ahead = TimeSpan(now, shift(now, SECOND * length))
-    count = len(found) + len({told.name for told in wrong})
+    count = len(found) + len({each.name for each in wrong})
     answer = build_forecast(entries, ahead, count_load(entries, ahead), jobs=count, durations={})
     print_findings(wrong)
     if as_json:

@@ -1,6 +1,6 @@
 """query_cluster(options, question) -> the answer of a cluster, with the rights of the user; nothing is written.
 
-Whatever is in the way is one line: no such KronJob, no rights, no definition of KronJobs, nobody there.
+Each failure is one line: no such KronJob, no permission, no CustomResourceDefinition, no API server.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ class ClusterQueries:
             query["continue"] = more
 
     async def jobs_of(self, namespace: str, name: str) -> list[Document] | None:
-        """Return the Jobs of a KronJob; None if whoever asks may not see Jobs."""
+        """Return the Jobs of a KronJob; None if the user may not list Jobs."""
         query = {"labelSelector": f"{MANAGED_BY_LABEL}={OPERATOR_NAME},{KRONJOB_LABEL}={label_value(name)}"}
         try:
             found = await self._api.request("list", self._jobs, namespace, query=query)

@@ -1,4 +1,4 @@
-"""kron k8s why NAMESPACE/NAME --at T: what became of a KronJob's period, and who says so."""
+"""kron k8s why NAMESPACE/NAME --at T: the outcome of a KronJob's period, and the object that records it."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from kron.why.explanation import ExplainedPeriod
 _SOURCES = {
     RecordedBy.STATUS: "status.handledPeriods of the KronJob",
     RecordedBy.JOB: "the Job, which the status does not list yet",
-    RecordedBy.COMPUTED: "nobody; this is what the present definition decides",
+    RecordedBy.COMPUTED: "no object; computed from the present definition",
 }
 
 
@@ -85,4 +85,4 @@ def _lines(answer: ClusterExplanation, period: ExplainedPeriod) -> Iterator[tupl
         yield "job", f"{row.run_id}{f', {answer.child.state}' if answer.child else ''}"
         if answer.child is not None and answer.child.created is not None:
             yield "", f"created {format_instant(answer.child.created)}"
-    yield "told by", _SOURCES[answer.recorded_by]
+    yield "source", _SOURCES[answer.recorded_by]

@@ -153,7 +153,7 @@ def test_output_is_followed_until_the_run_is_over_also_when_no_krond_can_say_so(
     found = krond.ask("logs", run_id, "--follow")
 
     assert (found.returncode, found.stdout) == (0, "here\n")
-    assert found.stderr.startswith("krond: neither it nor this run is there any more; ")
+    assert found.stderr.startswith("krond: neither krond nor this run is running; ")
 
 
 def test_one_object_cannot_be_followed(krond: Krond) -> None:

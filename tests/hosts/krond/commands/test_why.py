@@ -144,7 +144,7 @@ def test_explain_speaks_of_a_period_by_the_definition_that_held(state: Path) -> 
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("backup", "--at", "2026-03-01T12:45:00Z"), "has to do with"), (("gone",), "is not defined any more")],
+    [(("backup", "--at", "2026-03-01T12:45:00Z"), "no period of backup is at"), (("gone",), "is no longer defined")],
     ids=["no period", "a job that is gone"],
 )
 def test_a_period_that_cannot_be_explained_is_an_error_with_exit_code_1(

@@ -17,7 +17,7 @@ CONFIG: CommandDecorator = click.option(
     "--config",
     "configs",
     metavar="FILE|DIR",
-    type=NonEmptyPath(readable=False),  # what cannot be read is told with all else
+    type=NonEmptyPath(readable=False),  # an unreadable file is one of the findings
     multiple=True,
     required=True,
     help="Job file, or directory with *.toml, *.kron, *.crontab and cron.d at any depth. Repeatable.",

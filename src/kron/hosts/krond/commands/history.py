@@ -42,7 +42,7 @@ from kron.rules.job_record import ResultCode, RunKind, find_identity
 from kron.rules.job_spec import parse_timing
 from kron.rules.verdict import Outcome
 
-_LOST = "krond: neither it nor this run is there any more; what became of the run is told after the next start"
+_LOST = "krond: neither krond nor this run is running; the next start of krond records how the run ended"
 _PAUSE = 0.2  # seconds between two looks at a run's output
 
 
@@ -53,7 +53,7 @@ def open_state(state: Path | None) -> StateDirectory:
         place.ledger.stat()
     except PermissionError as error:
         raise StateDirectoryError(path=str(place.path), reason="can only be read by its owner and root") from error
-    except OSError:  # whoever needs it says what is missing
+    except OSError:  # the command that reads it reports what is missing
         pass
     return place
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from kron.hosts.krond.page import KrondPage
 
 
-_PARTING = 1.0  # seconds that whoever reads the events has for the last of them
+_PARTING = 1.0  # seconds that the reader of the events has for the last of them
 _TURN = 0.0005  # seconds that a thread may keep others from running: a reload must not hold up a start
 
 
@@ -114,7 +114,7 @@ def run(
 
 
 def _read(options: RunOptions) -> tuple[Snapshot, ReadResult]:
-    """Return what stands in the files. Nobody but who asks may keep it: after a reload it is not needed any more."""
+    """Return what is in the files. Only the caller may keep it: after a reload it must be freed."""
     before = take_snapshot(options.configs, options.form)  # a change while they are read is a change
     return before, read_files(ReadRequest(options.configs, options.form))
 
@@ -215,7 +215,7 @@ async def _serve(
     hangups = Hangups(on_change)
     loop.add_signal_handler(signal.SIGHUP, hangups)
     try:
-        async with reloading:  # whoever asks for that meanwhile waits until there is something to reload
+        async with reloading:  # a reload waits until the first files are loaded
             signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_SIGNALS)
             with state.reporting_errors():
                 await control.open()
@@ -238,7 +238,7 @@ async def _serve(
 
 
 def _last(history: HistoryReader) -> dict[str, LastResult]:
-    """Return how each job ended in earlier lives; of a ledger that cannot be read, whoever opens it says why."""
+    """Return the last result of each job; nothing from an unreadable ledger, which is reported when it is opened."""
     try:
         return dict(history.last_results())
     except LedgerUnusableError:

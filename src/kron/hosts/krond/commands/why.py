@@ -58,7 +58,7 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
     place = open_state(state)
     episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
     if episode is None:
-        raise ControlError(reason=f"no period of {job} has to do with {at}; `krond why` names the nearest")
+        raise ControlError(reason=f"no period of {job} is at {at}; `krond why` names the nearest")
     decision = episode.decision
     if as_json:
         print_json([decision_steps(decision)])
@@ -83,7 +83,7 @@ def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
     identity, now = find_job(place, history, job), system_now()
     record = history.job(identity)
     if record is None or not record.is_declared:
-        raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")
+        raise ControlError(reason=f"{job} is no longer defined; give the time of a period with --at")
     timing, _ = parse_definition(identity, history.definition(record.definition_key) or "")
     if timing is None:
         raise ControlError(reason=f"{job} has no periods: it runs when the machine is started")
