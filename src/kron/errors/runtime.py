@@ -237,6 +237,7 @@ class UnknownJobError(KronError):
         if errors:
             tail = f" that krond runs{tail}; it may be in a file with errors: {'; '.join(errors)}"
         reason = "is the name of several jobs" if identities else "is not a job"
+        self.near = near
         super().__init__(
             f"{display_text(job)} {reason}{tail}", job=job, identities=list(identities), errors=list(errors)
         )
@@ -245,15 +246,18 @@ class UnknownJobError(KronError):
 class UnknownRunError(KronError):
     """No run and no job has that name."""
 
-    def __init__(self, *, run: str) -> None:
-        super().__init__(f"{display_text(run)} is neither a job nor a run", run=run)
+    def __init__(self, *, run: str, near: str = "") -> None:
+        fix = f"did you mean {display_text(near)}?" if near else "krond jobs and krond history list them"
+        super().__init__(f"{display_text(run)} is neither a job nor a run; {fix}", run=run)
 
 
 class NoRunError(KronError):
     """A run of a job was asked for, and it has none."""
 
     def __init__(self, *, job: str) -> None:
-        super().__init__(f"{display_text(job)} has no run yet, or none that is still remembered", job=job)
+        super().__init__(
+            f"{display_text(job)} has no recorded run; krond next {display_text(job)} shows when one is due", job=job
+        )
 
 
 class ControlError(KronError):

@@ -241,9 +241,10 @@ def _parameters(query: HistoryQuery) -> Mapping[str, object]:
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Give a connection that cannot write to whoever reads, and let what cannot be read be one clear error."""
+    """Yield a read-only connection; a ledger that cannot be read is one clear error."""
     if not path.exists():
-        raise LedgerUnusableError(path=str(path), reason="there is none")
+        fix = "start krond, or name its state directory with --state"
+        raise LedgerUnusableError(path=str(path), reason="it does not exist", fix=fix)
     check_header(path, JOBS)
     with translate_errors(path), closing(connect_read_only(path)) as connection:
         if check_version(path, JOBS, connection) < JOBS.version:
@@ -264,12 +265,12 @@ def _inside(at: Instant) -> Iterator[None]:
 def copy_ledger(ledger: str | PathLike[str], copy: str | PathLike[str]) -> None:
     """Write a copy that is whole and durable when it appears under its name, for its owner alone (0600).
 
-    What lies there already is not overwritten: it may be the only other copy.
+    An existing file is not overwritten: it may be the only other copy.
     """
     target = Path(copy).absolute()
     draft = target.with_name(f"{target.name}.new")
     if target.exists() or target.is_symlink():
-        raise LedgerWriteError(path=str(copy), reason="there is something of that name already")
+        raise LedgerWriteError(path=str(copy), reason="the file exists; choose another name")
     try:
         with open_to_read(Path(ledger)) as source:
             create_empty(draft, JOBS.mode)

@@ -242,7 +242,7 @@ def _run_id(place: StateDirectory, run: str) -> str:
         except UnknownJobError as error:
             if error.details["identities"] or error.details["errors"]:
                 raise
-            raise UnknownRunError(run=run) from error
+            raise UnknownRunError(run=run, near=error.near) from error
         row = next(iter(history.rows(query)), None)
     if row is None or row.run_id is None:
         raise NoRunError(job=run)

@@ -89,7 +89,7 @@ def run(
 
     Exit codes: 0 stopped by a signal or `krond stop`, 1 krond failed, 2 wrong usage or an invalid [krond] table.
     """
-    address = None if listen is None else parse_listen("listen", listen)
+    address = None if listen is None else parse_listen("--listen", listen)
     options = RunOptions(configs, read_form(configs, form), state, address, watch)
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
