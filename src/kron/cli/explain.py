@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 
 from kron.cli.next import occurrences
-from kron.cli.options import COUNT, DIALECT, FROM, IDENTITY, JSON, LINE, note_identity, read_job, read_since
+from kron.cli.options import DIALECT, FROM, IDENTITY, JSON, LINE, count_option, note_identity, read_job, read_since
 from kron.console.decision_text import print_decision, print_expression, print_heading, print_period
 from kron.console.output import pluralize
 from kron.cron.description import describe as describe_expression
@@ -174,10 +174,10 @@ def _object_in(line: bytes) -> Mapping[str, Any] | None:
 
 
 @click.command()
-@click.argument("line", metavar="LINE", required=False)
+@click.argument("line", metavar="[LINE]", required=False)
 @IDENTITY
 @FROM
-@COUNT
+@count_option(1)
 @click.option("--replay", "record", type=click.File("rb"), metavar="FILE", help="Compute recorded decisions again.")
 @JSON
 @DIALECT

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from kron.cli.host_files import HostSelection, check_files, host_options, placed_pairs, read_fleet
-from kron.cli.options import COUNT, DIALECT, FROM, IDENTITY, JSON, note_identity, read_job, read_since, read_span
+from kron.cli.options import DIALECT, FROM, IDENTITY, JSON, count_option, note_identity, read_job, read_since, read_span
 from kron.console.drawing import histogram, week_strips
 from kron.console.output import display_width, pad, progress
 from kron.cron.schedule import Schedule
@@ -42,7 +42,7 @@ Row = tuple[ForecastJob, Decision]
 @click.argument("line", metavar="[LINE]", required=False)
 @IDENTITY
 @FROM
-@COUNT
+@count_option(_DEFAULT_COUNT)
 @click.option("--for", "span", metavar="DURATION", help="Print all periods of this span: 12h, 7d. Replaces --count.")
 @click.option(
     "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Read the jobs of this file. Repeatable."

@@ -31,15 +31,13 @@ FROM: CommandDecorator = click.option(
     metavar="INSTANT",
     help="Start after this time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the job's zone. [default: now]",
 )
-COUNT: CommandDecorator = click.option(
-    "--count",
-    "-n",
-    type=click.IntRange(1, 1_000_000_000),
-    default=None,
-    metavar="N",
-    help="Number of periods. [default: 10, explain: 1]",
-)
 JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
+
+
+def count_option(usual: int) -> CommandDecorator:
+    """Return the option for a number of periods."""
+    help_text = f"Number of periods. [default: {usual}]"
+    return click.option("--count", "-n", type=click.IntRange(1, 1_000_000_000), metavar="N", help=help_text)
 
 
 def read_job(line: str, *, dialect: str, identity: str | None = None) -> Job:

@@ -46,8 +46,8 @@ _SHOWN = 10  # runs of each kind; JSON has all
 @STATE
 @SINCE
 @UNTIL
-@click.option("--max-peak", type=click.IntRange(0), metavar="N", help="Exit 1 if more runs start in a second.")
-@click.option("--max-moved", type=click.IntRange(0), metavar="N", help="Exit 1 if more runs move.")
+@click.option("--max-peak", type=click.IntRange(0), metavar="N", help="Allow N starts in a second. [default: no limit]")
+@click.option("--max-moved", type=click.IntRange(0), metavar="N", help="Allow N moved runs. [default: no limit]")
 @host_options
 @ALLOW_EMPTY
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -25,7 +25,7 @@ from kron.cli.k8s.queries import (
 )
 from kron.cli.load_workers import count_load
 from kron.cli.next import PreviewOptions, print_periods
-from kron.cli.options import COUNT, FROM, JSON, read_span
+from kron.cli.options import FROM, JSON, count_option, read_span
 from kron.console.decision_text import print_decision, print_expression, print_period
 from kron.console.output import print_findings, print_json
 from kron.console.parameters import NAMESPACE_TYPE, naming
@@ -43,7 +43,7 @@ from kron.kronjob.parser import DEFAULT_NAMESPACE, parse_kronjob
 @NAME_OR_FILE
 @OPTIONAL_FILES
 @FROM
-@COUNT
+@count_option(10)
 @JSON
 @cluster_options
 def next_(
