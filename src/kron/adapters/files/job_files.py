@@ -1,4 +1,4 @@
-"""load_jobs(configs) -> LoadedJobs: which files there are, whether they may be trusted, and what stands in them."""
+"""load_jobs(configs) -> LoadedJobs: find the job files, check that they can be trusted, and parse them."""
 
 import errno
 import os
@@ -119,7 +119,7 @@ def host_info() -> HostInfo:
     """Return what this host says of itself."""
     try:
         timezone = system_timezone()
-    except InvalidDefinitionError:  # told where it matters: at the lines of a crontab
+    except InvalidDefinitionError:  # reported where it matters: at the lines of a crontab
         timezone = ""
     users = frozenset(user.pw_name for user in pwd.getpwall())
     return HostInfo(os.uname().nodename, _machine_id(), timezone, users)

@@ -50,11 +50,11 @@ class StaticCredential:
         return self._proof
 
     def invalidate(self) -> None:
-        """Do nothing: there is no other."""
+        """Do nothing: there is no other credential."""
 
 
 class TokenFileCredential:
-    """A token in a file that somebody else renews; it is read again when the file is another."""
+    """A token in a file that another process renews; it is read again when the file has changed."""
 
     def __init__(self, path: Path, tls: ssl.SSLContext | None) -> None:
         self._path = path
@@ -89,12 +89,12 @@ _AHEAD = 30.0  # seconds before its end in which a proof is no longer used: a re
 
 @dataclass(frozen=True, slots=True)
 class ExecConfig:
-    """What is run, and what it is told."""
+    """The command of an exec plugin, its environment and its input."""
 
     words: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     api_version: str
-    cluster: dict[str, Any] | None = None  # told only if the kubeconfig wants it to be
+    cluster: dict[str, Any] | None = None  # passed to the plugin only with provideClusterInfo
 
 
 class ExecCredential:
@@ -201,4 +201,4 @@ def tls_context(
 
 
 def _no_password() -> str:
-    raise ValueError("the key is encrypted, and nobody can be asked for its password")
+    raise ValueError("the key is encrypted, and there is no terminal to ask for its password")

@@ -1,4 +1,4 @@
-"""SpawnerProcess: one spawner as its host sees it: starts go in, lines come out, and its death is no secret."""
+"""SpawnerProcess: one spawner as its host sees it: requests go in, report lines come out, its death is noticed."""
 
 import asyncio
 import fcntl
@@ -22,8 +22,8 @@ _ROOT = str(Path(__file__).parents[3])
 _CODE = f"import sys; sys.path.append({_ROOT!r}); from kron.adapters.process.spawner import main; main()"
 _READ = 1 << 16
 _MOST_BYTES = 1 << 16  # of starts under way: well below what a socket holds
-# Seconds without a word that is owed: of one that is stopped, which somebody must have done to it, and of any other,
-# which may just be slow on a busy machine.
+# Seconds without an answer until a spawner counts as hung: a stopped one (it got a signal), and any other, which may
+# just be slow on a busy machine.
 _STOPPED, _SILENT = 3.0, 30.0
 _SPEECHLESS = "it failed, and its spawner was ended before it could say why"
 _ABOVE = 16  # own descriptors that are passed on lie above those that the spawner expects
@@ -45,7 +45,7 @@ class SpawnRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """How it ended: a code, or a signal's name, or why it never began; none of them: nobody saw it."""
+    """How it ended: an exit code, a signal's name, or why it never started; none of them if its end was not seen."""
 
     run_id: str
     exit_code: int | None = None
@@ -78,7 +78,7 @@ class SpawnerProcess:
         self.in_flight: deque[tuple[SpawnRequest, int]] = deque()  # with the bytes that each takes, roughly
         self.running: dict[int, str] = {}  # run ids by pid
         self.refusal = ""
-        self.answered = 0  # starts of which it has said what became of them
+        self.answered = 0  # starts that it has answered
         self._ends = 0  # ends that it has reported
         self._line = b""
         self._unsent = b""
@@ -148,7 +148,7 @@ class SpawnerProcess:
     def is_stuck(self, seconds: float) -> bool:
         """Whether it has been silent for too long; asked from time to time, so many seconds after the last time."""
         owes = not self.ready.done() or bool(self.in_flight) or (self._ending and not self.running)
-        is_stopped = (owes or bool(self.running)) and _is_stopped(self.pid)  # then it does not tell of ends, either
+        is_stopped = (owes or bool(self.running)) and _is_stopped(self.pid)  # then it reports no ends, either
         is_waited_for = (owes or is_stopped) and not (self._has_spoken or self._has_gone)
         self._silence = self._silence + seconds if is_waited_for else 0.0
         self._has_spoken = False

@@ -45,7 +45,7 @@ _INVARIANTS = {
     f"{_ENTRIES} (ended IS NULL) <> (result IS NULL)": "an end and a result are not there together",
     f"{_ENTRIES} nominal > newest": "the period would be taken for one that is to come",
     f"{_ENTRIES} kind NOT IN ({_KINDS}) OR outcome NOT IN ({_OUTCOMES}) OR result NOT IN ({_RESULTS})": (
-        "a word stands there that no Kron writes"
+        "a word is not one that Kron writes"
     ),
     f"{_ENTRIES} {_no_stamp('nominal', 'first', 'chosen', 'effective', 'at', 'ended', 'retry_at')}": (
         "an instant cannot be read"

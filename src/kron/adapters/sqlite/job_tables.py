@@ -1,4 +1,4 @@
-"""The tables of jobs with periods, and how their rows become records, rows of the history, and what a start loads.
+"""The tables of jobs with periods, and the functions that read their rows as records, history rows and job states.
 
 `entry` has a row for each outcome and each further attempt, and for runs without a period: one table, so that a start
 and the outcome that it is cannot contradict each other. Neighbouring periods that were closed together are one row
@@ -193,7 +193,7 @@ def read_history_row(row: Row) -> RunRow:
 
 
 def fold_attempts(connection: sqlite3.Connection, row: RunRow) -> RunRow:
-    """Return one row for the whole execution that a row tells of."""
+    """Return one row for the whole execution to which an attempt's row belongs."""
     if row.attempts in (0, 1):
         return row
     if row.nominal_time is None:
@@ -251,7 +251,7 @@ def load_unfinished(connection: sqlite3.Connection) -> list[UnfinishedRun]:
 
 
 def _definitions(connection: sqlite3.Connection) -> Mapping[str, str]:
-    """Return the definitions in force; one that nobody has written would be read as another job."""
+    """Return the definitions in force. A damaged one is an error: it would be read as another job."""
     found: dict[str, str] = dict(connection.execute(_IN_FORCE).fetchall())
     for key, text in found.items():
         if definition_key(str(text)) != key:

@@ -1,4 +1,4 @@
-"""BatchWriter: a batch at once, or record by record: what is stored already stays, what contradicts it is refused.
+"""BatchWriter: writes a batch at once or record by record; keeps stored records and refuses those that contradict them.
 
 The first pass writes thousands of rows with a few statements and only notices that something is in the way. The second
 finds out what it is, after the first was rolled back. If that concerns some jobs, the first is made again without them.
@@ -78,7 +78,7 @@ class JobIds:
         self._last_definition += len(self.new_definitions)
 
     def forget(self, keys: set[str]) -> None:
-        """Forget definitions that are not there any more."""
+        """Forget definitions that were removed from the ledger."""
         for key in keys:
             del self._definitions[key]
         if keys:
