@@ -1,4 +1,4 @@
-"""What people may do to jobs while they run: suspend, resume, trigger; and what a host finds when it comes back."""
+"""Suspend, Trigger, Recover: changes by a command, and the recovery of unfinished runs when a host starts."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,7 +22,7 @@ _LONG = 1_000  # decisions: some hundredths of a second
 
 
 class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
-    """Jobs are held by command, until somebody lifts that, or until an instant; or it is lifted."""
+    """Suspend jobs by command, until they are resumed or until an instant; or resume them."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
         self.batch = JobBatch(jobs=list(self._records.values()))
 
     def commit(self, refused: Sequence[Refusal]) -> list[JobRecord]:
-        """Let it be so; a job that the ledger refuses stays as it was, and its error is raised."""
+        """Apply the committed change; a job that the ledger refuses stays as it was, and its error is raised."""
         gone = {each.identity for each in refused}
         for job, record in self._records.items():
             if record.identity in gone:
@@ -64,10 +64,10 @@ class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
 
 
 class Trigger(Change[JobBatch, str, JobRun]):
-    """A run outside the periods, because somebody asked for it. It is an execution like any other.
+    """A run outside the periods, started by command. It is an execution like any other.
 
-    If it can, it begins at once: who is told its name knows that it is recorded. Else it waits for its turn, and is
-    recorded when it begins, or when it is known that it never will.
+    If it can, it begins at once: it is recorded before its id is returned. Else it waits for its turn, and is recorded
+    when it begins, or when it is clear that it never will.
     """
 
     def __init__(self, planner: PeriodPlanner, identity: str, now: Instant, *, has_room: bool) -> None:
@@ -130,7 +130,7 @@ def _unfinished_run(planner: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun
 
 
 class Recover(Change[JobBatch, list[JobRun], JobRun]):
-    """What a host finds when it comes back: runs that go on, and runs that are gone without anybody having seen how."""
+    """Recover unfinished runs when a host starts: some still run, and others ended while no host was watching."""
 
     def __init__(
         self, planner: PeriodPlanner, unfinished: Sequence[JobRun], alive: Collection[str], now: Instant
@@ -175,7 +175,7 @@ class Recover(Change[JobBatch, list[JobRun], JobRun]):
 
 
 def _job(planner: PeriodPlanner, identity: str) -> JobState:
-    """Return a job; it may have gone since somebody named it."""
+    """Return a job; it may have been removed since the command was sent."""
     if identity not in planner.jobs:
         raise UnknownJobError(job=identity)
     return planner.jobs[identity]

@@ -1,4 +1,4 @@
-"""PeriodPlanner: plans the steps of a host's jobs: what is declared, what is due, and what runs."""
+"""PeriodPlanner: plans the steps of a host's jobs, from the declared jobs, the due periods and the active runs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -106,12 +106,12 @@ class PeriodPlanner:
     # --- what is declared ---------------------------------------------------------------------------------------------
 
     def record(self, identity: str) -> JobRecord | None:
-        """Return what is remembered of a job."""
+        """Return the record of a job, None if it has none."""
         job = self.jobs.get(identity)
         return self.snapshot.jobs.get(identity) if job is None else job.record
 
     def records(self) -> list[JobRecord]:
-        """Return what is remembered of all jobs, also of those that are not defined any more."""
+        """Return the records of all jobs, also of those that are no longer declared."""
         return list({**self.snapshot.jobs, **{identity: job.record for identity, job in self.jobs.items()}}.values())
 
     def is_absent(self, identity: str) -> bool:
@@ -260,14 +260,14 @@ class PeriodPlanner:
         return now if self.unfinished else self.agenda.next_instant()
 
     def on_draining(self, now: Instant) -> None:
-        """Note that runs that somebody asked for, and that wait, do not begin any more. Periods are left to come."""
+        """Record that waiting triggered runs will not begin. Waiting periods stay unhandled, for the next start."""
         for job in self.queued.values():
             asked = job.triggers()
             job.queue = tuple(each for each in job.queue if each not in asked)
             self._unstarted += [job.never_started(each, self.boot_id, now, STOPPED_BEFORE_START) for each in asked]
 
     def on_drained(self, lost: Sequence[JobRun]) -> None:
-        """Nothing is told of it here: the host does."""
+        """Do nothing: the host reports the lost runs."""
 
     def step(self, reading: ClockReading, news: RunNews[JobRun], free: int, *, is_draining: bool) -> JobStep:
         """Take up what ended and what is due."""
