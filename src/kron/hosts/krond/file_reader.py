@@ -1,4 +1,4 @@
-"""Read the job files, here or in a process of their own: what they say, and what is wrong with it.
+"""Read the job files, here or in a process of their own: settings, jobs and findings.
 
 What reading ten thousand jobs takes for a moment, a daemon would keep for good, and meanwhile its starts would wait for
 their turn: a running krond has the files read by `main`, in a child.
@@ -48,11 +48,11 @@ class ReadRequest(NamedTuple):
 
     configs: Sequence[str]
     form: FileFormat | None
-    known: bytes = b""  # marks of works that need not be told again
+    known: bytes = b""  # fingerprints of jobs that need not be sent again
 
 
 class UnchangedJob(NamedTuple):
-    """A job that need not be told again, and where it stands now."""
+    """A job that need not be sent again, and its present file and line."""
 
     identity: str
     file: str
@@ -168,11 +168,11 @@ def _ask(asked: ReadRequest, stream: BufferedRWPair) -> ReadResult:
     stream.flush()
     if pickle.load(stream) != __version__:
         raise ControlError(reason="krond was upgraded while it ran, and has to be restarted first")
-    told = pickle.Unpickler(stream)
-    settings, findings, are_readable, snapshot = told.load()
+    answer = pickle.Unpickler(stream)
+    settings, findings, are_readable, snapshot = answer.load()
     jobs: list[JobSpec | UnchangedJob] = []
     with gc_frozen():
-        while part := told.load():
+        while part := answer.load():
             jobs += part
     return ReadResult(settings, findings, iter(jobs), are_readable, snapshot)
 
@@ -192,11 +192,11 @@ _GONE = (BrokenPipeError, EOFError, pickle.UnpicklingError)
 
 
 def main() -> None:
-    """Read the files that stdin names, and write what they say to stdout; for krond alone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts means krond
+    """Read the files that stdin names, and write the result to stdout; for krond alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for krond
     gc.disable()  # it does not live long
-    with suppress(*_GONE):  # krond was killed: nobody wants to know any more
-        pickle.dump(__version__, sys.stdout.buffer)  # who asks may be older than this file
+    with suppress(*_GONE):  # krond was killed: the result is not needed
+        pickle.dump(__version__, sys.stdout.buffer)  # krond may be older than this file
         sys.stdout.flush()
         write_result(pickle.load(sys.stdin.buffer), sys.stdout.buffer)
         sys.stdout.flush()

@@ -62,12 +62,12 @@ class Notification:
 
     @property
     def order_key(self) -> tuple[str, object]:
-        """What has the same is told one after the other: a job's `start` never overtakes its end."""
+        """The queue: notifications of one queue are sent in order, so that a job's `start` never overtakes its end."""
         return self.job.identity, self.hook.url if isinstance(self.hook, Ping) else self.hook
 
     @property
     def destination(self) -> str:
-        """Whom it goes to, as an event may say it: of an address its host, since the rest is often secret."""
+        """Where it goes, as events name it: of an address only the host, since the rest is often secret."""
         match self.hook:
             case HookCommand((_, "-c", text)):  # of a shell: the program that its text begins with
                 return next((word for word in text.split() if "=" not in word), text)
@@ -109,7 +109,7 @@ class HookTriggers(RunObserver[JobRun]):
         self.has_learnt = True
 
     def load_pending_retries(self, jobs: Mapping[str, HostJob], rows: Iterable[RunRow]) -> None:
-        """Take what failed in an earlier life and is to be tried again; a job that is gone has nobody to tell."""
+        """Take runs that failed in an earlier life and are to be retried; jobs that were removed have no hooks."""
         for row in rows:
             if (job := jobs.get(row.identity)) is not None:
                 self._pending_retries[row.run_id or ""] = job, row
