@@ -32,13 +32,13 @@ class ResponseDeadlines:
         self.active = 0
 
     def deadline(self, size: int) -> int:
-        """Return by when, in active time, something has to come with a list of this size."""
+        """Return the deadline, in active time, of a response due with a list of this size."""
         if self._bounds is None:
             return self.active + (max(_MINUTE, _MINUTE * size // _TASKS_PER_MINUTE) if self._grow else _MINUTE)
         return self.active + self._bounds.a * size + self._bounds.b + self._bounds.lag
 
     def advance_to(self, t: int) -> bool:
-        """Let it be that late, and return whether a deadline may have passed."""
+        """Set the time, and return whether a deadline may have passed."""
         self.t = t
         active = self.active = (t if self._frozen_since is None else self._frozen_since) - self._frozen
         deadlines = self._deadlines
@@ -171,7 +171,7 @@ class Evaluator:
         return is_moved
 
     def step_default(self, jury: PropertyMonitor, stranger: MonitorInstance, letter: Letter) -> None:
-        """Let somebody see a letter whom nobody has named yet, and at whom nobody looks."""
+        """Advance the initial state shared by subjects that the trace has not named yet."""
         if self._gathered is not None:
             self._gather(stranger, _Gathered(jury, set(letter), self.event, None, is_stranger=True))
             return

@@ -1,4 +1,4 @@
-"""PeriodInstance, JobInstances: a period of a trace, and what all periods of one identity share."""
+"""PeriodInstance, JobInstances: a period of a trace, and the state that all periods of one identity share."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from kron.theory.property_monitor import MonitorInstance
 _SETTLED = 128  # a second start or outcome comes soon or never, and each one remembered costs about a kilobyte
 _AWAITED = 2_048  # more than a day of minutes: so many windows may be open at once
 _STEP = 64  # new periods between two looks at what can be forgotten
-_DEFINITIONS = 8  # of one period: whoever edits a job more often while it waits is not held to the oldest ones
+_DEFINITIONS = 8  # of one period: after more edits while it waits, the oldest are no longer checked
 
 Microseconds = int  # since the epoch: finer than a trace, as fine as an instant
 LONG_AGO: Microseconds = -(1 << 62)
@@ -137,14 +137,14 @@ class JobInstances:
         self.periods: dict[Microseconds | None, PeriodInstance] = {}  # None: runs that name no period
         self._replayed = LONG_AGO  # the latest arming since which a period chosen before it was executed
         self._replayed_at = 0  # its line
-        self._forgotten = LONG_AGO  # the latest period of which nothing is known any more
+        self._forgotten = LONG_AGO  # the latest period whose state was dropped
         self._forgotten_chosen = LONG_AGO  # the latest second that was chosen for one of them
         self._limit = _STEP
         self._executions = 0
         self.active: set[PeriodInstance] = set()  # those that were started and have not ended; a crash ends them all
 
     def period(self, nominal: Microseconds | None, text: str, running: set[MonitorInstance]) -> PeriodInstance:
-        """Return a period; one that nobody named before has seen what all of them saw."""
+        """Return a period; a new one begins in the state shared by all periods of the job."""
         found = self.periods.get(nominal)
         if found is None:
             if len(self.periods) >= self._limit:

@@ -1,4 +1,4 @@
-"""PeriodMonitors: the periods that a trace of decisions and outcomes names, job by job, and what each of them sees."""
+"""PeriodMonitors: the periods that a trace of decisions and outcomes names, by job, and the letters each one reads."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -34,7 +34,7 @@ class PeriodMonitors:
         self._jobs: dict[str, JobInstances] = {}
         self._stranger = MonitorInstance(
             "", self.jury.initial(), -1, self.jury.no_pending
-        )  # what a job has seen that nobody has named yet
+        )  # the state of a job that the trace has not named yet
         self._armed = LONG_AGO
         self.readers: Mapping[str, Callable[[TraceEvent], None]] = {
             "Decision": self._on_decision,
@@ -57,7 +57,7 @@ class PeriodMonitors:
                 job.period(None, "", self.running)
 
     def on_run(self, position: TraceEvent) -> None:
-        """Take the start or the end of an attempt. Without a period it is nobody's execution."""
+        """Take the start or the end of an attempt. Without a period it is no execution of the schedule."""
         job = self._job(position)
         has_period = "period" in position.fields
         period = self._period(job, position) if has_period else job.period(None, "", self.running)

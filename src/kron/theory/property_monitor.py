@@ -1,4 +1,4 @@
-"""Property monitors: one automaton for all properties of a scope, its states, and what they say."""
+"""PropertyMonitor: one automaton for all properties of a scope, its states, and their labels."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -31,7 +31,7 @@ class MonitorState:
     __slots__ = ("after_next", "after_stutter", "is_clean", "labels", "previous", "state")
 
     def __init__(self, before: int, state: int, marks: StateLabels | None, *, is_quiet: bool = False) -> None:
-        """Without marks nobody has looked at it; it is quiet if nothing is broken or owed."""
+        """Without labels it was not looked at yet; it is clean if no property is violated or pending."""
         self.previous, self.state, self.labels, self.is_clean = before, state, marks, is_quiet
         self.after_next: dict[
             Letter, MonitorState
@@ -70,7 +70,7 @@ class PropertyMonitor:
         self.no_pending: PendingResponses = (None,) * len(self.response_properties)
 
     def initial(self, state: int = Automaton.START) -> MonitorState:
-        """Return a stand that nobody has looked at yet: what is said of the next one is looked at in any case."""
+        """Return a state without labels, so that the labels of the next state are always looked at."""
         found = self._unseen.get(state)
         if found is None:
             found = self._unseen[state] = MonitorState(state, state, None)

@@ -1,4 +1,4 @@
-"""Tasks of a trace: what is known of each, and the Dues and RetryDues that the environment owes it."""
+"""Tasks of a trace: the state of each, and the Dues and RetryDues that the environment owes it."""
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
@@ -128,7 +128,7 @@ class TaskInstance(MonitorInstance):
             self.retry_delay = memory.retry_at - self.failed
 
     def remove(self) -> None:
-        """Leave the list: nothing falls due any more."""
+        """Leave the list: the task is no longer due."""
         self.is_listed, self.times, self.retry_at, self.failed = False, None, None, None
 
 
@@ -199,9 +199,9 @@ class ImplicitEvents:
             self._push(at, task)
 
     def emit_until(self, t: int, tell: Tell) -> None:
-        """Tell of those up to an instant, and that instant's own; tasks of one schedule are due together.
+        """Emit those up to and including an instant; tasks of one schedule are due together.
 
-        While tasks go on being due and nothing happens, their states stay the same: then one Due stands for the rest.
+        While tasks are due repeatedly and nothing else happens, their states stay the same: one Due is enough then.
         """
         coming = self._coming
         while coming and coming[0][0] <= t:

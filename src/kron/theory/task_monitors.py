@@ -1,4 +1,4 @@
-"""TaskMonitors: the tasks that a trace names, what each of them sees, and what its list and its schedule say of it."""
+"""TaskMonitors: the tasks that a trace names, and the letters each one reads: its events, its list, its due times."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -31,7 +31,7 @@ class TaskMonitors:
         self._tasks: dict[str, TaskInstance] = {}
         self._default_instance = TaskInstance(
             "", self.jury.initial(), -1, self.jury.no_pending
-        )  # what a task has seen that nobody has named yet
+        )  # the state of a task that the trace has not named yet
         self.readers: Mapping[str, Callable[[TraceEvent], None]] = {
             "Due": self._on_pulse,
             "RetryDue": self._on_pulse,
@@ -66,7 +66,7 @@ class TaskMonitors:
             return
         task.lines[event] = court.line
         if task.is_listed and isfinite(task.delay):  # another list was never valid
-            ended = fields.get("ended")  # told late, because its record took time
+            ended = fields.get("ended")  # earlier than its line: the record took time
             task.failed = ended if isinstance(ended, int) else court.clock
             task.retry_delay = round(task.delay)
             self._pulses.schedule_retry(task, task.failed + task.retry_delay)

@@ -18,7 +18,7 @@ from kron.theory.trace_format import TraceEvent, TracePosition, clock_of, events
 
 Milliseconds: TypeAlias = int  # since the epoch, as traces count
 
-_DRAWS = 200_000  # that a search back may take in vain: so far back the scheduler itself does not look
+_DRAWS = 200_000  # that a search back may try without success: farther than the scheduler itself looks
 
 
 class DueInstants:
@@ -207,7 +207,7 @@ class DueEventInserter:
         return position
 
     def _begin(self, position: TraceEvent) -> TraceEvent:
-        """Read the lines of a list; if one cannot be read, the judge, who cannot read them, has to be told."""
+        """Read the lines of a list; mark it if one is invalid, because the judge cannot read modifiers."""
         items: Any = position.fields["registrations"]
         tasks: list[_DueTask] = []
         fields = dict(position.fields)
