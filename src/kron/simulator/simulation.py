@@ -182,7 +182,7 @@ class _SimulationRun:
             elif not isinstance(
                 error := initializing.exception(), SchedulerStepError | ScheduleTaskError | LedgerError
             ):
-                raise error or AssertionError("nobody cancels a simulated call")  # the scenario itself is wrong
+                raise error or AssertionError("a simulated call is never cancelled")  # the scenario itself is wrong
             await self._clock.advance(timedelta(seconds=30))
 
     async def _advance(self, at: Instant) -> None:
@@ -292,6 +292,6 @@ class _SimulationRun:
 
 
 def _forget(call: "asyncio.Task[None]") -> None:
-    """Give a call up that died with its process; how it ends is nobody's affair."""
+    """Cancel a call that died with its process, and ignore how it ends."""
     call.add_done_callback(lambda done: done.cancelled() or done.exception())
     call.cancel()
